@@ -5,12 +5,12 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { BenchEnvironment } from "./bench-environment.ts";
-import type { PragmaUnderLoad } from "./pragma-under-load.ts";
-import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
-import { printServerError } from "./report-error.ts";
+import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
+import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
+import { printBenchServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-bench-program.ts";
 
-/** A server in its own process, with which a benchmark compares the product. It does only what is measured. */
+/** A server that a benchmark runs in its own process: a baseline for the product, or a helper such as a receiver. */
 export interface BaselineServer {
   url: string;
   pid: number;
@@ -23,7 +23,7 @@ export interface BaselineServer {
 /** Starts a server that returns pages of orders. It reads the orders that a product has stored for a location. */
 export async function startOrderPageBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
-  { namespace }: Pick<PragmaUnderLoad, "namespace">,
+  { namespace }: Pick<BenchPragmaDeployment, "namespace">,
   locationId: string,
 ): Promise<BaselineServer> {
   return startBaselineProgram("order-page-baseline", {
@@ -45,7 +45,6 @@ export async function startLiveOrderBaselineServer({
   return startBaselineProgram("live-order-baseline", { folder: `${folder}/live-order-baseline`, env });
 }
 
-/** Starts a receiver of webhooks. */
 export async function startBenchWebhookReceiver(
   { folder }: Pick<BenchEnvironment, "folder">,
   name: string,
@@ -65,7 +64,7 @@ export async function startWebhookBaselineServer(
 /** Starts a Fastify server that has the features of the product's gateway and reads the data of a product. */
 export async function startFastifyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
-  product: PragmaUnderLoad,
+  product: BenchPragmaDeployment,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-server", {
     folder: `${environment.folder}/fastify-server`,
@@ -79,7 +78,7 @@ export async function startFastifyBaselineServer(
 /** Starts a Fastify proxy in front of a product's reporting service, instead of the gateway. */
 export async function startFastifyProxyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
-  product: PragmaUnderLoad,
+  product: BenchPragmaDeployment,
 ): Promise<BaselineServer> {
   return startBaselineProgram("fastify-proxy", {
     folder: `${environment.folder}/fastify-proxy`,
@@ -93,7 +92,7 @@ export async function startFastifyProxyBaselineServer(
 
 function accountsVariables(
   { urls }: Pick<BenchEnvironment, "urls">,
-  { namespace }: PragmaUnderLoad,
+  { namespace }: BenchPragmaDeployment,
 ): Record<string, string> {
   return { DATABASE_URL: urls.DATABASE_URL, ACCOUNTS_SCHEMA: buildServiceSchemaName(namespace, "accounts") };
 }
@@ -101,7 +100,7 @@ function accountsVariables(
 /** Starts a gateway without API keys, rate limits and logging, in front of a product's reporting service. */
 export async function startMinimalGatewayBaselineServer(
   { folder }: Pick<BenchEnvironment, "folder">,
-  product: PragmaUnderLoad,
+  product: BenchPragmaDeployment,
   principal: Principal,
 ): Promise<BaselineServer> {
   const env = {
@@ -112,8 +111,8 @@ export async function startMinimalGatewayBaselineServer(
   return startBaselineProgram("minimal-gateway", { folder: `${folder}/minimal-gateway`, env });
 }
 
-/** Starts a server that responds with these bodies. */
-export async function startStaticResponseServer(
+/** Starts a server that responds to a request for each of these paths with the body of the path. */
+export async function startStaticResponseBaselineServer(
   { folder }: Pick<BenchEnvironment, "folder">,
   bodiesByPath: Record<string, Uint8Array>,
 ): Promise<BaselineServer> {
@@ -136,7 +135,7 @@ async function startBaselineProgram(
     name: `The ${program}`,
     logFile: join(folder, "server.log"),
     port,
-    log: printServerError,
+    log: printBenchServerError,
     command: process.execPath,
     args: [getCompiledModulePath(`measured/${program}`)],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
@@ -154,7 +153,7 @@ async function startBaselineProgram(
     url,
     pid,
     cpuSeconds: () => readProcessCpuSeconds(pid),
-    memoryMegabytes: () => readProcessMemoryMegabytes(pid),
+    memoryMegabytes: () => readCurrentAndPeakMemoryMegabytes(pid),
     stop,
   };
 }

@@ -3,22 +3,22 @@ import { join } from "node:path";
 import {
   createTemporaryDataFolder,
   type LocalServerUrls,
-  removeDataFolder,
+  removeServerDataFolder,
   type StartedLocalServer,
-  startNats,
-  startPostgres,
-  startRedis,
+  startNatsServer,
+  startPostgresServer,
+  startRedisServer,
 } from "../deploy/local/servers.js";
 import { type BenchLocation, createBenchLocation } from "./bench-location.ts";
-import { type LoadGenerator, startLoadGenerator } from "./load/load-generator.ts";
 import {
-  allInOneBenchRoles,
+  type BenchPragmaDeployment,
   type BenchPragmaProcessRole,
-  type PragmaUnderLoad,
-  serviceAndGatewayRoles,
-  startPragmaUnderLoad,
-} from "./pragma-under-load.ts";
-import { printServerError } from "./report-error.ts";
+  serviceAndGatewayBenchRoles,
+  singleProcessBenchRoles,
+  startBenchPragmaDeployment,
+} from "./bench-pragma-deployment.ts";
+import { type LoadGeneratorProcess, startLoadGeneratorProcess } from "./load/load-generator.ts";
+import { printBenchServerError } from "./report-error.ts";
 
 /** The servers that benchmarks use, the product that runs on these servers, and a load generator. */
 export interface BenchEnvironment {
@@ -27,15 +27,17 @@ export interface BenchEnvironment {
   folder: string;
   urls: LocalServerUrls;
   postgres: StartedLocalServer;
-  loadGenerator: LoadGenerator;
+  loadGenerator: LoadGeneratorProcess;
   /** Returns the product that benchmarks share, with a location. The first call starts the product. */
-  getSharedPragma(shape: "split" | "all in one"): Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>;
+  getSharedPragma(
+    shape: "split" | "all in one",
+  ): Promise<{ product: BenchPragmaDeployment; benchLocation: BenchLocation }>;
   /** Starts a product for one benchmark. The benchmark must stop this product. */
-  startProduct(namespace: string, roles: BenchPragmaProcessRole[]): Promise<PragmaUnderLoad>;
+  startProduct(namespace: string, roles: BenchPragmaProcessRole[]): Promise<BenchPragmaDeployment>;
   close(): Promise<void>;
 }
 
-const rolesByShape = { split: serviceAndGatewayRoles, "all in one": allInOneBenchRoles };
+const rolesByShape = { split: serviceAndGatewayBenchRoles, "all in one": singleProcessBenchRoles };
 
 export async function createBenchEnvironment({
   isQuick,
@@ -47,13 +49,13 @@ export async function createBenchEnvironment({
   if (profiles) await rm(profiles, { recursive: true, force: true });
   const folder = createTemporaryDataFolder("bench");
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: join(folder, "postgres"), durable: true, log: printServerError }),
-    startNats({ dataFolder: join(folder, "nats"), log: printServerError }),
-    startRedis({ dataFolder: join(folder, "redis"), log: printServerError }),
+    startPostgresServer({ dataFolder: join(folder, "postgres"), durable: true, log: printBenchServerError }),
+    startNatsServer({ dataFolder: join(folder, "nats"), log: printBenchServerError }),
+    startRedisServer({ dataFolder: join(folder, "redis"), log: printBenchServerError }),
   ]);
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
-  const loadGenerator = startLoadGenerator();
-  const sharedProducts = new Map<string, Promise<{ product: PragmaUnderLoad; benchLocation: BenchLocation }>>();
+  const loadGenerator = startLoadGeneratorProcess();
+  const sharedProducts = new Map<string, Promise<{ product: BenchPragmaDeployment; benchLocation: BenchLocation }>>();
 
   const environment: BenchEnvironment = {
     isQuick,
@@ -62,7 +64,7 @@ export async function createBenchEnvironment({
     postgres,
     loadGenerator,
     startProduct: (namespace, roles) =>
-      startPragmaUnderLoad({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
+      startBenchPragmaDeployment({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
     getSharedPragma(shape) {
       const running = sharedProducts.get(shape);
       if (running) return running;
@@ -78,7 +80,7 @@ export async function createBenchEnvironment({
         if (started.status === "fulfilled") await started.value.product.stop();
       }
       await Promise.all([postgres, nats, redis].map((server) => server.stop()));
-      await removeDataFolder(folder);
+      await removeServerDataFolder(folder);
     },
   };
   return environment;

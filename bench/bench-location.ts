@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import type { PragmaUnderLoad } from "./pragma-under-load.ts";
+import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
 
 /** A location of a product, with an API key that has the scopes of the benchmarks. */
 export interface BenchLocation {
@@ -22,7 +22,7 @@ const benchScopes: ApiScope[] = [
 export async function createBenchLocation({
   url,
   adminKey,
-}: Pick<PragmaUnderLoad, "url" | "adminKey">): Promise<BenchLocation> {
+}: Pick<BenchPragmaDeployment, "url" | "adminKey">): Promise<BenchLocation> {
   const requestAsAdmin = async <T>(method: string, path: string, body: object): Promise<T> => {
     const headers = { authorization: `Bearer ${adminKey}`, "content-type": "application/json" };
     const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) });

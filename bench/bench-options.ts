@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
-import { UserFacingError } from "../deploy/local/terminal.mjs";
+import { LocalCommandUserError } from "../deploy/local/terminal.mjs";
 
 export interface BenchOptions {
   /** Ids of the benchmarks to run; undefined runs all benchmarks. */
   only: string[] | undefined;
   /**
-   * Whether repetitions are fewer and shorter, and the order history is smaller. Such a run shows only that the
-   * benchmarks work. Its figures are not reliable.
+   * Whether to run fewer and shorter repetitions with a smaller order history. The figures of such a quick run are not
+   * reliable, so the run shows only that the benchmarks work.
    */
   quick: boolean;
   /** Whether the product's processes write CPU profiles. */
@@ -19,13 +19,13 @@ const optionDefinitions = {
   profile: { type: "boolean", default: false },
 } as const;
 
-/** Returns the options of a command line. @throws UserFacingError with the usage when an option is unknown. */
+/** Returns the options of a command line. @throws LocalCommandUserError with the usage if an option is invalid. */
 export function readBenchOptions(args: string[], ids: string[]): BenchOptions {
   const usage = `npm run bench -- [--only <benchmarks, separated by commas>] [--quick] [--profile]; the benchmarks are ${ids.join(", ")}.`;
   const { values } = parseOrFail(() => parseArgs({ args, options: optionDefinitions }), usage);
   const only = values.only?.split(",").map((id) => id.trim());
   const unknown = only?.filter((id) => !ids.includes(id)) ?? [];
-  if (unknown.length > 0) throw new UserFacingError(`There is no benchmark ${unknown.join(", ")}.\n${usage}`);
+  if (unknown.length > 0) throw new LocalCommandUserError(`There is no benchmark ${unknown.join(", ")}.\n${usage}`);
   return { only, quick: values.quick, profile: values.profile };
 }
 
@@ -33,6 +33,6 @@ function parseOrFail<Parsed>(parse: () => Parsed, usage: string): Parsed {
   try {
     return parse();
   } catch (error) {
-    throw new UserFacingError(`${(error as Error).message}\n${usage}`);
+    throw new LocalCommandUserError(`${(error as Error).message}\n${usage}`);
   }
 }

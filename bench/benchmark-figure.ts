@@ -21,7 +21,7 @@ export function isBenchmarkRatioGoalMet({ goal, ratio }: BenchmarkComparison): b
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
 
-/** Measurements of the product and the baseline, taken directly one after the other so that conditions are equal. */
+/** A measurement of the product and one of the baseline, taken at almost the same time under similar conditions. */
 export interface BenchmarkMeasurementPair {
   ours: number;
   baseline: number;

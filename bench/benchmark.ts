@@ -2,25 +2,25 @@ import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchmarkComparison } from "./benchmark-figure.ts";
 
 /** One comparison of the product with a baseline. */
-export interface Benchmark {
+export interface BenchmarkDefinition {
   /** The name by which `--only` selects the benchmark. */
   id: string;
   title: string;
   /** Description of the program with which the product is compared. */
   baseline: string;
   /** Runs the measurements. Calls `reportProgress` with each step. */
-  run(environment: BenchEnvironment, reportProgress: (detail: string) => void): Promise<BenchmarkOutcome>;
+  run(environment: BenchEnvironment, reportProgress: (detail: string) => void): Promise<BenchmarkFiguresAndNotes>;
 }
 
-export interface BenchmarkOutcome {
+export interface BenchmarkFiguresAndNotes {
   figures: BenchmarkComparison[];
   /** Notes that are printed below the results table, one line each. */
   notes: string[];
 }
 
 /** The outcome of a benchmark, or the reason why the benchmark was not measured. */
-export type BenchmarkResult = Pick<Benchmark, "id" | "title" | "baseline"> &
-  (BenchmarkOutcome | { skipped: string } | { failed: string });
+export type BenchmarkResult = Pick<BenchmarkDefinition, "id" | "title" | "baseline"> &
+  (BenchmarkFiguresAndNotes | { skipped: string } | { failed: string });
 
 /** The error that a benchmark throws if it cannot run on this machine. */
 export class BenchmarkSkippedError extends Error {}

@@ -1,12 +1,12 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
-import type { BenchmarkOutcome } from "./benchmark.ts";
+import type { BenchmarkFiguresAndNotes } from "./benchmark.ts";
 import {
   type BenchmarkMeasurementPair,
   type BenchmarkRatioGoal,
   computeBenchmarkComparison,
 } from "./benchmark-figure.ts";
 import { computeMeasurementSpread } from "./measurement-spread.ts";
-import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
+import { readPreciseProcessTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
 /** Requests per second at each hop. These rates are low enough that no hop is saturated. */
@@ -21,7 +21,7 @@ interface GatewayCpuComparison {
   label: string;
   path: string;
   ours: MeasuredHop;
-  /** @fastify/http-proxy with the same features. */
+  /** @fastify/http-proxy with the same features as the gateway. */
   fastify: MeasuredHop;
   /** The gateway without API keys, rate limits and logging. */
   minimalGateway: MeasuredHop;
@@ -36,7 +36,7 @@ interface GatewayCpuComparison {
 export async function compareGatewayCpuWithProxies(
   environment: BenchEnvironment,
   comparison: GatewayCpuComparison,
-): Promise<BenchmarkOutcome> {
+): Promise<BenchmarkFiguresAndNotes> {
   const { label, path, ours, fastify, minimalGateway, nginx, reportProgress } = comparison;
   const seconds = environment.isQuick ? 3 : 10;
   const repetitions = environment.isQuick ? 3 : 5;
@@ -61,14 +61,14 @@ export async function compareGatewayCpuWithProxies(
     }
   }
 
-  const outcome: BenchmarkOutcome = { figures: [], notes: [] };
+  const outcome: BenchmarkFiguresAndNotes = { figures: [], notes: [] };
   for (const perSecond of lowRequestRates) {
     const pairs = others.map((): BenchmarkMeasurementPair[] => []);
     const shares: number[] = [];
     let dropped = 0;
     while (shares.length < repetitions && dropped <= repetitions * 2) {
       reportProgress(`${label} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
-      const before = hops.map(({ pid }) => readPreciseTreeCpuSeconds(pid));
+      const before = hops.map(({ pid }) => readPreciseProcessTreeCpuSeconds(pid));
       const results = await environment.loadGenerator.run(
         "steady",
         hops.map(({ origin, headers }) => ({
@@ -81,7 +81,8 @@ export async function compareGatewayCpuWithProxies(
         })),
       );
       const costs = hops.map(
-        ({ pid }, index) => ((readPreciseTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
+        ({ pid }, index) =>
+          ((readPreciseProcessTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
       );
       const [mine, ...theirs] = costs;
       // If the machine did not reach the request rate, the measurement is not comparable.

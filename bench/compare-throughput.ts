@@ -24,8 +24,11 @@ interface ThroughputComparison {
   reportProgress(detail: string): void;
 }
 
-/** Returns figures of the throughput of two servers under full load, in requests per second, measured alternately. */
-export async function compareServerThroughput(
+/**
+ * Measures two servers alternately under full load. Returns figures of their requests per second, and of their requests
+ * per CPU second.
+ */
+export async function measureAndCompareServerThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,
 ): Promise<BenchmarkComparison[]> {

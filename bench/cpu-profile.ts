@@ -3,7 +3,7 @@ import { SourceMap } from "node:module";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The fields of a file of `node --cpu-prof` that are used here. */
+/** A CPU profile that `node --cpu-prof` has written, limited to the fields that are used here. */
 export interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number } }[];
   samples: number[];
@@ -27,7 +27,7 @@ const startupMicroseconds = 6_000_000;
  * Returns a text that lists the functions with the most self time in each profiled process. Worker threads are listed
  * separately.
  */
-export function formatCpuProfileSummary(folder: string): string {
+export function summarizeCpuProfilesInFolder(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cpuprofile"))
     .sort()
@@ -41,7 +41,7 @@ export function formatCpuProfileSummary(folder: string): string {
     .join("\n");
 }
 
-/** Returns the self time of each function after the start-up, longest first. */
+/** Returns each function's share of the busy time after the start-up, the largest share first. */
 export function computeFunctionSelfTimes({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
   const functionsByNodeId = new Map(nodes.map(({ id, callFrame }) => [id, describeCallFrame(callFrame)]));
   const times = new Map<string, number>();

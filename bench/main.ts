@@ -7,27 +7,27 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
-import { cleanUpAllRegisteredResources } from "../deploy/local/process-cleanup.mjs";
+import { runRegisteredExitCleanup } from "../deploy/local/process-cleanup.mjs";
 import { describeErrorForUser, printLine, runTaskWithProgress } from "../deploy/local/terminal.mjs";
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
-import { type Benchmark, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
+import { type BenchmarkDefinition, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
 import { webhookDeliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
 import { webhookDeliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
 import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
-import { listDepthBenchmark } from "./benchmarks/list-depth.ts";
+import { paginationDepthBenchmark } from "./benchmarks/list-depth.ts";
 import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
 import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
-import { formatCpuProfileSummary } from "./cpu-profile.ts";
-import { silenceErrorReporting } from "./report-error.ts";
+import { summarizeCpuProfilesInFolder } from "./cpu-profile.ts";
+import { silenceBenchErrorPrinting } from "./report-error.ts";
 import { formatBenchmarkResultsTable } from "./results-table.ts";
 
-/** All benchmarks, in the sequence in which they run. The benchmark that fills the database is the last. */
-const benchmarks: Benchmark[] = [
+/** All benchmarks. The one that fills the database runs last, so that the others run with a small database. */
+const benchmarks: BenchmarkDefinition[] = [
   gatewaySpeedBenchmark,
   orderPageBenchmark,
   tillCostBenchmark,
@@ -37,7 +37,7 @@ const benchmarks: Benchmark[] = [
   webhookDeliveryDelayBenchmark,
   slowWebhookEndpointsBenchmark,
   memoryBenchmark,
-  listDepthBenchmark,
+  paginationDepthBenchmark,
 ];
 
 const resultsFolder = join(import.meta.dirname, "results");
@@ -46,8 +46,8 @@ let isInterrupted = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
     isInterrupted = true;
-    silenceErrorReporting();
-    await cleanUpAllRegisteredResources();
+    silenceBenchErrorPrinting();
+    await runRegisteredExitCleanup();
     process.exit(130);
   });
 
@@ -58,7 +58,7 @@ try {
   printLine(describeErrorForUser(error));
   process.exitCode = 1;
 }
-await cleanUpAllRegisteredResources();
+await runRegisteredExitCleanup();
 
 async function main(): Promise<void> {
   const { only, quick, profile } = readBenchOptions(
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
   }
 
   printLine(`\n${writeResults(machine, outcomes)}`);
-  if (profiles) printLine(formatCpuProfileSummary(profiles));
+  if (profiles) printLine(summarizeCpuProfilesInFolder(profiles));
 }
 
 /** Writes the results so far, so that an interrupted run does not lose them. @returns the results table. */
@@ -99,7 +99,7 @@ function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
   return table;
 }
 
-async function runBenchmark(benchmark: Benchmark, environment: BenchEnvironment): Promise<BenchmarkResult> {
+async function runBenchmark(benchmark: BenchmarkDefinition, environment: BenchEnvironment): Promise<BenchmarkResult> {
   const { id, title, baseline } = benchmark;
   try {
     const outcome = await runTaskWithProgress(`Benchmark ${id}`, (reportProgress) =>

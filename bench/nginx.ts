@@ -4,10 +4,10 @@ import { canInstallDebianPackages, installDebianPackagesWithApt } from "../deplo
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import { BenchmarkSkippedError } from "./benchmark.ts";
-import { printServerError } from "./report-error.ts";
+import { printBenchServerError } from "./report-error.ts";
 
 /** An nginx proxy with one worker process, started for one benchmark. */
-export interface NginxProxy {
+export interface BenchNginxProxy {
   url: string;
   /** The process id of the master process, which is the parent of the worker process. */
   pid: number;
@@ -26,7 +26,7 @@ interface NginxOptions {
  *
  * @throws BenchmarkSkippedError if nginx is not installed on this machine and cannot be installed.
  */
-export async function startNginx({ folder, upstream }: NginxOptions): Promise<NginxProxy> {
+export async function startBenchNginxProxy({ folder, upstream }: NginxOptions): Promise<BenchNginxProxy> {
   const command = await findNginx();
   mkdirSync(folder, { recursive: true });
   const port = await findFreePort();
@@ -36,7 +36,7 @@ export async function startNginx({ folder, upstream }: NginxOptions): Promise<Ng
     name: "nginx",
     logFile: join(folder, "server.log"),
     port,
-    log: printServerError,
+    log: printBenchServerError,
     command,
     args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")],
     isReady: async () => {

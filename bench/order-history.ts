@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustReportOrderDayCounts } from "@pragma/reporting/queries/day-counts";
+import { adjustReportOrOrderDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
-import { getSampleTillPath } from "./sample-tills.ts";
+import { getBenchSampleTillPath } from "./sample-tills.ts";
 
 /** The reporting database of a product, to which generated order histories are written. */
 export interface BenchOrderHistoryDatabase {
@@ -29,10 +29,10 @@ const orderTemplateCount = 10;
 
 /**
  * Ten real orders from the smallest to the largest, each as the JSON of a V1 order without its opening brace and id. A
- * history repeats these ten orders, so that all pages with the same number of orders have the same size.
+ * history repeats these ten orders, so that all pages of 10 or 100 orders have the same size.
  */
 const orderJsonTemplates: string[] = (() => {
-  const orders = JSON.parse(readFileSync(getSampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
+  const orders = JSON.parse(readFileSync(getBenchSampleTillPath("shift-v2.orders-v1"), "utf8")) as { id: string }[];
   const texts = orders.map(({ id: _, ...rest }) => JSON.stringify(rest).slice(1)).sort((a, b) => a.length - b.length);
   return Array.from(
     { length: orderTemplateCount },
@@ -114,13 +114,13 @@ async function writeHistoryTill(
     ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustReportOrderDayCounts(tx, {
+    await adjustReportOrOrderDayCounts(tx, {
       locationId,
       kind: "order",
       before: [],
       after: orders.map(({ day }) => day),
     });
-    await adjustReportOrderDayCounts(tx, {
+    await adjustReportOrOrderDayCounts(tx, {
       locationId,
       kind: "report",
       before: [],

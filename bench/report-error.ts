@@ -3,11 +3,11 @@ import { printLine } from "../deploy/local/terminal.mjs";
 let isErrorReportingSilenced = false;
 
 /** Prints an error of a server process, such as an unexpected exit. */
-export function printServerError(line: string): void {
+export function printBenchServerError(line: string): void {
   if (!isErrorReportingSilenced) printLine(line);
 }
 
 /** Stops the printing of errors. Called before all servers are shut down, because errors are expected then. */
-export function silenceErrorReporting(): void {
+export function silenceBenchErrorPrinting(): void {
   isErrorReportingSilenced = true;
 }

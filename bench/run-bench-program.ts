@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const execFileAsync = promisify(execFile);
 
-/** Returns the path of a compiled module of this package, because measured programs run without a TypeScript loader. */
+/** Returns the path of the compiled form of a module. Benchmarks run compiled programs, without a TypeScript loader. */
 export function getCompiledModulePath(module: string): string {
   return join(import.meta.dirname, "dist", `${module}.js`);
 }

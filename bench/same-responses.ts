@@ -15,7 +15,10 @@ interface ComparedRequest {
 }
 
 /** @throws Error unless all servers return the same status and bytes, which is required for a comparison. */
-export async function expectSameResponses(servers: ComparedServer[], requests: ComparedRequest[]): Promise<void> {
+export async function requireSameBenchServerResponses(
+  servers: ComparedServer[],
+  requests: ComparedRequest[],
+): Promise<void> {
   for (const { path, headers, isStatusOnly = false } of requests) {
     // Responses contain the values of both headers, so all servers must receive the same values.
     const sharedHeaders = { "x-request-id": randomUUID(), host: "bench.example" };

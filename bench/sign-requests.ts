@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
-import type { PragmaUnderLoad } from "./pragma-under-load.ts";
+import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
 
-/** Options to sign requests to a service as the gateway does. They are plain data that can be sent to a process. */
+/** Options to sign requests to a service as the gateway does. As plain data, they can be sent to another process. */
 export interface InternalRequestSigningOptions {
   service: ServiceName;
   /** The internal keys of the services, by environment variable. */
@@ -13,8 +13,8 @@ export interface InternalRequestSigningOptions {
 }
 
 /** Returns the options to sign requests to reporting as the gateway does for an API key of this location. */
-export function createRequestSigningOptions(
-  { internalKeys }: Pick<PragmaUnderLoad, "internalKeys">,
+export function createBenchRequestSigningOptions(
+  { internalKeys }: Pick<BenchPragmaDeployment, "internalKeys">,
   locationId: string,
 ): InternalRequestSigningOptions {
   return { service: "reporting", internalKeys, principal: createBenchPrincipal(locationId) };

@@ -1,5 +1,5 @@
 /** The arrival of a message at a receiver. */
-export interface WebhookArrival {
+export interface BenchWebhookArrival {
   path: string;
   /** The id of the order in the message. */
   orderId: string;

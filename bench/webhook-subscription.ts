@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import type { BaselineServer } from "./baseline-server.ts";
 import type { BenchLocation } from "./bench-location.ts";
-import type { PragmaUnderLoad } from "./pragma-under-load.ts";
-import type { WebhookArrival } from "./webhook-arrival.ts";
+import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
+import type { BenchWebhookArrival } from "./webhook-arrival.ts";
 
 /** The JSON of a paid order. Copies with other ids and revision hashes are sent as different orders. */
-export const paidLiveOrderJson = JSON.stringify({
+export const benchPaidLiveOrderJson = JSON.stringify({
   ...orderLiveInputExample,
   data: { ...orderLiveInputExample.data, isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 },
 });
@@ -14,7 +14,7 @@ export const paidLiveOrderJson = JSON.stringify({
 export const liveOrdersPath = "/v1/orders-live/";
 
 /** Webhooks for the paid orders of a location. */
-export interface BenchPaidOrderWebhooks {
+export interface BenchPaidOrderWebhookControls {
   /** Pauses all webhooks, so that messages wait. */
   pause(): Promise<void>;
   /** Resumes all webhooks, so that waiting messages are delivered. */
@@ -23,11 +23,11 @@ export interface BenchPaidOrderWebhooks {
 }
 
 /** Creates a webhook for each endpoint, and subscribes each webhook to the paid orders of a location. */
-export async function createPaidOrderWebhooks(
-  { url }: Pick<PragmaUnderLoad, "url">,
+export async function createBenchPaidOrderWebhooks(
+  { url }: Pick<BenchPragmaDeployment, "url">,
   { headers }: BenchLocation,
   endpointUrls: string[],
-): Promise<BenchPaidOrderWebhooks> {
+): Promise<BenchPaidOrderWebhookControls> {
   const requestJson = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
     const jsonHeaders = { ...headers, "content-type": "application/json" };
     const response = await fetch(url + path, {
@@ -61,14 +61,14 @@ const arrivalTimeoutMs = 60_000;
  * Waits until `count` messages have arrived at the receiver's paths that begin with `/healthy`. Returns these arrivals.
  * Rejects if fewer messages arrive in time.
  */
-export async function waitForWebhookArrivals(
+export async function waitForBenchWebhookArrivals(
   { url }: Pick<BaselineServer, "url">,
   count: number,
-): Promise<WebhookArrival[]> {
+): Promise<BenchWebhookArrival[]> {
   const deadline = performance.now() + arrivalTimeoutMs;
-  const arrivals: WebhookArrival[] = [];
+  const arrivals: BenchWebhookArrival[] = [];
   for (;;) {
-    const latest = (await (await fetch(`${url}/arrivals`)).json()) as WebhookArrival[];
+    const latest = (await (await fetch(`${url}/arrivals`)).json()) as BenchWebhookArrival[];
     arrivals.push(...latest.filter(({ path }) => path.startsWith("/healthy")));
     if (arrivals.length >= count) return arrivals;
     if (performance.now() > deadline) throw new Error(`${arrivals.length} of ${count} messages have arrived.`);
@@ -77,9 +77,9 @@ export async function waitForWebhookArrivals(
 }
 
 /** Returns the delay in milliseconds from each order's response to its message; 0 if the message arrived earlier. */
-export function computeDeliveryDelaysMs(
+export function computeBenchWebhookDelaysMs(
   responseTimesByOrderId: [string, number][],
-  arrivals: WebhookArrival[],
+  arrivals: BenchWebhookArrival[],
 ): number[] {
   const respondedAt = new Map(responseTimesByOrderId);
   return arrivals.flatMap(({ orderId, at }) => {

@@ -103,8 +103,8 @@ export interface ApiClientOptions {
   /** The function with which the client sends a request. Default: the built-in `fetch`. */
   fetch?: FetchFunction;
   /**
-   * Maximum number of retries of a call. 0 disables retries. Default: 5, which takes about 15 seconds, or longer if the
-   * API requests longer delays.
+   * Maximum number of retries of a call. 0 disables retries. Default: 5. The delays of five retries take 8 to 15
+   * seconds in total, or longer if the API requests longer delays.
    */
   retries?: number;
   /** The function that waits between two attempts. Tests replace it, so that they do not wait. */
@@ -154,7 +154,7 @@ function createTypedClient<Paths extends object>(options: ApiClientOptions): Api
   return { GET, POST, PUT, PATCH, DELETE, ...createListIterators(GET) };
 }
 
-/** Adds an Idempotency-Key to each POST request, so that a retry after a lost response does not take effect again. */
+/** Adds an Idempotency-Key to POST requests without one, so that a retry after a lost response has no second effect. */
 const idempotencyKeyMiddleware: Middleware = {
   onRequest({ request }) {
     if (request.method === "POST" && !request.headers.has("idempotency-key"))

@@ -32,7 +32,7 @@ export class WebhookVerificationError extends Error {
 
 interface WebhookRequest {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The request body, exactly as received. A body that was parsed and serialized again has another signature. */
+  /** The request body, exactly as received. A body that was parsed and serialized again can have another signature. */
   body: string | Uint8Array<ArrayBuffer>;
 }
 

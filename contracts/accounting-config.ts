@@ -24,7 +24,7 @@ const accountNumber = z
     error:
       "Must be an account number of the French chart of accounts: a digit from 1 to 7, two more digits, then up to nine digits or uppercase letters",
   })
-  .meta({ description: "Account number", example: "706" });
+  .meta({ description: "Number of the account in the French chart of accounts", example: "706" });
 
 /** A label. Control characters and `|` are rejected, because they separate fields and lines in export files. */
 const labelField = (maxLength: number) =>
@@ -32,7 +32,10 @@ const labelField = (maxLength: number) =>
     error: "Must not contain control characters or |",
   });
 
-const accountLabel = labelField(100).meta({ description: "Account name", example: "Prestations de services" });
+const accountLabel = labelField(100).meta({
+  description: "Name of the account in the exported files",
+  example: "Prestations de services",
+});
 
 const taxRate = z
   .int()
@@ -40,10 +43,9 @@ const taxRate = z
   .max(100_000)
   .meta({ description: "VAT rate in hundredths of a percent: 1000 means 10%", example: 1000 });
 
-/** An account of the chart of accounts. */
 export const AccountingAccount = z.object({ account: accountNumber, label: accountLabel }).meta({
   id: "AccountingAccount",
-  description: "An account of the chart of accounts",
+  description: "An account of the chart of accounts: its number and its name",
   example: { account: "706", label: "Prestations" },
 });
 
@@ -67,16 +69,20 @@ const MethodAccount = z
     example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
   });
 
-/** An account in a request. Omitted fields default to the values of the French chart of accounts. */
+/** Returns the schema of an account in a request. Omitted fields get the values of the given default account. */
 const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
   z
     .object({
-      account: accountNumber.meta({ description: "Account number", example: account }).default(account),
-      label: accountLabel.meta({ description: "Account name", example: name }).default(name),
+      account: accountNumber
+        .meta({ description: "Number of the account in the French chart of accounts", example: account })
+        .default(account),
+      label: accountLabel
+        .meta({ description: "Name of the account in the exported files", example: name })
+        .default(name),
     })
     .prefault({});
 
-/** Returns an object with the keys of `table`. `field` converts each entry to the value of its key. */
+/** Returns an object with the keys of `table`, in which each value is the result of `field` for the entry. */
 function mapToFields<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
   field: (entry: Entry, name: Name) => Field,
@@ -129,7 +135,9 @@ const accountingConfigInputShape = {
     .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or uppercase letters" })
     .default("CA")
     .meta({ description: "Code of the journal to which entries are posted", example: "CA" }),
-  journalLabel: labelField(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
+  journalLabel: labelField(100)
+    .default("Caisse")
+    .meta({ description: "Name of the journal to which entries are posted", example: "Caisse" }),
   entryLabel: labelField(20).default("Caisse").meta({
     description:
       "Prefix of the label of each journal entry line. The report number and a description of the line follow the prefix.",
@@ -167,7 +175,7 @@ const accountingConfigInputShape = {
 export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:
-    "The new content of an accounting config. Omitted fields get their default values, which follow the French chart of accounts.",
+    "New content of an accounting config. Omitted fields get their default values, which follow the French chart of accounts.",
   example: {
     name: "Brut avec 709",
     journalCode: "VT",
@@ -179,7 +187,6 @@ export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(a
 /** The rules that convert reports to journal entries. */
 export type AccountingRules = z.infer<typeof ReplaceAccountingConfigRequest>;
 
-/** An accounting config to create. */
 export const CreateAccountingConfigRequest = withUnstorableTextCheck(
   z.object({
     locationId: z

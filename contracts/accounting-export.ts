@@ -19,7 +19,6 @@ const accountingProvider = z
 /** The maximum number of tills in one export. It is sufficient for one till per day of a year. */
 export const maxTillsPerAccountingExport = 500;
 
-/** A till to export. */
 const AccountingExportItem = z
   .object({
     tillId: z
@@ -35,7 +34,11 @@ const AccountingExportItem = z
       .optional()
       .meta({ description: "ID of the till's location. Defaults to the API key's location." }),
   })
-  .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
+  .meta({
+    id: "AccountingExportItem",
+    description: "A till to export, with its accounting config and the format of the file",
+    example: accountingExportItemsExample[0],
+  });
 
 /** The tills of a new export. */
 export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, maxTillsPerAccountingExport, {
@@ -53,14 +56,14 @@ const tillsIds = z
   .array(z.guid())
   .meta({ description: "IDs of the tills in the request, in the same sequence, without duplicates" });
 
-/** An accounting export that was started. */
-export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta({
+/** The response to the creation of an accounting export. The export itself starts later. */
+export const CreateAccountingExportResponse = z.object({ id: exportId, tillsIds }).meta({
   id: "StartedAccountingExport",
-  description: "An accounting export that was started",
+  description: "IDs of a new accounting export and of its tills",
   example: startedAccountingExportExample,
 });
 
-export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
+export type CreateAccountingExportResponse = z.infer<typeof CreateAccountingExportResponse>;
 
 /** The kinds of figures of a till that can be inconsistent. */
 const gapCodes = ["vat", "products", "payments"] as const;
@@ -105,7 +108,7 @@ const exportedTill = z.object({
   tillId: z.guid().meta({ description: "ID of the till" }),
   accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the till" }),
   accountingProvider,
-  locationId: z.guid().meta({ description: "ID of the location" }),
+  locationId: z.guid().meta({ description: "ID of the till's location" }),
   state: z.enum(["pending", "done", "failed"]).meta({
     description:
       "State of the till in the export. `pending`: not exported yet. `done`: written to a file. `failed`: not exported, for the reason in `failure`.",
@@ -123,7 +126,7 @@ const exportedFile = z.object({
   locationId: z.guid().meta({ description: "ID of the location whose tills the file contains" }),
   accountingConfigId: z.guid().meta({ description: "ID of the accounting config applied to the tills" }),
   accountingProvider,
-  name: z.string().meta({ description: "Name of the file" }),
+  name: z.string().meta({ description: "Name under which the file is downloaded" }),
   size: z.int().min(0).meta({ description: "Size of the file in bytes" }),
   tills: z.int().min(1).meta({ description: "Number of tills in the file" }),
   entries: z.int().min(0).meta({ description: "Number of journal entries in the file" }),

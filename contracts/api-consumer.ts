@@ -23,10 +23,17 @@ export const RateLimit = z
       .int()
       .min(1)
       .max(100_000)
-      .meta({ description: "Maximum sustained number of requests per second", example: 50 }),
-    burst: z.int().min(1).max(1_000_000).meta({ description: "Maximum number of requests in a burst", example: 200 }),
+      .meta({ description: "Number of requests per second that each API key can send continuously", example: 50 }),
+    burst: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .meta({
+        description: "Number of requests that each API key can send at once after a period without requests",
+        example: 200,
+      }),
   })
-  .meta({ id: "RateLimit", description: "Rate limit of an API key" });
+  .meta({ id: "RateLimit", description: "Rate limit of each API key of a consumer" });
 
 export type RateLimit = z.infer<typeof RateLimit>;
 
@@ -71,7 +78,6 @@ export const CreateApiConsumerRequest = withUnstorableTextCheck(z.object({ name:
   example: { name: "Acme" },
 });
 
-/** Changes to a consumer. Omitted fields are not changed. */
 export const ChangeApiConsumerRequest = z
   .object({ scopes: ScopesSchema, rateLimit: rateLimitOrDefault })
   .partial()
@@ -108,7 +114,7 @@ export const ApiKey = z
   .object({
     id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),
     prefix: z.string().meta({
-      description: "First characters of the API key, to recognize the key in lists",
+      description: "First characters of the API key, so that you can recognize the key in lists",
       example: "pragma_4fGh2Kq",
     }),
     consumerName: ConsumerNameSchema,
@@ -118,7 +124,7 @@ export const ApiKey = z
       description: "Approximate time of the last request with the API key; null if the key was never used",
     }),
     revokedAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the API key was revoked; null while it is valid",
+      description: "When the API key was revoked; null if it has not been revoked",
     }),
   })
   .meta({

@@ -4,7 +4,7 @@ import {
   catalogCategoryExample,
   catalogExample,
   catalogModifierExample,
-  catalogPaymentExample,
+  catalogPaymentMethodExample,
   catalogProductExample,
   catalogTaxExample,
 } from "./examples/catalog.ts";
@@ -40,7 +40,10 @@ const productShape = {
   name: nameField("Name of the product"),
   category: nameField("Name of the category"),
   categoryId: catalogIdField("ID of the category. The catalog must contain this category."),
-  subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("ID of the subcategory") }), 100)
+  subCategories: boundedArray(
+    z.object({ name: nameField("Name of the subcategory"), id: catalogIdField("ID of the subcategory") }),
+    100,
+  )
     .check(createUniqueIdsCheck("subcategory", "id"))
     .meta({
       description:
@@ -71,36 +74,36 @@ export const CatalogProduct = z
   .object(withoutFieldDefaults(productShape))
   .meta({ id: "CatalogProduct", description: "A product in the catalog", example: catalogProductExample });
 
-export const CatalogPayment = z
+export const CatalogPaymentMethod = z
   .object({
     id: catalogIdField("ID of the payment method. Reports and V1 orders contain this ID as `paymentCatalogId`."),
-    name: nameField("Name"),
-    enabled: booleanField("Whether the payment method is enabled"),
+    name: nameField("Name of the payment method"),
+    enabled: booleanField("Whether the payment method is enabled. The catalog also contains disabled payment methods."),
   })
-  .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentExample });
+  .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentMethodExample });
 
 export const CatalogTax = z
   .object({
     id: catalogIdField("ID of the tax. Reports and V1 orders contain this ID as `taxCatalogId`."),
-    name: nameField("Name"),
-    percentage: vatRateField("VAT rate"),
+    name: nameField("Name of the tax"),
+    percentage: vatRateField("VAT rate of the tax"),
   })
   .meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
 
 export const CatalogModifier = z
   .object({
     id: catalogIdField("ID of the modifier. Orders contain this ID as `modifierGroupId`."),
-    name: nameField("Name"),
+    name: nameField("Name of the modifier"),
     options: boundedArray(
       z.object({
         id: catalogIdField("ID of the option. Orders contain this ID as `modifierId`."),
-        name: nameField("Name"),
-        price: amountField("Amount added to the price of one unit, including VAT"),
+        name: nameField("Name of the option"),
+        price: amountField("Amount that the option adds to the price of one unit of the product, including VAT"),
       }),
       500,
     )
       .check(createUniqueIdsCheck("option", "id"))
-      .meta({ description: "Options of the modifier" }),
+      .meta({ description: "Options that a guest can choose from" }),
   })
   .meta({
     id: "CatalogModifier",
@@ -111,23 +114,23 @@ export const CatalogModifier = z
 export const CatalogCategory = z
   .object({
     id: catalogIdField("ID of the category"),
-    name: nameField("Name"),
-    index: z.int().min(0).meta({ description: "Position of the category in the list" }),
+    name: nameField("Name of the category"),
+    index: z.int().min(0).meta({ description: "Position of the category among the categories of the location" }),
   })
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
 /** For each list of a catalog: the schema of an item, its name in error messages, and the maximum number of items. */
-export const catalogItemListDefinitions = {
+export const catalogListItemSchemasAndLimits = {
   products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
-  payments: { itemSchema: CatalogPayment, itemName: "payment method", max: 1_000 },
+  payments: { itemSchema: CatalogPaymentMethod, itemName: "payment method", max: 1_000 },
   taxes: { itemSchema: CatalogTax, itemName: "tax", max: 1_000 },
   modifiers: { itemSchema: CatalogModifier, itemName: "modifier", max: 5_000 },
   categories: { itemSchema: CatalogCategory, itemName: "category", max: 5_000 },
 } as const;
 
-export type CatalogItemListName = keyof typeof catalogItemListDefinitions;
+export type CatalogItemListName = keyof typeof catalogListItemSchemasAndLimits;
 
-export const catalogItemListNames = Object.keys(catalogItemListDefinitions) as CatalogItemListName[];
+export const catalogItemListNames = Object.keys(catalogListItemSchemasAndLimits) as CatalogItemListName[];
 
 const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   itemSchema,
@@ -147,11 +150,11 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */
 export const Catalog = z
   .object({
-    products: catalogListSchema(catalogItemListDefinitions.products),
-    payments: catalogListSchema(catalogItemListDefinitions.payments),
-    taxes: catalogListSchema(catalogItemListDefinitions.taxes),
-    modifiers: catalogListSchema(catalogItemListDefinitions.modifiers),
-    categories: catalogListSchema(catalogItemListDefinitions.categories),
+    products: catalogListSchema(catalogListItemSchemasAndLimits.products),
+    payments: catalogListSchema(catalogListItemSchemasAndLimits.payments),
+    taxes: catalogListSchema(catalogListItemSchemasAndLimits.taxes),
+    modifiers: catalogListSchema(catalogListItemSchemasAndLimits.modifiers),
+    categories: catalogListSchema(catalogListItemSchemasAndLimits.categories),
   })
   .meta({
     id: "CatalogInput",
@@ -179,7 +182,7 @@ export const CatalogCounts = z
 export type CatalogCounts = z.infer<typeof CatalogCounts>;
 
 /** The response to the replacement of a catalog. */
-export const ReplacedCatalog = z
+export const ReplaceCatalogResponse = z
   .object({
     locationId: z.guid().meta({ description: "ID of the location" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the catalog last changed" }),
@@ -193,7 +196,7 @@ export const ReplacedCatalog = z
   })
   .meta({
     id: "ReplacedCatalog",
-    description: "Summary of the current catalog",
+    description: "Version of the current catalog, and the number of items in each list",
     example: {
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
       updatedAt: "2026-05-29T10:17:19.000Z",
@@ -203,4 +206,4 @@ export const ReplacedCatalog = z
     },
   });
 
-export type ReplacedCatalog = z.infer<typeof ReplacedCatalog>;
+export type ReplaceCatalogResponse = z.infer<typeof ReplaceCatalogResponse>;

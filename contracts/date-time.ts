@@ -2,8 +2,9 @@ import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /**
- * Converts a date-time with an offset or `Z` to UTC with milliseconds. Removes digits after the milliseconds only if
- * they are zeros, so that the instant stays the same. Returns any other text unchanged.
+ * Converts a date-time, which must have an offset or `Z`, to UTC with milliseconds. Removes digits after the
+ * milliseconds only if they are zeros, so that the instant stays the same. Returns a text that is not a date-time
+ * unchanged.
  */
 export function dateTimeToUtc(dateTime: string): string {
   if (dateTime.length === 24 && dateTime.endsWith("Z")) return dateTime;
@@ -51,7 +52,10 @@ export const DateTimeV1 = z.iso
   .overwrite((dateTime) => (hasUtcOffset(dateTime) ? dateTimeToUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
 
-/** Returns whether a date-time has at most nine fractional digits. PostgreSQL would reject hundreds of digits. */
+/**
+ * Returns whether a date-time is at most as long as one with nine fractional digits and an offset. PostgreSQL would
+ * reject hundreds of fractional digits.
+ */
 function hasAtMostNanoseconds(dateTime: string): boolean {
   return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
 }
@@ -64,7 +68,10 @@ export function hasUtcOffset(dateTime: string): boolean {
 /** A date-time in a response, always in UTC. */
 export const UtcDateTimeSchema = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
-/** Returns whether a date-time is in the years 1 to 9999. If it has no offset, checks every time zone. */
+/**
+ * Returns whether a date-time is in the years 1 to 9999. A date-time without an offset must be in these years in every
+ * time zone.
+ */
 function isInYearRange(dateTime: string): boolean {
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
@@ -80,7 +87,7 @@ export const TimeZone = boundedString(64)
   .refine((name) => /^[A-Za-z]/.test(name) && isKnownTimeZone(name), {
     error: "Must be an IANA time zone name, such as Europe/Paris",
   })
-  .meta({ description: "IANA time zone name", example: defaultTimeZone });
+  .meta({ description: "IANA name of the location's time zone", example: defaultTimeZone });
 
 function isKnownTimeZone(timeZone: string): boolean {
   try {

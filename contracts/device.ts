@@ -3,7 +3,7 @@ import { boundedString, stripUnstorableCharacters } from "./fields.ts";
 
 const maxDeviceTextLength = 255;
 
-/** The maximum number of devices stored per location: the most recently used devices. */
+/** The maximum number of devices that are stored per location. Only the most recently used devices are stored. */
 export const maxDevicesPerLocation = 200;
 
 /** The device on which an order or a till was recorded. */

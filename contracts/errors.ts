@@ -16,7 +16,7 @@ export const apiErrorDefinitions = {
   key_revoked: { status: 401, title: "The API key has been revoked" },
   scope_missing: { status: 403, title: "The API key does not have the required scope" },
   location_forbidden: { status: 403, title: "The API key cannot be used for this location" },
-  rate_limit_forbidden: { status: 403, title: "The rate limit exceeds the API key's rate limit" },
+  rate_limit_forbidden: { status: 403, title: "The consumer's rate limit exceeds the API key's rate limit" },
   route_not_found: { status: 404, title: "Route not found" },
   location_not_found: { status: 404, title: "Location not found" },
   consumer_not_found: { status: 404, title: "Consumer not found" },
@@ -79,7 +79,7 @@ interface ApiErrorDefinition {
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
 /** The documentation page of all errors. The `type` of a problem is this URL plus `#code`. */
-export const errorDocumentationUrl = "https://docs.pragma.example/docs/requests";
+export const errorDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
 
 /** An issue in a request: its location, its type, and how to fix it. */
 export interface RequestIssue {
@@ -143,7 +143,11 @@ const requestIssueSchema = z
       description:
         "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
     }),
-    code: z.string().meta({ description: "Type of the issue, such as `required` or `too_big`, for use in programs" }),
+    code: z
+      .string()
+      .meta({
+        description: "Type of the issue, such as `required` or `too_big`. Use it to handle issues in your program.",
+      }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({
@@ -155,17 +159,19 @@ const requestIssueSchema = z
 /** RFC 9457 problem details, the body of every error response. */
 export const problemSchema = z
   .object({
-    type: z.url().meta({ description: "URL of a page that explains the error" }),
-    title: z.string().meta({ description: "Short summary, the same for every problem with this code" }),
+    type: z.url().meta({ description: "URL of the documentation of the error code" }),
+    title: z.string().meta({ description: "Short summary of the error, the same for every error with this code" }),
     status: z.int().meta({ description: "HTTP status code of the response" }),
     detail: z.string().meta({ description: "Human-readable explanation of this occurrence of the error" }),
     code: z
       .enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]])
-      .meta({ description: "Stable code of the error, for use in programs" }),
-    requestId: z.string().meta({ description: "ID of the request. Include it when you contact support." }),
+      .meta({ description: "Code of the error, which never changes. Use it to handle errors in your program." }),
+    requestId: z.string().meta({ description: "ID of the request that failed. Include it when you contact support." }),
     limit: z
       .object({
-        name: z.string().meta({ description: "Name of the limit in the documentation" }),
+        name: z
+          .string()
+          .meta({ description: "Name of the limit, such as `webhooks`. The documentation lists all limits." }),
         maximum: z.number().meta({ description: "Maximum that the limit allows, in `unit`" }),
         unit: z.string().meta({ description: "Unit of `maximum`, such as `bytes per day`" }),
       })
@@ -180,7 +186,7 @@ export const problemSchema = z
     id: "Problem",
     description: "An error, as RFC 9457 problem details",
     example: {
-      type: `${errorDocumentationUrl}#invalid_request`,
+      type: `${errorDocumentationPageUrl}#invalid_request`,
       title: apiErrorDefinitions.invalid_request.title,
       status: 400,
       detail: "The request has 1 issue. See `errors`.",
@@ -196,7 +202,7 @@ export type Problem = z.infer<typeof problemSchema>;
 export function toProblemDetails(error: ApiError, requestId: string): Problem {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: `${errorDocumentationUrl}#${error.code}`,
+    type: `${errorDocumentationPageUrl}#${error.code}`,
     title,
     status,
     detail: error.message,

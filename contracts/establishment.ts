@@ -4,15 +4,18 @@ import { boundedString, optionalLongTextField, optionalTextField } from "./field
 export const establishmentShape = {
   establishmentName: optionalTextField("Name of the establishment"),
   siretCode: optionalTextField("French business registration number (SIRET)"),
-  companyName: optionalTextField("Name of the company"),
-  address1: optionalTextField("First line of the address"),
-  address2: optionalTextField("Second line of the address"),
-  zipCode: optionalTextField("Postal code"),
-  city: optionalTextField("City"),
-  country: boundedString(1_024).nullable().default("France").meta({ description: "Country", example: "France" }),
-  phoneNumber: optionalTextField("Phone number"),
-  website: optionalTextField("Website"),
-  tvaCode: optionalTextField("VAT number"),
+  companyName: optionalTextField("Name of the company in the header of tickets"),
+  address1: optionalTextField("First line of the establishment's address"),
+  address2: optionalTextField("Second line of the establishment's address; null if there is none"),
+  zipCode: optionalTextField("Postal code of the establishment"),
+  city: optionalTextField("City of the establishment"),
+  country: boundedString(1_024)
+    .nullable()
+    .default("France")
+    .meta({ description: "Country of the establishment", example: "France" }),
+  phoneNumber: optionalTextField("Phone number of the establishment"),
+  website: optionalTextField("Website of the establishment"),
+  tvaCode: optionalTextField("VAT number of the establishment"),
   nafCode: optionalTextField("French business activity code (NAF)"),
   customHeader: optionalLongTextField("Text printed at the top of each ticket"),
   customFooter: optionalLongTextField("Text printed at the bottom of each ticket"),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { Catalog, CatalogProduct, ReplacedCatalog } from "./catalog.ts";
+import { Catalog, CatalogProduct, ReplaceCatalogResponse } from "./catalog.ts";
 import { OrderV2 } from "./order-data.ts";
 import { OrderV1 } from "./order-v1.ts";
 import { ReportV0 } from "./report-v0.ts";
@@ -31,7 +31,7 @@ describe("the documented example of", () => {
     OrderV2,
     Catalog,
     CatalogProduct,
-    ReplacedCatalog,
+    ReplaceCatalogResponse,
   ]) {
     for (const schema of collectSchemas(root)) {
       const id = schema.meta()?.id;

@@ -108,7 +108,7 @@ export const ClientGeneratedId = z
   .overwrite(normalizeClientGeneratedUuid)
   .meta({ description: "A UUID, optionally prefixed with `s`", example: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" });
 
-/** The maximum amount of one record, in minor units. It ensures that sums over the largest till are safe integers. */
+/** The maximum amount of one record, in minor units. The sum of 90,000 such amounts is still a safe integer. */
 const maxAmount = 100_000_000_000;
 const amountSchema = z.int().min(-maxAmount).max(maxAmount);
 /** The maximum number of units or guests of one record, much higher than real values. */
@@ -135,7 +135,7 @@ export const countField = (description: string) => z.int().min(0).meta({ descrip
 
 export const optionalCountField = (description: string) => nullWhenAbsent(z.int().min(0)).meta({ description });
 
-/** A number of units or guests. The limit ensures that computed amounts and sums are safe integers. */
+/** A number of units or guests. The limit ensures that the sum of such numbers over a till is a safe integer. */
 export const unitCountField = (description: string, { min = 0 } = {}) =>
   z.int().min(min).max(maxUnitCount).meta({ description, example: 1 });
 
@@ -178,7 +178,7 @@ export const responseTextField = (description: string) => z.string().meta({ desc
 export const nullableTextField = (description: string) => z.string().nullable().meta({ description });
 
 /** The quantity in an entry of a report, such as units sold: 1 or more. */
-export const aggregateQuantityField = (description: string) => z.int().min(1).meta({ description });
+export const reportQuantityField = (description: string) => z.int().min(1).meta({ description });
 
 /** Returns a nullable schema that parses an absent field as null. */
 export function nullWhenAbsent<Schema extends z.ZodType>(schema: Schema) {

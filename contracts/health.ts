@@ -4,13 +4,15 @@ import { z } from "zod";
 export const Health = z
   .object({
     status: z.literal("ok").meta({ description: "Always `ok` if the API responds" }),
-    uptime: z.number().min(0).meta({ description: "Seconds since this instance started" }),
+    uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
     docURL: z.url().meta({ description: "URL of the documentation" }),
-    apiVersions: z.array(z.string()).meta({ description: "Supported API versions" }),
+    apiVersions: z
+      .array(z.string())
+      .meta({ description: "API versions that this installation supports, such as `v1`" }),
   })
   .meta({
     id: "Health",
-    description: "Health of the API",
+    description: "Status and versions of the API, and the URL of its documentation",
     example: { status: "ok", uptime: 86_400.5, docURL: "https://docs.pragma.example/docs", apiVersions: ["v1", "v2"] },
   });
 

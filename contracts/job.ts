@@ -14,7 +14,7 @@ export const JobId = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
   })
-  .meta({ description: "ID of a job", example: "closing-2026-05-29" });
+  .meta({ description: "ID of the job", example: "closing-2026-05-29" });
 
 const JobBackoff = z.union([
   millisecondsField("Delay before each attempt after the first"),
@@ -41,7 +41,8 @@ const instantSchema = z.union([RequestDateTime, z.int().min(0)], {
 export const JobRepeatOptions = z
   .object({
     every: z.int().min(1).optional().meta({
-      description: "Interval between runs in milliseconds. The first run starts immediately, or at `startDate`.",
+      description:
+        "Interval between runs, in milliseconds. The first run starts immediately, or at `startDate` if it is set.",
     }),
     pattern: boundedString(255).optional().meta({
       description:
@@ -67,7 +68,6 @@ export const JobRepeatOptions = z
 
 export type JobRepeatOptions = z.infer<typeof JobRepeatOptions>;
 
-/** The retention of finished jobs. */
 const FinishedJobRetention = z
   .union([
     z.boolean(),
@@ -84,7 +84,7 @@ const FinishedJobRetention = z
       "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
-/** The options of a job for its queue. Omitted options are not set. */
+/** The options with which a job is added to its queue. */
 export const JobOptions = z
   .object({
     deduplication: z
@@ -97,15 +97,17 @@ export const JobOptions = z
         description:
           "Settings for deduplication. A duplicate job is not added, and the response contains the first job.",
       }),
-    failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent fails if this job fails" }),
+    failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent job fails if this job fails" }),
     ignoreDependencyOnFailure: z
       .boolean()
       .optional()
-      .meta({ description: "Whether the parent continues if this job fails" }),
+      .meta({ description: "Whether the parent job continues if this job fails" }),
     removeDependencyOnFailure: z
       .boolean()
       .optional()
-      .meta({ description: "Whether the parent continues if this job fails. Same as `ignoreDependencyOnFailure`." }),
+      .meta({
+        description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
+      }),
     repeat: JobRepeatOptions.optional(),
     jobId: JobId.optional().meta({
       description:
@@ -117,7 +119,7 @@ export const JobOptions = z
         queue: jobNameField("`queueName` of the parent").optional(),
       })
       .optional()
-      .meta({ description: "Parent of the job. The parent does not run until this job has finished." }),
+      .meta({ description: "Parent of the job. The parent runs only after this job has finished." }),
     timestamp: millisecondsField(
       "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
     ).optional(),
@@ -125,9 +127,11 @@ export const JobOptions = z
       description:
         "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. 2097152 is treated as 2097151.",
     }),
-    delay: millisecondsField("Delay before the job can run").optional(),
+    delay: millisecondsField("Minimum delay before the job runs").optional(),
     attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts. 0 is treated as 1." }),
-    backoff: JobBackoff.optional().meta({ description: "Delay after a failed attempt" }),
+    backoff: JobBackoff.optional().meta({
+      description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or an object",
+    }),
     lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),
     removeOnFail: FinishedJobRetention.optional(),
@@ -145,15 +149,14 @@ export const JobOptions = z
       description: "Maximum size of the payload as JSON, in bytes; 0 for no limit. A larger job is rejected.",
     }),
   })
-  .meta({ id: "JobOptions", description: "Options of a job", example: { attempts: 3, delay: 1_000 } });
+  .meta({ id: "JobOptions", description: "Options of a job, as in BullMQ", example: { attempts: 3, delay: 1_000 } });
 
 export type JobOptions = z.infer<typeof JobOptions>;
 
-/** A job to create. */
 export const CreateJobRequest = withUnstorableTextCheck(
   z.object({
     message: boundedString(100_000).meta({ description: "Message that the job returns in its result" }),
-    duration: millisecondsField("Duration of the job").default(0),
+    duration: millisecondsField("Time for which the job runs").default(0),
     jobOptions: JobOptions.default({}),
   }),
 ).meta({
@@ -166,7 +169,10 @@ export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 
 /** The payload of a job in its queue. */
 export const JobPayload = z
-  .object({ message: z.string(), duration: z.int().min(0).meta({ description: "Duration in milliseconds" }) })
+  .object({
+    message: z.string(),
+    duration: z.int().min(0).meta({ description: "Time for which the job runs, in milliseconds" }),
+  })
   .meta({ id: "JobPayload", example: { message: "Close the day", duration: 5_000 } });
 
 export type JobPayload = z.infer<typeof JobPayload>;
@@ -181,7 +187,7 @@ const jobExample = {
 };
 
 /** The response to the creation of a job. */
-export const Job = z
+export const CreateJobResponse = z
   .object({
     id: z.string().meta({ description: "ID of the job: the requested `jobId`, or a generated UUID" }),
     queueName: z.string().meta({ description: "Name of the queue. Each location has its own queue." }),
@@ -190,9 +196,9 @@ export const Job = z
     payload: JobPayload,
     timestamp: z.int().min(0).meta({ description: "Creation time of the job as a Unix timestamp in milliseconds" }),
   })
-  .meta({ id: "Job", description: "A job in a queue", example: jobExample });
+  .meta({ id: "Job", description: "A job in the queue of its location", example: jobExample });
 
-export type Job = z.infer<typeof Job>;
+export type CreateJobResponse = z.infer<typeof CreateJobResponse>;
 
 const jobStates = [
   "waiting",
@@ -205,18 +211,23 @@ const jobStates = [
   "failed",
 ] as const;
 
-/** The result of a completed job. */
 export const JobResult = z
-  .object({ message: z.string(), waited: z.int().min(0).meta({ description: "Duration of the job in milliseconds" }) })
+  .object({
+    message: z.string(),
+    waited: z.int().min(0).meta({ description: "Time for which the job ran, in milliseconds" }),
+  })
   .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
 
 export type JobResult = z.infer<typeof JobResult>;
 
 /** A job with its state and progress. */
-export const JobStatus = Job.extend({
+export const JobWithStateAndProgress = CreateJobResponse.extend({
   state: z
     .enum(jobStates)
-    .meta({ description: "State of the job. `repeating`: the job runs on a schedule that has not ended." }),
+    .meta({
+      description:
+        "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waits for its child jobs. `active`: running. `repeating`: runs on a schedule that has not ended. `completed` or `failed`: finished.",
+    }),
   progress: z
     .int()
     .min(0)
@@ -247,4 +258,4 @@ export const JobStatus = Job.extend({
   },
 });
 
-export type JobStatus = z.infer<typeof JobStatus>;
+export type JobWithStateAndProgress = z.infer<typeof JobWithStateAndProgress>;

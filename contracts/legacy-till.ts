@@ -6,15 +6,14 @@ const serverId = z.int().min(1).meta({ description: "ID of the till in the legac
 const legacyId = z.int().min(1).meta({ description: "ID of the till's location in the legacy backoffice" });
 const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
 
-/** A till in a legacy backoffice. */
 export const LegacyTill = z
   .object({ application: posApplicationSchema, serverId, legacyId })
-  .meta({ id: "LegacyTill", description: "A till in a legacy backoffice", example: legacyTillExample });
+  .meta({ id: "LegacyTill", description: "A till that a legacy backoffice stores", example: legacyTillExample });
 
 export type LegacyTill = z.infer<typeof LegacyTill>;
 
 /** The tills to fetch from legacy backoffices. */
-export const LegacyTillsToFetch = boundedArray(
+export const FetchLegacyTillsRequest = boundedArray(
   z.object({ application: posApplicationInputSchema, serverId, legacyId }),
   10_000,
   {
@@ -22,14 +21,17 @@ export const LegacyTillsToFetch = boundedArray(
   },
 ).meta({
   id: "WantedLegacyTills",
-  description: "Tills to fetch, in the format of the response of `GET /v1/tills/legacy/`",
+  description: "Tills to fetch, in the same format as in the response to `GET /v1/tills/legacy/`",
   example: [legacyTillExample],
 });
 
 /** The results of fetching the tills of a location. */
-export const FetchedLegacyTills = z
+export const LegacyTillFetchResultsForLocation = z
   .object({
-    locationId: z.guid().nullable().meta({ description: "ID of the location; null for tills of an unknown location" }),
+    locationId: z
+      .guid()
+      .nullable()
+      .meta({ description: "ID of the location; null if the tills belong to an unknown location" }),
     success: z.array(serverId).meta({ description: "`serverId` of each till that was fetched or was already stored" }),
     errors: z
       .array(z.object({ message: z.string(), serverId }))
@@ -45,4 +47,4 @@ export const FetchedLegacyTills = z
     },
   });
 
-export type FetchedLegacyTills = z.infer<typeof FetchedLegacyTills>;
+export type LegacyTillFetchResultsForLocation = z.infer<typeof LegacyTillFetchResultsForLocation>;

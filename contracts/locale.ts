@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The regions of each language that point-of-sale devices offer. */
+/** For each language that point-of-sale devices offer: the regions that can be combined with it. */
 const regionsByLanguage = {
   af: "NA ZA",
   am: "ET",
@@ -108,4 +108,4 @@ const locales: string[] = Object.entries(regionsByLanguage).flatMap(([language, 
 
 export const Locale = z
   .enum(locales, { error: "Must be a locale such as fr_FR or en_GB" })
-  .meta({ id: "Locale", description: "Locale: language and region", example: "fr_FR" });
+  .meta({ id: "Locale", description: "Locale code, which consists of a language and a region", example: "fr_FR" });

@@ -17,7 +17,7 @@ const currencies = (
 
 const Currency = z
   .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
-  .meta({ description: "ISO 4217 currency code", example: "EUR" });
+  .meta({ description: "ISO 4217 code of the location's currency", example: "EUR" });
 
 const applicationDefaultOption = (description: string) =>
   nullWhenAbsent(z.boolean()).meta({ description: `${description}; null for the application's default` });
@@ -33,36 +33,54 @@ const TipsConfig = z
       description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
     }),
   })
-  .meta({ id: "TipsConfig", description: "Settings for tips" });
+  .meta({ id: "TipsConfig", description: "Settings for the tip prompt of the device" });
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationPosOptionsShape = {
   nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "Start of the next period in which the restaurant is closed",
+    description: "Start of the next period in which the restaurant is closed; null if no period is set",
   }),
   nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "End of the next period in which the restaurant is closed",
+    description: "End of the next period in which the restaurant is closed; null if no period is set",
   }),
-  groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
+  groupItemsOnPreparation: applicationDefaultOption(
+    "Whether to group identical products on preparation tickets, which are printed for the kitchen",
+  ),
   currencyCode: Currency.default("EUR"),
   exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({
-    description: "First month of the fiscal year, 1 to 12",
+    description: "First month of the fiscal year, from 1 (January) to 12 (December); null if not set",
   }),
-  maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({ description: "Maximum number of steps in an order" }),
+  maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({
+    description: "Maximum number of steps (courses) in an order; null if not set",
+  }),
   preparationEnabled: applicationDefaultOption("Whether to send orders to the kitchen"),
-  printClaimTickets: applicationDefaultOption("Whether to print claim tickets"),
-  printClaimContent: applicationDefaultOption("Whether to print products on claim tickets"),
+  printClaimTickets: applicationDefaultOption(
+    "Whether to print claim tickets, which ask the kitchen to prepare the next step (course)",
+  ),
+  printClaimContent: applicationDefaultOption(
+    "Whether to print the products on claim tickets, which ask the kitchen to prepare the next step (course)",
+  ),
   qrCodeAuthEnabled: applicationDefaultOption("Whether clerks can log in with a QR code"),
-  printMealContent: applicationDefaultOption("Whether to print the products of a meal on the bill"),
+  printMealContent: applicationDefaultOption("Whether to print the products of a set menu on the bill"),
   printFullReport: applicationDefaultOption("Whether to print the full end-of-day report"),
-  promptCashFloat: applicationDefaultOption("Whether to prompt for the cash float when a till is opened"),
+  promptCashFloat: applicationDefaultOption(
+    "Whether to prompt for the cash float (the cash in the drawer at the start of the shift) when a till is opened",
+  ),
   closeOnTransmit: applicationDefaultOption("Whether to close the order view after the order is sent to the kitchen"),
-  printAllClaims: applicationDefaultOption("Whether to print all claim tickets"),
-  printWhenPaid: applicationDefaultOption("Whether to print the bill upon payment"),
+  printAllClaims: applicationDefaultOption(
+    "Whether to print all claim tickets, which ask the kitchen to prepare the next step (course)",
+  ),
+  printWhenPaid: applicationDefaultOption("Whether to print the bill automatically when an order is paid"),
   compactOrder: applicationDefaultOption("Whether to group identical products in the order"),
-  gapAllowed: applicationDefaultOption("Whether a till can be closed with a cash difference"),
-  cutClaims: applicationDefaultOption("Whether to cut the paper between claim tickets"),
-  tipsConfig: nullWhenAbsent(TipsConfig).meta({ description: "Settings for tips; null if tips are disabled" }),
+  gapAllowed: applicationDefaultOption(
+    "Whether a till can be closed if the counted cash differs from the expected cash",
+  ),
+  cutClaims: applicationDefaultOption(
+    "Whether to cut the paper between claim tickets, which ask the kitchen to prepare the next step (course)",
+  ),
+  tipsConfig: nullWhenAbsent(TipsConfig).meta({
+    description: "Settings for the tip prompt of the device; null if tips are disabled",
+  }),
 };
 
 const LocationOptions = z.object(locationPosOptionsShape);
@@ -82,37 +100,67 @@ const locationName = boundedString(255, { min: 1 }).meta({
 
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
-  // The description is repeated, because without it, this default would apply to every Locale in the OpenAPI document.
-  currencyLocale: Locale.default("fr_FR").meta({ description: "Locale: language and region" }),
+  // This field has its own description. Otherwise, its default would apply to every Locale in the OpenAPI document.
+  currencyLocale: Locale.default("fr_FR").meta({ description: "Language and region for the format of amounts" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
-  cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps of a preparation receipt", true),
-  printOnlyFirstPrepaReceipt: booleanSetting("Whether to print only the first preparation receipt", false),
-  enablePreparationCall: booleanSetting("Whether waiters can call the next step", true),
+  cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps (courses) of a preparation ticket", true),
+  printOnlyFirstPrepaReceipt: booleanSetting("Whether to print only the first preparation ticket of an order", false),
+  enablePreparationCall: booleanSetting(
+    "Whether clerks can call the next step (course) of an order, that is, ask the kitchen to prepare it",
+    true,
+  ),
   detailedReport: booleanSetting("Whether to print the detailed end-of-day report", true),
-  doNotPrintClaim: booleanSetting("Whether to suppress claim tickets", false),
-  closeAfterOrderCall: booleanSetting("Whether to close the order view after a step is called", true),
-  qrCodeLogin: booleanSetting("Whether clerks can log in with a QR code", false),
-  printOnPay: booleanSetting("Whether to print the bill upon payment", false),
-  prepaStepsCount: z.int().min(0).max(10).default(3).meta({ description: "Number of preparation steps" }),
-  askForInitialCashFloat: booleanSetting("Whether to prompt for the cash float when a till is opened", false),
-  groupProductsOnPrepaReceipt: booleanSetting("Whether to group identical products on a preparation receipt", true),
-  printClaimWithoutDetail: booleanSetting("Whether to print claim tickets without products", false),
-  allowGapInTillStats: booleanSetting("Whether a till can be closed with a cash difference", false),
-  printMenuWithDetail: booleanSetting("Whether to print the products of a menu on the bill", false),
-  groupProductsOnOrder: booleanSetting("Whether to group identical products in the order", false),
-  printMenuNameOnPrepaReceipt: booleanSetting("Whether to print the name of a menu on a preparation receipt", false),
-  printModifierGroupOnPrepaReceipt: booleanSetting(
-    "Whether to print the group of a modifier on a preparation receipt",
+  doNotPrintClaim: booleanSetting(
+    "Whether to suppress claim tickets, which ask the kitchen to prepare the next step (course)",
     false,
   ),
-  menuButtonsCount: z.int().min(4).max(16).default(8).meta({ description: "Number of menu buttons per page" }),
-  closeFiscalYearDate: nullWhenAbsent(RequestDateTime).meta({ description: "Closing date of the fiscal year" }),
-  logoUrl: optionalTextField("URL of the logo"),
+  closeAfterOrderCall: booleanSetting(
+    "Whether to close the order view after a clerk calls a step (asks the kitchen to prepare it)",
+    true,
+  ),
+  qrCodeLogin: booleanSetting("Whether clerks can log in with a QR code", false),
+  printOnPay: booleanSetting("Whether to print the bill automatically when an order is paid", false),
+  prepaStepsCount: z
+    .int()
+    .min(0)
+    .max(10)
+    .default(3)
+    .meta({ description: "Number of steps (courses) in which the kitchen can prepare an order" }),
+  askForInitialCashFloat: booleanSetting(
+    "Whether to prompt for the cash float (the cash in the drawer at the start of the shift) when a till is opened",
+    false,
+  ),
+  groupProductsOnPrepaReceipt: booleanSetting("Whether to group identical products on a preparation ticket", true),
+  printClaimWithoutDetail: booleanSetting(
+    "Whether to print claim tickets (requests to the kitchen to prepare the next step) without products",
+    false,
+  ),
+  allowGapInTillStats: booleanSetting(
+    "Whether a till can be closed if the counted cash differs from the expected cash",
+    false,
+  ),
+  printMenuWithDetail: booleanSetting("Whether to print the products of a set menu on the bill", false),
+  groupProductsOnOrder: booleanSetting("Whether to group identical products in the order", false),
+  printMenuNameOnPrepaReceipt: booleanSetting("Whether to print the name of a set menu on a preparation ticket", false),
+  printModifierGroupOnPrepaReceipt: booleanSetting(
+    "Whether to print the name of a modifier's group on a preparation ticket",
+    false,
+  ),
+  menuButtonsCount: z
+    .int()
+    .min(4)
+    .max(16)
+    .default(8)
+    .meta({ description: "Number of menu buttons per page on the screen of the point of sale" }),
+  closeFiscalYearDate: nullWhenAbsent(RequestDateTime).meta({
+    description: "Date on which the fiscal year closes; null if not set",
+  }),
+  logoUrl: optionalTextField("URL of the establishment's logo; null if there is none"),
 };
 
 /** The settings of a new location. Only the name is required, because all other settings have a default. */
-export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
+export const NewLocationSettings = z.object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
   description: "Settings of a new location. Omitted settings get their default values.",
 });

@@ -6,8 +6,8 @@ import { boundedArray, boundedString, withoutFieldDefaults, withUnstorableTextCh
 import {
   LocationSettings,
   LocationSettingsChange,
-  LocationSettingsInput,
   locationPosOptionsShape,
+  NewLocationSettings,
 } from "./location-settings.ts";
 import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
 
@@ -60,20 +60,19 @@ export const LocationDetails = z
   })
   .meta({
     id: "LocationDetails",
-    description: "A location with all its options and settings",
+    description: "A restaurant, bar or hotel, with all its options and settings",
     example: locationDetailsExample,
   });
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
-/** A location to create. */
 export const CreateLocationRequest = withUnstorableTextCheck(
   z.object({
     application: posApplicationInputSchema,
     organizationId,
     agencyId,
     ...locationPosOptionsShape,
-    locationSettings: LocationSettingsInput,
+    locationSettings: NewLocationSettings,
   }),
 ).meta({
   id: "CreateLocation",
@@ -103,15 +102,19 @@ export const ChangeLocationRequest = withUnstorableTextCheck(
 
 export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;
 
-export const CreatedLocation = z
+export const CreateLocationResponse = z
   .object({ id: locationId })
-  .meta({ id: "CreatedLocation", description: "ID of the location", example: { id: locationDetailsExample.id } });
+  .meta({
+    id: "CreatedLocation",
+    description: "ID of a location that was created or imported",
+    example: { id: locationDetailsExample.id },
+  });
 
 const LocationDevice = z
   .object({
     id: z.string().meta({ description: "ID that the device generated for itself" }),
-    name: z.string().nullable().meta({ description: "Name of the device" }),
-    model: z.string().nullable().meta({ description: "Model of the device" }),
+    name: z.string().nullable().meta({ description: "Name of the device; null if unknown" }),
+    model: z.string().nullable().meta({ description: "Model of the device; null if unknown" }),
   })
   .meta({ id: "Device", description: "A device that recorded tills or live orders of a location" });
 
@@ -121,26 +124,28 @@ const headerText = (description: string, example?: string) =>
     .nullable()
     .meta({ description, ...(example !== undefined && { example }) });
 
-/** The header of a location's tickets. */
 export const LocationTicketHeader = z
   .object({
     id: locationId,
     name: headerText("Name of the establishment", "Le Bistrot"),
-    address: headerText("First line of the address", "12 rue des Lilas"),
-    zip: headerText("Postal code", "75020"),
-    city: headerText("City", "Paris"),
-    country: headerText("Country", "France"),
-    phone: headerText("Phone number", "+33 1 02 03 04 05"),
-    url: headerText("Website", "https://bistrot.example"),
+    address: headerText("First line of the establishment's address", "12 rue des Lilas"),
+    zip: headerText("Postal code of the establishment", "75020"),
+    city: headerText("City of the establishment", "Paris"),
+    country: headerText("Country of the establishment", "France"),
+    phone: headerText("Phone number of the establishment", "+33 1 02 03 04 05"),
+    url: headerText("Website of the establishment", "https://bistrot.example"),
     siret: headerText("French business registration number (SIRET)", "12345678900011"),
     naf: headerText("French business activity code (NAF)", "5610A"),
-    tva: headerText("VAT number", "FR12345678900"),
+    tva: headerText("VAT number of the establishment", "FR12345678900"),
     text: headerText("Text printed at the top of each ticket", "Welcome"),
     deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
       description:
-        "A page of the location's devices. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
+        "A page of the location's devices, sorted by their first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
     }),
   })
-  .meta({ id: "LocationHeader", description: "Header of a location's tickets" });
+  .meta({
+    id: "LocationHeader",
+    description: "Header of a location's tickets: name, address and registration numbers",
+  });
 
 export type LocationTicketHeader = z.infer<typeof LocationTicketHeader>;

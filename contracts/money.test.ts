@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import {
   AmountOutOfRangeError,
   addMoneyAmounts,
-  amountWithoutTax,
+  computeAmountWithoutTax,
+  computePriceByWeight,
   divideRoundingHalfAway,
   multiplyAmountOrThrow,
   percentToBasisPoints,
-  priceByWeight,
 } from "./money.ts";
 
 describe("divideRoundingHalfAway", () => {
@@ -71,7 +71,7 @@ describe("percentToBasisPoints", () => {
   });
 });
 
-describe("amountWithoutTax", () => {
+describe("computeAmountWithoutTax", () => {
   test.each([
     [1100, 10, 1000],
     [202, 5.5, 191],
@@ -85,11 +85,11 @@ describe("amountWithoutTax", () => {
     [9_007_199_254_740_991, 20, 7_505_999_378_950_826],
     [-9_007_199_254_740_991, 5.5, -8_537_629_625_346_911],
   ])("of %s at %s%% is %s", (amount, rate, expected) => {
-    expect(amountWithoutTax(amount, rate)).toBe(expected);
+    expect(computeAmountWithoutTax(amount, rate)).toBe(expected);
   });
 });
 
-describe("priceByWeight", () => {
+describe("computePriceByWeight", () => {
   test.each([
     [6200, 1, 1.227, 7607],
     [1000, 1, 0.35, 350],
@@ -102,7 +102,7 @@ describe("priceByWeight", () => {
     [6200, 3, 0, 0],
     [900_000_000_000, 1000, 0.001, 900_000_000_000],
   ])("%s a kilogram, %s of %s kg: %s", (unitPrice, quantity, kilograms, expected) => {
-    expect(priceByWeight(unitPrice, quantity, kilograms)).toBe(expected);
+    expect(computePriceByWeight(unitPrice, quantity, kilograms)).toBe(expected);
   });
 });
 

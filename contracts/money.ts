@@ -30,14 +30,17 @@ export function percentToBasisPoints(ratePercent: number): number {
 }
 
 /** Returns the rounded amount excluding tax for an amount including tax. The tax rate is in percent. */
-export function amountWithoutTax(amount: number, ratePercent: number): number {
+export function computeAmountWithoutTax(amount: number, ratePercent: number): number {
   const divisor = 10_000 + percentToBasisPoints(ratePercent);
   const product = amount * 10_000;
   return divideRoundingHalfAway(Number.isSafeInteger(product) ? product : BigInt(amount) * 10_000n, divisor);
 }
 
-/** Returns the price of units sold by weight. `unitPrice` is per kilogram. Rounds the weight of one unit to grams. */
-export function priceByWeight(unitPrice: number, quantity: number, kilograms: number): number {
+/**
+ * Returns the price of `quantity` units that are sold by weight. `unitPrice` is the price per kilogram. `kilograms` is
+ * the weight of one unit, which is rounded to grams.
+ */
+export function computePriceByWeight(unitPrice: number, quantity: number, kilograms: number): number {
   return divideRoundingHalfAway(BigInt(unitPrice) * BigInt(quantity) * BigInt(scaleDecimal(kilograms, 3)), 1_000n);
 }
 

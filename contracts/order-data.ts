@@ -25,7 +25,13 @@ import {
   unitCountField,
   withoutFieldDefaults,
 } from "./fields.ts";
-import { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "./order-rows.ts";
+import {
+  PosOrderDiscountRow,
+  PosOrderMenuRow,
+  PosOrderModifierRow,
+  PosOrderPaymentRow,
+  PosOrderProductRow,
+} from "./order-rows.ts";
 
 const maxPlatformFields = 200;
 const maxNestingDepth = 16;
@@ -61,7 +67,7 @@ const numberOrTextField = (description: string) =>
 
 const GroupedTable = z.object({
   id: optionalTextField("ID of the table within the order"),
-  catalogTableId: optionalTextField("Catalog ID of the table"),
+  catalogTableId: optionalTextField("ID of the table in the catalog of the point of sale"),
 });
 
 /**
@@ -72,7 +78,7 @@ export const OrderData = z
   .object({
     id: ClientGeneratedId.meta({ description: "ID of the order: a UUID, optionally prefixed with `s`" }),
     tillId: optionalTextField("ID of the till that the order belongs to"),
-    roomId: optionalTextField("ID of the room"),
+    roomId: optionalTextField("ID of the room in which the order was recorded"),
     revisionHash: optionalTextField("Hash that changes with each revision of the order"),
     deviceIdentifier: optionalTextField("ID of the device on which the order was recorded"),
     deviceName: optionalTextField("Name of the device on which the order was recorded"),
@@ -98,34 +104,46 @@ export const OrderData = z
     }),
     total: amountField("Total including VAT"),
     totalTax: amountField("VAT included in the total"),
-    totalDiscount: amountField("Sum of discounts"),
+    totalDiscount: amountField("Sum of the discounts on the order"),
     totalWithoutTax: amountField("Total excluding VAT"),
-    leftToPay: amountField("Amount left to pay"),
+    leftToPay: amountField("Part of the total that has not been paid yet"),
     guestsCount: unitCountField("Number of guests"),
     billPrintCount: optionalCountField("Number of times the bill was printed"),
-    proofsOfPaymentCount: optionalCountField("Number of proofs of payment printed"),
+    proofsOfPaymentCount: optionalCountField("Number of proofs of payment that were printed for the order"),
     postPaymentPrintCount: optionalCountField("Number of times the bill was printed after payment"),
-    roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({ description: "Type of room" }),
-    roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list used in the room" }),
-    roomName: optionalTextField("Name of the room"),
-    tableId: optionalTextField("ID of the table"),
-    tableName: optionalTextField("Name of the table"),
+    roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({
+      description: "Type of the room, such as a dining room or the bar",
+    }),
+    roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({
+      description: "Type of price list used in the room, such as `normal` or `happyHour`",
+    }),
+    roomName: optionalTextField("Name of the room in which the order was recorded"),
+    tableId: optionalTextField("ID of the table for which the order was recorded"),
+    tableName: optionalTextField("Name of the table for which the order was recorded"),
     tablePosX: numberOrTextField("Horizontal position of the table in the room"),
     tablePosY: numberOrTextField("Vertical position of the table in the room"),
-    tableShape: numberOrTextField("Shape of the table"),
+    tableShape: numberOrTextField("Shape of the table in the point of sale's plan of the room"),
     beeperNumber: numberOrTextField("Number of the pager given to the customer"),
-    comment: optionalLongTextField("Comment on the order"),
+    comment: optionalLongTextField("Comment on the order; null if there is none"),
     preparationActivated: booleanField("Whether the order is sent to the kitchen"),
     isMerged: booleanField("Whether the order was merged with another order"),
     manuallyClosed: booleanField("Whether the order was closed manually because its total is zero or negative"),
-    isPaid: booleanField("Whether the order is paid"),
+    isPaid: booleanField("Whether the order was paid in full"),
     isCanceled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
-    canceledReason: optionalTextField("Reason for the cancellation"),
-    fiscalNumber: optionalIntegerField("Fiscal number of the order, assigned by the point of sale"),
-    signature: optionalLongTextField("Fiscal signature of the order, computed by the point of sale"),
+    canceledReason: optionalTextField(
+      "Reason why the order was canceled; null if it was not canceled or no reason was given",
+    ),
+    fiscalNumber: optionalIntegerField(
+      "Number that the point of sale assigned to the order for tax purposes (fiscal number)",
+    ),
+    signature: optionalLongTextField(
+      "Signature that the point of sale computed for the order for tax purposes (fiscal signature)",
+    ),
     operatorId: optionalTextField("ID of the clerk who owns the order"),
     operatorName: optionalTextField("Name of the clerk who owns the order"),
-    firebaseCustomerName: optionalTextField("Name of the customer in the point of sale's cloud database"),
+    firebaseCustomerName: optionalTextField(
+      "Name of the customer in the point of sale's cloud database; null if the customer is anonymous",
+    ),
     firebaseCustomerRefKey: optionalTextField(
       "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
     ),
@@ -137,14 +155,12 @@ export const OrderData = z
     transferredTo: optionalTextField(
       "Destination of the transfer, such as a hotel room; null if the order was not transferred",
     ),
-    externalServiceId: optionalTextField(
-      "ID of the order in an external service that is connected to the point of sale",
-    ),
+    externalServiceId: optionalTextField("ID of the order in a service that is connected to the point of sale"),
     extOctorateReservationId: optionalTextField("ID of the reservation in the hotel system Octorate"),
     extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service Qoodos"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
     extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
-    pickupHour: optionalTextField("When the customer picks up the order"),
+    pickupHour: optionalTextField("Time at which the customer picks up the order, as a text from the point of sale"),
     groupedTableInfo: boundedArray(GroupedTable, 1_000)
       .default([])
       .meta({ description: "Tables that were joined for the order" }),
@@ -153,58 +169,76 @@ export const OrderData = z
       "Recipient of the delivery, as sent by the ordering platform: a text or an object",
     ),
     deliveryAddress: textOrObjectField("Delivery address, as sent by the ordering platform: a text or an object"),
-    deliveryComment: optionalLongTextField("Comment for the delivery"),
-    channel: boundedString(1_024).default("unknown").meta({ description: "Sales channel of the order" }),
+    deliveryComment: optionalLongTextField("Comment on the delivery; null if there is none"),
+    channel: boundedString(1_024)
+      .default("unknown")
+      .meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
     serviceType: z
       .enum(orderServiceTypes)
       .default("unknown")
-      .meta({ description: "Whether the order is for takeout, eating in or delivery" }),
+      .meta({ description: "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery" }),
     isTraining: z.boolean().default(false).meta({
       description:
         "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
     }),
     source: boundedString(1_024)
       .default("unknown")
-      .meta({ description: "Application or platform from which the order comes" }),
-    externalOrderId: optionalTextField("ID of the order in an external service"),
-    externalLocationId: optionalTextField("ID of the location in an external service"),
-    paymentRowList: boundedArray(PaymentRow, 5_000).meta({ description: "Payments of the order" }),
-    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products of the order outside menus" }),
-    menuRowList: boundedArray(MenuRow, 1_000).meta({ description: "Set menus of the order" }),
+      .meta({
+        description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
+      }),
+    externalOrderId: optionalTextField(
+      "ID that an external service, such as an ordering platform, assigned to the order",
+    ),
+    externalLocationId: optionalTextField(
+      "ID that an external service, such as an ordering platform, uses for the location",
+    ),
+    paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).meta({ description: "Payments of the order" }),
+    productRowList: boundedArray(PosOrderProductRow, 5_000).meta({
+      description: "Products of the order outside menus",
+    }),
+    menuRowList: boundedArray(PosOrderMenuRow, 1_000).meta({ description: "Set menus of the order" }),
   })
   .meta({ id: "OrderDataInput", description: "An order as the point of sale sends it", example: orderDataExample });
 
 export type OrderData = z.infer<typeof OrderData>;
 
 /** A modifier row of an order in a response, in which every field is present. */
-const modifierRowResponse = z.object(withoutFieldDefaults(ModifierRow.shape)).meta({
+const modifierRowResponse = z.object(withoutFieldDefaults(PosOrderModifierRow.shape)).meta({
   id: "ModifierRow",
   description: "A modifier option selected for a product",
-  example: ModifierRow.parse(modifierRowExample),
+  example: PosOrderModifierRow.parse(modifierRowExample),
 });
 
-const discountRowResponse = z
-  .object(withoutFieldDefaults(DiscountRow.shape))
-  .meta({ id: "DiscountRow", description: "A discount on a product", example: DiscountRow.parse(discountRowExample) });
+const discountRowResponse = z.object(withoutFieldDefaults(PosOrderDiscountRow.shape)).meta({
+  id: "DiscountRow",
+  description: "A discount on a product",
+  example: PosOrderDiscountRow.parse(discountRowExample),
+});
 
-const paymentRowResponse = z
-  .object(withoutFieldDefaults(PaymentRow.shape))
-  .meta({ id: "PaymentRow", description: "A payment for an order", example: PaymentRow.parse(paymentRowExample) });
+const paymentRowResponse = z.object(withoutFieldDefaults(PosOrderPaymentRow.shape)).meta({
+  id: "PaymentRow",
+  description: "A payment for an order",
+  example: PosOrderPaymentRow.parse(paymentRowExample),
+});
 
 const productRowResponse = z
   .object({
-    ...withoutFieldDefaults(ProductRow.shape),
+    ...withoutFieldDefaults(PosOrderProductRow.shape),
     modifierRowList: z.array(modifierRowResponse).meta({ description: "Selected modifier options" }),
     discountRowList: z.array(discountRowResponse).meta({ description: "Discounts on the product" }),
   })
-  .meta({ id: "ProductRow", description: "A product in an order", example: ProductRow.parse(productRowExample) });
+  .meta({
+    id: "ProductRow",
+    description: "A product in an order",
+    example: PosOrderProductRow.parse(productRowExample),
+  });
 
 const menuRowResponse = z
   .object({
-    ...withoutFieldDefaults(MenuRow.shape),
+    ...withoutFieldDefaults(PosOrderMenuRow.shape),
     productRowList: z.array(productRowResponse).meta({ description: "Products in the menu" }),
   })
-  .meta({ id: "MenuRow", description: "A set menu in an order", example: MenuRow.parse(menuRowExample) });
+  .meta({ id: "MenuRow", description: "A set menu in an order", example: PosOrderMenuRow.parse(menuRowExample) });
 
 const groupedTableResponse = z.object(withoutFieldDefaults(GroupedTable.shape));
 

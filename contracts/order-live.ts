@@ -48,7 +48,7 @@ export const OrderLiveInput = z
   .check(matchingIdCheck)
   .meta({
     id: "OrderLiveInput",
-    description: "An open order as the point of sale sends it",
+    description: "A live order as the point of sale sends it, with all its rows",
     example: orderLiveInputExample,
   });
 
@@ -57,7 +57,7 @@ export type OrderLiveInput = z.output<typeof OrderLiveInput>;
 /** The data of an order from the point of sale in a response, in which every field is present. */
 const orderDataResponse = OrderV2.omit({ createdAt: true, updatedAt: true, locationId: true, reportId: true }).meta({
   id: "OrderData",
-  description: "Data of an order from the point of sale",
+  description: "All fields of an order as the point of sale sent them",
   example: OrderData.parse(orderLiveInputExample.data),
 });
 
@@ -96,7 +96,7 @@ export const OrderLive = z
   .object({
     id: z.guid().meta({ description: "ID of the order" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last changed" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the stored order was last changed" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     ...withoutFieldDefaults(establishmentShape),
     roomName: orderFields.roomName,
@@ -113,7 +113,11 @@ export const OrderLive = z
     source: orderFields.source,
     data: orderDataResponse,
   })
-  .meta({ id: "OrderLive", description: "A live order", example: orderLiveExample });
+  .meta({
+    id: "OrderLive",
+    description: "A live order: an order whose till has not been closed yet",
+    example: orderLiveExample,
+  });
 
 export type OrderLive = z.infer<typeof OrderLive>;
 

@@ -30,21 +30,21 @@ import {
   signedUnitCountField,
   vatPercentField,
 } from "./fields.ts";
-import { addMoneyAmounts, amountWithoutTax, multiplyAmountOrThrow, priceByWeight } from "./money.ts";
+import { addMoneyAmounts, computeAmountWithoutTax, computePriceByWeight, multiplyAmountOrThrow } from "./money.ts";
 
 /** The rows of an order: products, menus, modifiers, discounts and payments. */
 
 /** A modifier option that was selected for a product, such as a topping. The product row's total includes it. */
-export const ModifierRow = z
+export const PosOrderModifierRow = z
   .object({
     id: rowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the option was selected" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
-    amount: amountField("Price of the option for one unit of the product"),
+    amount: amountField("Price of the option for one unit of the product, including VAT"),
     name: optionalTextField("Name of the modifier option"),
     modifierIndex: optionalIntegerField("Position of the option in its group"),
     modifierGroupName: optionalTextField("Name of the modifier group"),
-    modifierGroupIndex: optionalIntegerField("Position of the modifier group"),
+    modifierGroupIndex: optionalIntegerField("Position of the modifier group among the modifier groups of the product"),
     modifierId: optionalTextField("Catalog ID of the modifier option"),
     modifierGroupId: optionalTextField("Catalog ID of the modifier group"),
   })
@@ -54,10 +54,10 @@ export const ModifierRow = z
     example: modifierRowExample,
   });
 
-export type ModifierRow = z.infer<typeof ModifierRow>;
+export type PosOrderModifierRow = z.infer<typeof PosOrderModifierRow>;
 
 /** A discount on a product. Rows with the same discountGroupId form one discount on several products. */
-export const DiscountRow = z
+export const PosOrderDiscountRow = z
   .object({
     id: rowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the discount was applied" }),
@@ -65,7 +65,7 @@ export const DiscountRow = z
     amount: amountField("Amount deducted from the price of the product"),
     status: z
       .enum(paymentAndDiscountRowStatuses)
-      .meta({ description: "Status of the discount. Only validated discounts are included in totals." }),
+      .meta({ description: "Status of the discount. Totals include only discounts with the status `validated`." }),
     splitAllowed: booleanField("Whether the discount can be split over several bills"),
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
@@ -76,13 +76,13 @@ export const DiscountRow = z
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
 
-export type DiscountRow = z.infer<typeof DiscountRow>;
+export type PosOrderDiscountRow = z.infer<typeof PosOrderDiscountRow>;
 
 /**
  * A product of an order. Fields that affect figures are required: id, quantity, amounts, VAT rate, flags, and the lists
  * of modifiers and discounts. `isLoss` is optional, and false by default.
  */
-export const ProductRow = z
+export const PosOrderProductRow = z
   .object({
     id: rowIdField("ID of the row"),
     parentProductRowId: optionalTextField(
@@ -95,15 +95,20 @@ export const ProductRow = z
     subCategoryId: optionalTextField("ID of the subcategory"),
     taxId: optionalTextField("Catalog ID of the tax"),
     priceId: optionalTextField("Catalog ID of the price"),
-    pricingId: optionalTextField("ID of the price list"),
+    pricingId: optionalTextField("ID of the price list from which the price was taken"),
     operatorId: optionalTextField("ID of the clerk who recorded the row"),
     deviceIdentifier: optionalTextField("ID of the device on which the row was recorded"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({
       description: "Time of the last change to the row; for a canceled row, the time of the cancellation",
     }),
-    reclaimedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was requested again" }),
-    transmittedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was sent to the kitchen" }),
+    reclaimedAt: nullWhenAbsent(RequestDateTime).meta({
+      description:
+        "When a clerk reclaimed the product, that is, asked the kitchen to prepare it now; null if the product was not reclaimed",
+    }),
+    transmittedAt: nullWhenAbsent(RequestDateTime).meta({
+      description: "When the product was sent to the kitchen; null if it was not sent",
+    }),
     orderedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the product was ordered" }),
     taxName: optionalTextField("Name of the tax"),
     taxRate: vatPercentField(),
@@ -112,47 +117,55 @@ export const ProductRow = z
     subCategoryName: optionalTextField("Name of the subcategory"),
     categoryName: optionalTextField("Name of the category"),
     categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColorNames)).meta({
-      description: "Color of the category",
+      description: "Name of the color that marks the category at the point of sale",
     }),
-    unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set"),
+    unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set, without modifiers"),
     unitPriceRowWithModifier: amountField(
       "Price of one unit, or of one kilogram if `weight` is set, with its modifiers",
     ),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
-    totalDiscount: amountField("Sum of discounts on the row"),
+    totalDiscount: amountField("Sum of the validated discounts on the row"),
     totalRow: amountField("Total of the row including VAT"),
     quantity: signedUnitCountField("Number of units; negative for a refund"),
     weight: nullWhenAbsent(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null for a product that is not sold by weight",
     }),
-    pricingName: optionalTextField("Name of the price list"),
-    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
+    pricingName: optionalTextField("Name of the price list from which the price was taken"),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({
+      description: "Type of the price list from which the price was taken, such as `normal` or `happyHour`",
+    }),
     deviceName: optionalTextField("Name of the device on which the row was recorded"),
     operatorName: optionalTextField("Name of the clerk who recorded the row"),
     name: optionalTextField("Name of the product"),
-    canceledReason: optionalTextField("Reason for the cancellation"),
+    canceledReason: optionalTextField(
+      "Reason why the product was canceled; null if it was not canceled or no reason was given",
+    ),
     isTransferred: booleanField(
       "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
     ),
-    transferredTo: optionalTextField("Destination of the transfer"),
-    comment: optionalLongTextField("Comment for the kitchen"),
+    transferredTo: optionalTextField("Destination of the transfer; null if the product was not transferred"),
+    comment: optionalLongTextField("Comment for the kitchen; null if there is none"),
     isMerged: booleanField("Whether the row came from a merged order"),
-    isCustomPrice: booleanField("Whether the clerk set the price manually"),
-    validated: booleanField("Whether the clerk validated the row"),
+    isCustomPrice: booleanField("Whether the clerk entered the price manually"),
+    validated: booleanField("Whether the clerk confirmed the product"),
     isCanceled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     currencyCode: optionalCurrencyField(),
-    menuStepName: optionalTextField("Name of the menu step that the product belongs to"),
-    menuStepIndex: optionalIntegerField("Position of the step in the menu"),
-    indexInPrepSequence: optionalIntegerField("Position in the preparation sequence"),
-    preparationSequence: optionalIntegerField("Number of the preparation sequence"),
+    menuStepName: optionalTextField(
+      "Name of the menu step (course) that the product belongs to; null for a product outside menus",
+    ),
+    menuStepIndex: optionalIntegerField("Position of the menu step in the menu; null for a product outside menus"),
+    indexInPrepSequence: optionalIntegerField("Position of the product in its preparation sequence"),
+    preparationSequence: optionalIntegerField(
+      "Number of the preparation sequence, which determines when the kitchen prepares the product",
+    ),
     sku: optionalTextField("Stock keeping unit (SKU) of the product"),
     isLoss: z.boolean().default(false).meta({
       description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
     }),
-    lossReason: optionalTextField("Reason for the loss"),
-    menuRowId: optionalTextField("ID of the menu row that contains the product"),
-    modifierRowList: boundedArray(ModifierRow, 1_000).meta({ description: "Selected modifier options" }),
-    discountRowList: boundedArray(DiscountRow, 1_000).meta({ description: "Discounts on the product" }),
+    lossReason: optionalTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
+    menuRowId: optionalTextField("ID of the menu row that contains the product; null for a product outside menus"),
+    modifierRowList: boundedArray(PosOrderModifierRow, 1_000).meta({ description: "Selected modifier options" }),
+    discountRowList: boundedArray(PosOrderDiscountRow, 1_000).meta({ description: "Discounts on the product" }),
   })
   .refine(
     ({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmountInRange(amount * quantity)),
@@ -163,74 +176,85 @@ export const ProductRow = z
   )
   .meta({ id: "ProductRowInput", description: "A product in an order", example: productRowExample });
 
-export type ProductRow = z.infer<typeof ProductRow>;
+export type PosOrderProductRow = z.infer<typeof PosOrderProductRow>;
 
 /** A set menu of an order with its products. The total of the menu is the sum of the totals of its products. */
-export const MenuRow = z
+export const PosOrderMenuRow = z
   .object({
     id: rowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
-    unitPriceRow: optionalAmountField("Price of the menu"),
+    unitPriceRow: optionalAmountField("Price of one menu"),
     currencyCode: optionalCurrencyField(),
     amountToAdd: optionalAmountField("Amount that the menu adds to the sum of its products' prices"),
     amountToSubtract: optionalAmountField("Amount that the menu deducts from the sum of its products' prices"),
-    pricingId: optionalTextField("ID of the price list"),
+    pricingId: optionalTextField("ID of the price list from which the price was taken"),
     menuId: optionalTextField("Catalog ID of the menu"),
-    pricingName: optionalTextField("Name of the price list"),
-    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Type of price list that applied" }),
+    pricingName: optionalTextField("Name of the price list from which the price was taken"),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({
+      description: "Type of the price list from which the price was taken, such as `normal` or `happyHour`",
+    }),
     name: optionalTextField("Name of the menu"),
     parentMenuRowId: optionalTextField(
       "For a child row of a split bill, the ID of the row from which the child row was split; null for any other row. Child rows count toward sales but not toward quantities.",
     ),
     totalRow: amountField("Total of the menu including VAT"),
-    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products in the menu" }),
+    productRowList: boundedArray(PosOrderProductRow, 5_000).meta({ description: "Products in the menu" }),
   })
   .meta({ id: "MenuRowInput", description: "A set menu in an order", example: menuRowExample });
 
-export type MenuRow = z.infer<typeof MenuRow>;
+export type PosOrderMenuRow = z.infer<typeof PosOrderMenuRow>;
 
 /**
  * A payment, change, tip or customer account movement of an order. The id and the fields that affect figures are
  * required: time, amounts, status, type and mode.
  */
-export const PaymentRow = z
+export const PosOrderPaymentRow = z
   .object({
     id: rowIdField("ID of the row"),
     recordedAt: RequestDateTime.meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount paid, net of change and excluding the tip"),
-    changeAmount: amountField("Change given"),
+    changeAmount: amountField("Change that the customer received"),
     changePaymentName: optionalTextField("Name of the payment method with which change was given"),
     changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
       description: "Payment mode with which change was given",
     }),
-    lastProofOfPaymentAmount: optionalAmountField("Amount of the last proof of payment"),
-    totalProofOfPaymentAmount: optionalAmountField("Amount of all proofs of payment"),
+    lastProofOfPaymentAmount: optionalAmountField("Amount on the most recently printed proof of payment"),
+    totalProofOfPaymentAmount: optionalAmountField("Sum of the amounts on all printed proofs of payment"),
     status: z
       .enum(paymentAndDiscountRowStatuses)
-      .meta({ description: "Status of the payment. Only validated payments are included in totals." }),
+      .meta({ description: "Status of the payment. Totals include only payments with the status `validated`." }),
     name: optionalTextField("Name of the payment method"),
     paymentType: z.enum(paymentRowTypes).meta({ description: "Type of the row, such as payment, change or tip" }),
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
-    changePaymentId: optionalTextField("ID of the payment method with which change was given"),
+    changePaymentId: optionalTextField("Catalog ID of the payment method with which change was given"),
     tipAmount: optionalAmountField("Tip, in addition to `amount`"),
     externalServiceId: optionalTextField("ID of the payment in an external service"),
     currencyCode: optionalCurrencyField(),
     sellerCardReceipt: optionalLongTextField("Merchant copy of the card receipt"),
     buyerCardReceipt: optionalLongTextField("Customer copy of the card receipt"),
-    firebaseCustomerRefKey: optionalTextField("ID of the customer; null if the customer is anonymous"),
+    firebaseCustomerRefKey: optionalTextField(
+      "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
+    ),
     operatorId: optionalTextField("ID of the clerk who recorded the payment"),
     operatorName: optionalTextField("Name of the clerk who recorded the payment"),
     paymentProtocol: z
       .enum(paymentTerminalProtocols)
       .default("unknown")
-      .meta({ description: "Protocol of the payment terminal" }),
+      .meta({
+        description:
+          "Protocol between the point of sale and the payment terminal; `unknown` if the point of sale sent none",
+      }),
   })
-  .meta({ id: "PaymentRowInput", description: "A payment for an order", example: paymentRowExample });
+  .meta({
+    id: "PaymentRowInput",
+    description: "A payment for an order, or a related amount such as a tip or change",
+    example: paymentRowExample,
+  });
 
-export type PaymentRow = z.infer<typeof PaymentRow>;
+export type PosOrderPaymentRow = z.infer<typeof PosOrderPaymentRow>;
 
 /** The amounts of a product row that are computed from its other fields. */
 type Computed =
@@ -242,7 +266,7 @@ type Computed =
   | "taxAmount";
 
 /** Returns the row with the amounts computed from its price, quantity, weight, modifiers, discounts and tax rate. */
-export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
+export function computeProductRowAmounts(row: Omit<PosOrderProductRow, Computed>): PosOrderProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
   const unitPriceRowWithModifier = row.modifierRowList.reduce(
     (sum, { amount }) => addMoneyAmounts(sum, amount),
@@ -251,11 +275,11 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
   const totalRowWithModifier =
     weight === null
       ? multiplyAmountOrThrow(unitPriceRowWithModifier, quantity)
-      : priceByWeight(unitPriceRowWithModifier, quantity, weight);
+      : computePriceByWeight(unitPriceRowWithModifier, quantity, weight);
   const validated = row.discountRowList.filter(({ status }) => status === "validated");
   const totalDiscount = validated.reduce((sum, { amount }) => addMoneyAmounts(sum, amount), 0);
   const totalRow = addMoneyAmounts(totalRowWithModifier, -totalDiscount);
-  const taxableAmount = amountWithoutTax(totalRow, taxRate);
+  const taxableAmount = computeAmountWithoutTax(totalRow, taxRate);
   return {
     ...row,
     unitPriceRowWithModifier,
@@ -268,16 +292,16 @@ export function computeProductRowAmounts(row: Omit<ProductRow, Computed>): Produ
 }
 
 /** Returns whether a product row counts as a sale. Does not check whether its order counts as a sale. */
-export function isSoldProductRow(row: ProductRow): boolean {
+export function isSoldProductRow(row: PosOrderProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
 interface OrderRows {
-  productRowList: readonly ProductRow[];
-  menuRowList: readonly MenuRow[];
+  productRowList: readonly PosOrderProductRow[];
+  menuRowList: readonly PosOrderMenuRow[];
 }
 
 /** Returns all product rows of an order, including canceled rows: first the rows outside menus, then those in menus. */
-export function listOrderProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
+export function flattenOrderProductRows({ productRowList, menuRowList }: OrderRows): PosOrderProductRow[] {
   return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
 }

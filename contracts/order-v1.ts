@@ -10,8 +10,8 @@ const orderItemV1 = z
     category: nullableTextField("Name of the category"),
     subCategory: nullableTextField("Name of the subcategory"),
     quantity: z.int().meta({ description: "Number of units; negative for a refund" }),
-    total: computedAmountField("Total including VAT"),
-    unitPrice: computedAmountField("Price of one unit, or of one kilogram if `weight` is set"),
+    total: computedAmountField("Total of the product after discounts, including VAT"),
+    unitPrice: computedAmountField("Price of one unit, or of one kilogram if `weight` is set, without modifiers"),
     weight: z
       .number()
       .min(0)
@@ -24,17 +24,19 @@ const orderItemV1 = z
       description:
         "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
     }),
-    transferReason: nullableTextField("Destination of the transfer"),
-    cancelReason: nullableTextField("Reason for the cancellation"),
+    transferReason: nullableTextField("Destination of the transfer; null if the product was not transferred"),
+    cancelReason: nullableTextField(
+      "Reason why the product was canceled; null if it was not canceled or no reason was given",
+    ),
     discountsApplied: z
       .array(
         z.object({
           discountName: nullableTextField("Name of the discount"),
-          discountValue: computedAmountField("Amount of the discount"),
+          discountValue: computedAmountField("Amount deducted from the price of the product"),
           discountCatalogId: nullableTextField("Catalog ID of the discount"),
         }),
       )
-      .meta({ description: "Validated discounts on the product" }),
+      .meta({ description: "Discounts on the product with the status `validated`" }),
     modifiers: z.array(
       z.object({
         modifierGroupId: nullableTextField("Catalog ID of the modifier group"),
@@ -45,8 +47,8 @@ const orderItemV1 = z
     tax: z.object({
       taxName: nullableTextField("Name of the tax"),
       taxRate: vatBasisPointsField(),
-      taxAmount: computedAmountField("VAT included in the total"),
-      taxableAmount: computedAmountField("Total excluding VAT"),
+      taxAmount: computedAmountField("VAT included in the total of the product"),
+      taxableAmount: computedAmountField("Total of the product excluding VAT"),
       taxCatalogId: nullableTextField("Catalog ID of the tax"),
     }),
     itemCatalogId: nullableTextField(
@@ -57,9 +59,14 @@ const orderItemV1 = z
         "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
     }),
     sku: nullableTextField("Stock keeping unit (SKU) of the product"),
-    isLoss: z.boolean().meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
-    lossReason: nullableTextField("Reason for the loss"),
-    tier: nullableTextField("Name of the price list"),
+    isLoss: z
+      .boolean()
+      .meta({
+        description:
+          "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+      }),
+    lossReason: nullableTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
+    tier: nullableTextField("Name of the price list from which the price was taken"),
   })
   .meta({ id: "OrderV1Item", description: "A product in an order", example: orderV1Example.items[0] });
 
@@ -69,7 +76,9 @@ export const OrderV1 = z
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
-    customerId: nullableTextField("ID of the customer; null if the customer is anonymous"),
+    customerId: nullableTextField(
+      "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
+    ),
     deviceId: nullableTextField("ID of the device on which the order was recorded"),
     deviceName: nullableTextField("Name of the device on which the order was recorded"),
     locationId: z.guid().meta({ description: "ID of the location" }),
@@ -79,13 +88,13 @@ export const OrderV1 = z
       description: "When the order was closed; null if the order was not closed",
     }),
     guests: countField("Number of guests"),
-    orderPlace: nullableTextField("Name of the room"),
-    orderNumber: nullableTextField("Name of the table"),
+    orderPlace: nullableTextField("Name of the room in which the order was recorded"),
+    orderNumber: nullableTextField("Name of the table for which the order was recorded"),
     operatorId: nullableTextField("ID of the clerk who owns the order"),
     operatorName: nullableTextField("Name of the clerk who owns the order"),
-    total: computedAmountField("Total including VAT"),
-    totalTax: computedAmountField("VAT included in the total"),
-    totalDiscount: computedAmountField("Sum of discounts"),
+    total: computedAmountField("Total of the order including VAT"),
+    totalTax: computedAmountField("VAT included in the total of the order"),
+    totalDiscount: computedAmountField("Sum of the discounts on the order"),
     items: z.array(orderItemV1).meta({ description: "Products of the order outside menus" }),
     menus: z.array(
       z.object({
@@ -102,33 +111,46 @@ export const OrderV1 = z
           paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Validated payments of the order" }),
+      .meta({ description: "Payments of the order with the status `validated`, without tips" }),
     tips: z
       .array(
         z.object({
           tipName: nullableTextField("Name of the payment method"),
-          tipAmount: computedAmountField("Amount of the tip"),
+          tipAmount: computedAmountField("Tip, in addition to the payment"),
           tipCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Validated tips for the order" }),
+      .meta({ description: "Tips for the order with the status `validated`" }),
     isCanceled: z
       .boolean()
       .meta({ description: "Whether the order was canceled. Canceled orders are excluded from totals." }),
     isTransferred: z
       .boolean()
-      .meta({ description: "Whether the order was transferred. Transferred orders are excluded from totals." }),
-    transferReason: nullableTextField("Destination of the transfer"),
-    cancelReason: nullableTextField("Reason for the cancellation"),
-    channel: z.string().meta({ description: "Sales channel of the order" }),
+      .meta({
+        description:
+          "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
+      }),
+    transferReason: nullableTextField("Destination of the transfer; null if the order was not transferred"),
+    cancelReason: nullableTextField(
+      "Reason why the order was canceled; null if it was not canceled or no reason was given",
+    ),
+    channel: z.string().meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
     serviceType: z
       .enum(orderServiceTypes)
-      .meta({ description: "Whether the order is for takeout, eating in or delivery" }),
+      .meta({ description: "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery" }),
     isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
-    source: z.string().meta({ description: "Application or platform from which the order comes" }),
-    externalOrderId: nullableTextField("ID of the order in an external service"),
-    externalLocationId: nullableTextField("ID of the location in an external service"),
+    source: z
+      .string()
+      .meta({
+        description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
+      }),
+    externalOrderId: nullableTextField(
+      "ID that an external service, such as an ordering platform, assigned to the order",
+    ),
+    externalLocationId: nullableTextField(
+      "ID that an external service, such as an ordering platform, uses for the location",
+    ),
   })
-  .meta({ id: "OrderV1", description: "An order of a till", example: orderV1Example });
+  .meta({ id: "OrderV1", description: "An order of a closed till, in a compact format", example: orderV1Example });
 
 export type OrderV1 = z.infer<typeof OrderV1>;

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { RateLimit } from "./api-consumer.ts";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { posApplications } from "./pos-application.ts";
+import { posApplicationNames } from "./pos-application.ts";
 
 /** The responses of the accounts service to the gateway and to other services. */
 
 /** The fields of a location that other services need. */
 export const LocationRef = z.object({
   id: z.guid(),
-  application: z.enum(posApplications),
+  application: z.enum(posApplicationNames),
   legacyId: z.int().min(1).nullable(),
   timeZone: z.string(),
 });

@@ -42,32 +42,36 @@ export const ReportV0 = z
     ...commonReportFieldsShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: responseTextField("First line of the address"),
+        headerAddress: responseTextField("First line of the establishment's address"),
         headerSiret: responseTextField("French business registration number (SIRET)"),
-        headerCity: responseTextField("City"),
-        headerCountry: responseTextField("Country"),
+        headerCity: responseTextField("City of the establishment"),
+        headerCountry: responseTextField("Country of the establishment"),
         headerNaf: responseTextField("French business activity code (NAF)"),
         headerName: responseTextField("Name of the establishment"),
-        headerPhone: responseTextField("Phone number"),
+        headerPhone: responseTextField("Phone number of the establishment"),
         headerText: responseTextField("Text printed at the top of each ticket"),
-        headerTva: responseTextField("VAT number"),
-        headerUrl: responseTextField("Website"),
-        headerZip: responseTextField("Postal code"),
+        headerTva: responseTextField("VAT number of the establishment"),
+        headerUrl: responseTextField("Website of the establishment"),
+        headerZip: responseTextField("Postal code of the establishment"),
       })
-      .meta({ description: "Header of the establishment's tickets" }),
-    reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
+      .meta({ description: "Header of the establishment's tickets: name, address and registration numbers" }),
+    reportProducts: z
+      .array(product)
+      .meta({ description: "Units sold and sales by product, including products in set menus" }),
+    reportClerksShift: z
+      .array(clerkShift)
+      .meta({ description: "Shifts of the clerks, with clock-in and clock-out times" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
     reportTaxes: reportV2Fields.reportTaxes,
     reportPayments: z
       .array(payment)
       .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
     reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
-    orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift" }),
+    orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift, except training orders" }),
   })
   .meta({
     id: "ReportV0",
-    description: "End-of-day report of a till in the V1 format",
+    description: "End-of-day report in the V1 format, computed from the till of a shift",
     example: reportV0Example,
   });
 

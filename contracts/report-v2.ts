@@ -3,78 +3,86 @@ import { UtcDateTimeSchema } from "./date-time.ts";
 import { diningRoomTypes, financialMovementTypes, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import { reportV2Example } from "./examples/report-v2.ts";
 import {
-  aggregateQuantityField,
   computedAmountField,
   countField,
   nullableTextField,
+  reportQuantityField,
   responseTextField,
   vatBasisPointsField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
 
 const recordedPayment = z.object({
-  quantity: aggregateQuantityField("Number of payments"),
+  quantity: reportQuantityField("Number of payment rows"),
   totalAmount: computedAmountField("Amount paid, net of change and excluding tips"),
-  changeAmount: computedAmountField("Change given"),
-  tipsAmount: computedAmountField("Tips in addition to the amount"),
+  changeAmount: computedAmountField("Change that customers received"),
+  tipsAmount: computedAmountField("Tips, in addition to `totalAmount`"),
   name: nullableTextField("Name of the payment method"),
-  paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
+  paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
   paymentType: z
     .enum(paymentRowTypes)
     .meta({ description: "Type of the payment rows, such as payment, change or tip" }),
 });
 
 const cancellation = z.object({
-  quantity: aggregateQuantityField("Number of canceled products"),
+  quantity: reportQuantityField("Number of units canceled"),
   amount: computedAmountField("Total price of the canceled products"),
   afterFinalization: z
     .boolean()
     .meta({ description: "Whether the products were canceled after the bill was first printed" }),
-  name: responseTextField("Reason for the cancellation"),
+  name: responseTextField("Reason for the cancellation; empty if no reason was given"),
 });
 
 const transfer = z.object({
   amount: computedAmountField("Total price of the transferred products"),
-  quantity: aggregateQuantityField("Number of transferred products"),
-  name: responseTextField("Destination of the transfer"),
+  quantity: reportQuantityField("Number of units transferred"),
+  name: responseTextField("Destination of the transfer; empty if the point of sale sent none"),
 });
 
 const modifier = z.object({
-  quantity: aggregateQuantityField("Number of products sold with the modifier"),
+  quantity: reportQuantityField("Number of units sold with the modifier option"),
   groupName: nullableTextField("Name of the modifier group"),
-  amount: computedAmountField("Amount that the modifier added to sales"),
+  amount: computedAmountField("Amount that the modifier option added to sales, including VAT"),
   name: nullableTextField("Name of the modifier option"),
 });
 
 const cashMovement = z.object({
-  entryCatalogId: nullableTextField("ID of the movement"),
+  entryCatalogId: nullableTextField("ID that the point of sale assigned to the movement"),
   entryAmount: computedAmountField("Amount of the movement (negative if cash was removed from the drawer)"),
   deviceIdentifier: nullableTextField("ID of the device on which the movement was recorded"),
   recordedAt: UtcDateTimeSchema.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),
   operatorName: nullableTextField("Name of the clerk who recorded the movement"),
   operatorId: nullableTextField("ID of the clerk who recorded the movement"),
-  currencyCode: nullableTextField("ISO 4217 currency code"),
-  entryType: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
-  paymentMode: z.enum(paymentModes).nullable().meta({ description: "Type of payment method" }),
+  currencyCode: nullableTextField("ISO 4217 code of the movement's currency"),
+  entryType: z
+    .enum(financialMovementTypes)
+    .meta({
+      description:
+        "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
+    }),
+  paymentMode: z
+    .enum(paymentModes)
+    .nullable()
+    .meta({ description: "Payment mode, such as cash or card; null if unknown" }),
   deviceName: nullableTextField("Name of the device on which the movement was recorded"),
   paymentId: nullableTextField("Catalog ID of the payment method"),
   paymentName: nullableTextField("Name of the payment method"),
-  customerId: nullableTextField("ID of the customer"),
-  customerName: nullableTextField("Name of the customer"),
+  customerId: nullableTextField("ID of the customer whom the movement concerns; null if it concerns none"),
+  customerName: nullableTextField("Name of the customer whom the movement concerns; null if it concerns none"),
 });
 
 const discount = z.object({
   discountName: nullableTextField("Name of the discount"),
   discountValue: computedAmountField("Amount deducted from sales, including VAT"),
   discountCatalogId: nullableTextField("Catalog ID of the discount"),
-  quantity: aggregateQuantityField("Number of uses of the discount. A discount on several products counts once."),
+  quantity: reportQuantityField("Number of uses of the discount. A discount on several products counts once."),
   vatAmount: computedAmountField("VAT included in the discount"),
-  gifted: z.boolean().meta({ description: "Whether the discount made the product free" }),
+  gifted: z.boolean().meta({ description: "Whether the discount reduced the price of the product to zero" }),
   taxRepartition: z
     .array(
       z.object({
-        quantity: aggregateQuantityField("Number of products with the discount"),
+        quantity: reportQuantityField("Number of discounted product rows with this VAT rate"),
         discountValue: computedAmountField("Amount of the discount including VAT"),
         taxableAmount: computedAmountField("Amount of the discount excluding VAT"),
         taxAmount: computedAmountField("VAT included in the discount"),
@@ -82,17 +90,17 @@ const discount = z.object({
         taxRate: vatBasisPointsField(),
       }),
     )
-    .meta({ description: "Breakdown of the discount by tax" }),
+    .meta({ description: "Breakdown of the discount by VAT rate" }),
 });
 
 const product = z.object({
   productCatalogId: nullableTextField(
     "Catalog ID of the product; null for a temporary product, which is not in the catalog",
   ),
-  productQuantity: aggregateQuantityField("Number of units sold"),
+  productQuantity: reportQuantityField("Number of units sold"),
   productSales: computedAmountField("Sales including VAT"),
   excludingTax: computedAmountField("Sales excluding VAT"),
-  inMenu: z.boolean().meta({ description: "Whether the product was sold as part of a menu" }),
+  inMenu: z.boolean().meta({ description: "Whether the product was sold as part of a set menu" }),
   subCategory: nullableTextField("Name of the subcategory"),
   productName: nullableTextField("Name of the product"),
   category: nullableTextField("Name of the category"),
@@ -105,57 +113,60 @@ const clerkShift = z.object({
     description: "When the shift ended; null if it had not ended when the till was closed",
   }),
   name: nullableTextField("Name of the clerk"),
-  orderCount: countField("Number of orders in the shift"),
-  guestCount: countField("Number of guests in the shift's orders"),
-  totalDiscount: computedAmountField("Discounts on the shift's orders"),
+  orderCount: countField("Number of the shift's orders that were neither canceled nor transferred"),
+  guestCount: countField("Number of guests in the shift's orders that were neither canceled nor transferred"),
+  totalDiscount: computedAmountField("Amount of the discounts on the shift's orders"),
   quantityDiscounted: countField(
-    "Number of discounted products in the shift's orders. A product counts once per discount.",
+    "Number of discounts on the product rows of the shift's orders. A row with two discounts counts twice.",
   ),
   cancellations: computedAmountField("Total price of the canceled products in the shift's orders"),
-  paymentsOwner: computedAmountField("Payments for the shift's orders, recorded by any clerk"),
-  paymentsOperator: computedAmountField("Payments recorded in the shift, for any clerk's orders"),
+  paymentsOwner: computedAmountField("Amount of the payments for the shift's orders, recorded by any clerk"),
+  paymentsOperator: computedAmountField("Amount of the payments recorded in the shift, for any clerk's orders"),
   losses: computedAmountField("Total price of the lost products in the shift's orders"),
 });
 
 const payment = z.object({
   paymentName: nullableTextField("Name of the payment method"),
   paymentAmount: computedAmountField("Amount that the point of sale declared for the payment method"),
-  paymentMode: z.enum(paymentModes).meta({ description: "Type of payment method" }),
+  paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
   paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
 });
 
 const room = z.object({
-  orderCount: countField("Number of orders"),
-  guestCount: countField("Number of guests"),
+  orderCount: countField("Number of the room's orders that were neither canceled nor transferred"),
+  guestCount: countField("Number of guests in the room's orders that were neither canceled nor transferred"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalWithGuest: computedAmountField("Sales of orders with at least one guest, including VAT"),
   total: computedAmountField("Sales including VAT"),
-  type: z.enum(diningRoomTypes).nullable().meta({ description: "Type of room" }),
+  type: z.enum(diningRoomTypes).nullable().meta({ description: "Type of the room, such as a dining room or the bar" }),
   name: nullableTextField("Name of the room"),
 });
 
 const menuStep = z.object({
-  stepName: nullableTextField("Name of the menu step"),
-  quantity: aggregateQuantityField("Number of units sold in this menu step"),
+  stepName: nullableTextField("Name of the menu step (course)"),
+  quantity: reportQuantityField("Number of units of all products sold in this menu step"),
   products: z.array(
-    z.object({ name: nullableTextField("Name of the product"), quantity: aggregateQuantityField("Number of units") }),
+    z.object({
+      name: nullableTextField("Name of the product"),
+      quantity: reportQuantityField("Number of units sold in this menu step"),
+    }),
   ),
 });
 
 const menu = z.object({
-  name: nullableTextField("Name of the menu"),
+  name: nullableTextField("Name of the set menu"),
   coursesDescription: responseTextField("Names of the menu steps, joined by ` + `"),
-  quantity: aggregateQuantityField("Number of units sold"),
+  quantity: reportQuantityField("Number of set menus sold"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalSales: computedAmountField("Sales including VAT"),
-  steps: z.array(menuStep).meta({ description: "Products chosen in each step" }),
+  steps: z.array(menuStep).meta({ description: "Products that guests chose in each menu step (course)" }),
 });
 
 const tax = z.object({
   taxName: nullableTextField("Name of the tax"),
   taxRate: vatBasisPointsField(),
-  taxAmount: computedAmountField("VAT on these sales"),
-  taxableAmount: computedAmountField("Sales excluding VAT"),
+  taxAmount: computedAmountField("VAT on the sales with this tax"),
+  taxableAmount: computedAmountField("Sales with this tax, excluding VAT"),
   taxCatalogId: nullableTextField("Catalog ID of the tax"),
 });
 
@@ -172,19 +183,22 @@ const orderSummary = z.object({
 /** The fields that both formats of a report have in common. */
 export const commonReportFieldsShape = {
   startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
-  finalizedAt: UtcDateTimeSchema.meta({ description: "When the shift was closed" }),
+  finalizedAt: UtcDateTimeSchema.meta({ description: "When the till of the shift was closed" }),
   deviceName: responseTextField("Name of the device that closed the till"),
   deviceIdentifier: responseTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   guestsNumber: countField("Number of guests in orders that were neither canceled nor transferred"),
-  totalSales: computedAmountField("Sales including VAT"),
+  totalSales: computedAmountField("Total sales of the shift, including VAT"),
   clerkName: responseTextField("Name of the clerk who closed the till"),
   clerkId: responseTextField("ID of the clerk who closed the till"),
   initialCashBalance: computedAmountField("Cash in the drawer at the start of the shift"),
   finalCashBalance: computedAmountField("Cash in the drawer at the end of the shift"),
 };
 
-/** The end-of-day report of a till. All fields are always present. A header text that the till lacks is empty. */
+/**
+ * The end-of-day report of a till. All fields are always present. Texts that the till lacks are empty, except
+ * `address2`, `logoUrl` and `note`, which are null.
+ */
 export const ReportV2 = z
   .object({
     id: z.guid().meta({ description: "ID of the report. It stays the same when the till is replaced or reprocessed." }),
@@ -196,19 +210,19 @@ export const ReportV2 = z
     siretCode: responseTextField("French business registration number (SIRET)"),
     customHeader: responseTextField("Text printed at the top of each ticket"),
     customFooter: responseTextField("Text printed at the bottom of each ticket"),
-    companyName: responseTextField("Name of the company"),
-    phoneNumber: responseTextField("Phone number"),
-    website: responseTextField("Website"),
+    companyName: responseTextField("Name of the company in the header of tickets"),
+    phoneNumber: responseTextField("Phone number of the establishment"),
+    website: responseTextField("Website of the establishment"),
     locale: Locale,
-    address1: responseTextField("First line of the address"),
-    address2: nullableTextField("Second line of the address"),
-    logoUrl: nullableTextField("URL of the logo"),
-    zipCode: responseTextField("Postal code"),
-    tvaCode: responseTextField("VAT number"),
-    country: responseTextField("Country"),
+    address1: responseTextField("First line of the establishment's address"),
+    address2: nullableTextField("Second line of the establishment's address; null if there is none"),
+    logoUrl: nullableTextField("URL of the establishment's logo; null if there is none"),
+    zipCode: responseTextField("Postal code of the establishment"),
+    tvaCode: responseTextField("VAT number of the establishment"),
+    country: responseTextField("Country of the establishment"),
     nafCode: responseTextField("French business activity code (NAF)"),
-    city: responseTextField("City"),
-    note: nullableTextField("Note written by the clerk"),
+    city: responseTextField("City of the establishment"),
+    note: nullableTextField("Note that the clerk added to the till; null if there is none"),
     reportVersion: z
       .int()
       .min(1)
@@ -221,24 +235,30 @@ export const ReportV2 = z
     reportModifiers: z.array(modifier).meta({ description: "Modifiers of sold products, by group and name" }),
     reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
-    reportProducts: z.array(product).meta({ description: "Sales by product" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "Figures of each shift of a clerk" }),
+    reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
+    reportClerksShift: z
+      .array(clerkShift)
+      .meta({ description: "Orders, discounts, payments and losses of each shift of a clerk" }),
     reportPayments: z
       .array(payment)
       .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
-    reportRooms: z.array(room).meta({ description: "Sales by room" }),
-    reportMenus: z.array(menu).meta({ description: "Sales by menu" }),
-    reportTaxes: z.array(tax).meta({ description: "Sales by tax" }),
-    orders: z.array(orderSummary).meta({ description: "All orders of the shift" }),
+    reportRooms: z.array(room).meta({ description: "Orders, guests and sales by room" }),
+    reportMenus: z.array(menu).meta({ description: "Sales by set menu, with the products that guests chose" }),
+    reportTaxes: z.array(tax).meta({ description: "Sales and VAT by tax" }),
+    orders: z.array(orderSummary).meta({ description: "Summaries of all orders of the shift, except training orders" }),
   })
-  .meta({ id: "ReportV2", description: "End-of-day report of a till", example: reportV2Example });
+  .meta({
+    id: "ReportV2",
+    description: "End-of-day report, computed from the till of a shift",
+    example: reportV2Example,
+  });
 
 export type ReportV2 = z.infer<typeof ReportV2>;
 
 /** A report in a list. */
 export const ReportListItem = ReportV2.pick({ id: true, startedAt: true, finalizedAt: true, totalSales: true }).meta({
   id: "ReportListItem",
-  description: "Summary of a report",
+  description: "A report in a list: its ID, the times of its shift, and its total sales",
   example: {
     id: "50f011e0-cae2-55a5-823e-f02f3a415e7a",
     startedAt: "2026-05-24T08:00:00.000Z",

@@ -52,10 +52,12 @@ export const TicketItemV1 = z
   .object({
     client_id: rowIdField("ID of the row"),
     name: optionalTextField("Name of the product"),
-    step: optionalTextField("Name of the menu step that the product belongs to"),
-    step_index: optionalIntegerField("Position of the step in the menu"),
+    step: optionalTextField(
+      "Name of the menu step (course) that the product belongs to; null for a product outside menus",
+    ),
+    step_index: optionalIntegerField("Position of the menu step in the menu; null for a product outside menus"),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the row was recorded" }),
-    motif: optionalTextField("Reason for the cancellation"),
+    motif: optionalTextField("Reason why the product was canceled; null if it was not canceled or no reason was given"),
     item_client_id: optionalTextField(
       "Catalog ID of the product; null for a temporary product, which is not in the catalog",
     ),
@@ -77,21 +79,24 @@ export const TicketItemV1 = z
     ),
     price: z
       .object({
-        currency: optionalTextField("Currency"),
+        currency: optionalTextField("Currency of the price"),
         tax: vatPercentField(),
-        tier: optionalTextField("Name of the price list"),
+        tier: optionalTextField("Name of the price list from which the price was taken"),
         tax_name: optionalTextField("Name of the tax"),
         amount: amountField("Price of one unit including VAT, or of one kilogram if `weight` is set"),
       })
-      .meta({ description: "Unit price of the product, with its price list and tax" }),
+      .meta({ description: "Unit price of the product, with its currency, tax and price list" }),
     options: boundedArray(optionV1, 1_000).meta({ description: "Selected modifier options" }),
     discounts: boundedArray(discountV1, 1_000).meta({ description: "Discounts on the product" }),
     ordered_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the product was ordered" }),
     is_loss: z
       .boolean()
       .default(false)
-      .meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
-    loss_reason: optionalTextField("Reason for the loss"),
+      .meta({
+        description:
+          "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+      }),
+    loss_reason: optionalTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
   })
   .refine(
     ({ price, options, quantity, weight }) =>
@@ -105,7 +110,7 @@ export const TicketItemV1 = z
     path: ["discounts"],
     error: "Must add up to at most 100,000,000,000",
   })
-  .meta({ id: "ItemV1", description: "A product of a ticket, in the V1 format", example: ticketItemV1Example });
+  .meta({ id: "ItemV1", description: "A product in an order, in the V1 format", example: ticketItemV1Example });
 
 export type TicketItemV1 = z.infer<typeof TicketItemV1>;
 
@@ -116,8 +121,8 @@ export const TicketPaymentV1 = z
     cancelled: booleanField("Whether the payment was canceled. Canceled payments are excluded from totals."),
     amount: amountField("Amount paid, net of change"),
     person_client_id: optionalTextField("ID of the clerk who recorded the payment"),
-    person_name: optionalTextField("Name of the clerk who recorded the row"),
-    currency: optionalTextField("Currency"),
+    person_name: optionalTextField("Name of the clerk who recorded the payment"),
+    currency: optionalTextField("Currency of the payment"),
     mode: z.int().min(0).meta({
       description:
         "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
@@ -131,11 +136,11 @@ export const TicketPaymentV1 = z
       example: 0,
     }),
     locale: optionalTextField("Locale used to format the amount"),
-    creation_date: DateTimeV1.meta({ description: "Time of the payment" }),
+    creation_date: DateTimeV1.meta({ description: "When the payment was recorded" }),
   })
   .meta({
     id: "PaymentV1",
-    description: "A payment of a ticket, in the V1 format",
+    description: "A payment for an order, in the V1 format",
     example: ticketPaymentV1Example,
   });
 
@@ -149,7 +154,7 @@ const TicketMenuV1 = z
     price: amountField("Total of the menu including VAT"),
     items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products in the menu" }),
   })
-  .meta({ id: "MenuV1", description: "A set menu of a ticket, in the V1 format", example: ticketMenuV1Example });
+  .meta({ id: "MenuV1", description: "A set menu in an order, in the V1 format", example: ticketMenuV1Example });
 
 /** An order, in the V1 format. */
 export const TicketV1 = z
@@ -158,30 +163,36 @@ export const TicketV1 = z
     items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products of the order outside menus" }),
     waiter: optionalTextField("Name of the clerk who owns the order"),
     payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments of the order" }),
-    signature: optionalLongTextField("Fiscal signature of the order, computed by the point of sale"),
+    signature: optionalLongTextField(
+      "Signature that the point of sale computed for the order for tax purposes (fiscal signature)",
+    ),
     menus: boundedArray(TicketMenuV1, 1_000).meta({ description: "Set menus of the order" }),
     number_guests: unitCountField("Number of guests"),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the order was paid before it was closed" }),
-    transferred: booleanField("Whether the order was transferred. Transferred orders are excluded from totals."),
+    transferred: booleanField(
+      "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
+    ),
     transferred_motif: optionalTextField("Destination of the transfer; null if the order was not transferred"),
-    price: amountField("Total including VAT"),
-    ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date printed on the ticket" }),
-    table: optionalTextField("Name of the table"),
-    order_id: ClientGeneratedId.meta({ description: "ID of the order" }),
+    price: amountField("Total of the order including VAT"),
+    ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date and time printed on the ticket" }),
+    table: optionalTextField("Name of the table for which the order was recorded"),
+    order_id: ClientGeneratedId.meta({ description: "ID of the order: a UUID, optionally prefixed with `s`" }),
     date_begin: DateTimeV1.meta({ description: "When the order was opened" }),
     date_end: nullWhenAbsent(DateTimeV1).meta({
       description: "When the order was closed; null if the order was not closed",
     }),
     waiter_id: optionalTextField("ID of the clerk who owns the order"),
-    fiscal: optionalIntegerField("Fiscal number of the order, assigned by the point of sale"),
-    room: optionalTextField("Name of the room"),
-    room_id: optionalTextField("ID of the room"),
+    fiscal: optionalIntegerField(
+      "Number that the point of sale assigned to the order for tax purposes (fiscal number)",
+    ),
+    room: optionalTextField("Name of the room in which the order was recorded"),
+    room_id: optionalTextField("ID of the room in which the order was recorded"),
     cancelled: booleanField("Whether the order was canceled. Canceled orders are excluded from totals."),
     device_id: optionalTextField("ID of the device on which the order was recorded"),
     device_name: optionalTextField("Name of the device on which the order was recorded"),
-    motif: optionalTextField("Reason for the cancellation"),
+    motif: optionalTextField("Reason why the order was canceled; null if it was not canceled or no reason was given"),
     customer_identifier: optionalTextField("ID of the customer; null if the customer is anonymous"),
   })
-  .meta({ id: "TicketV1", description: "An order, in the V1 format", example: ticketV1Example });
+  .meta({ id: "TicketV1", description: "An order of a closed shift, in the V1 format", example: ticketV1Example });
 
 export type TicketV1 = z.infer<typeof TicketV1>;

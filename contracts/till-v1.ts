@@ -25,7 +25,7 @@ const cashMovementV1 = z
     device_id: optionalTextField("ID of the device on which the movement was recorded"),
     person_id: optionalTextField("ID of the clerk who recorded the movement"),
     person: optionalTextField("Name of the clerk who recorded the movement"),
-    currency: optionalTextField("Currency"),
+    currency: optionalTextField("Currency of the movement"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
       description:
         "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format; -1 if unknown",
@@ -49,13 +49,13 @@ const totalPaymentV1 = z
       description:
         "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
     }),
-    currency: optionalTextField("Currency"),
+    currency: optionalTextField("Currency of the payments"),
     locale: optionalTextField("Locale used to format the amount"),
-    amount: amountField("Sum of the payments"),
+    amount: amountField("Sum of the payments with this payment mode"),
   })
   .meta({
     id: "TotalPaymentV1",
-    description: "Payments declared by the point of sale for one payment mode, in the V1 format",
+    description: "Total that the point of sale declares for one payment mode over the shift, in the V1 format",
     example: tillV1Example.tillJson.total_payments[0],
   });
 
@@ -82,19 +82,19 @@ const tillJsonV1 = z
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
     }),
     name: optionalTextField("Name of the establishment"),
-    note: optionalLongTextField("Note written by the clerk"),
-    ticket_name: optionalTextField("Name of the establishment on tickets"),
+    note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
+    ticket_name: optionalTextField("Name of the establishment in the header of tickets"),
     ticket_company: optionalTextField("French business registration number (SIRET)"),
     ticket_country: boundedString(1_024)
       .nullable()
       .default("France")
-      .meta({ description: "Country", example: "France" }),
-    ticket_city: optionalTextField("City"),
-    ticket_zip: optionalTextField("Postal code"),
-    ticket_address: optionalTextField("Address"),
-    ticket_phone: optionalTextField("Phone number"),
-    ticket_url: optionalTextField("Website"),
-    ticket_tva: optionalTextField("VAT number"),
+      .meta({ description: "Country of the establishment", example: "France" }),
+    ticket_city: optionalTextField("City of the establishment"),
+    ticket_zip: optionalTextField("Postal code of the establishment"),
+    ticket_address: optionalTextField("Address of the establishment"),
+    ticket_phone: optionalTextField("Phone number of the establishment"),
+    ticket_url: optionalTextField("Website of the establishment"),
+    ticket_tva: optionalTextField("VAT number of the establishment"),
     ticket_naf: optionalTextField("French business activity code (NAF)"),
     ticket_text: optionalLongTextField("Text printed at the top of each ticket"),
     device_name: optionalTextField("Name of the device that closed the till"),
@@ -110,7 +110,7 @@ const tillJsonV1 = z
     person_name: optionalTextField("Name of the clerk who closed the till"),
     person_id: optionalTextField("ID of the clerk who closed the till"),
     cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00)",
+      description: "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00)",
     }),
     cash_float_final: nullWhenAbsent(z.int().min(0)).meta({
       description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
@@ -122,7 +122,9 @@ const tillJsonV1 = z
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment mode",
     }),
-    team: boundedArray(teamMemberV1, 1_000).meta({ description: "Shifts of the clerks" }),
+    team: boundedArray(teamMemberV1, 1_000).meta({
+      description: "Shifts of the clerks, with their start and end times",
+    }),
   })
   .meta({
     id: "TillJsonV1",

@@ -26,21 +26,28 @@ import { OrderData } from "./order-data.ts";
 /** Cash that was added to or removed from the drawer other than by a sale. */
 const FinancialMovement = z
   .object({
-    id: optionalTextField("ID of the movement"),
+    id: optionalTextField("ID that the point of sale assigned to the movement"),
     amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     name: optionalTextField("Reason for the movement"),
-    type: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
+    type: z
+      .enum(financialMovementTypes)
+      .meta({
+        description:
+          "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
+      }),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
     deviceIdentifier: optionalTextField("ID of the device on which the movement was recorded"),
     deviceName: optionalTextField("Name of the device on which the movement was recorded"),
     operatorId: optionalTextField("ID of the clerk who recorded the movement"),
     operatorName: optionalTextField("Name of the clerk who recorded the movement"),
     currencyCode: optionalCurrencyField(),
-    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "Payment mode, such as cash or card" }),
+    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
+      description: "Payment mode, such as cash or card; null if unknown",
+    }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
-    customerId: optionalTextField("ID of the customer"),
-    customerName: optionalTextField("Name of the customer"),
+    customerId: optionalTextField("ID of the customer whom the movement concerns; null if it concerns none"),
+    customerName: optionalTextField("Name of the customer whom the movement concerns; null if it concerns none"),
   })
   .meta({
     id: "FinancialMovement",
@@ -52,8 +59,8 @@ const FinancialMovement = z
 const DeclaredPayment = z
   .object({
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
-    paymentAmount: amountField("Sum of the payments"),
-    quantity: optionalCountField("Number of payments"),
+    paymentAmount: amountField("Sum of the payments with this payment method"),
+    quantity: optionalCountField("Number of payments with this payment method"),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
   })
@@ -63,7 +70,6 @@ const DeclaredPayment = z
     example: declaredPaymentExample,
   });
 
-/** A shift of a clerk. */
 export const ClerkShift = z
   .object({
     id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
@@ -89,9 +95,9 @@ export const maxOrdersPerTill = 10_000;
 export const TillV2 = z
   .object({
     id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
-    note: optionalLongTextField("Note written by the clerk"),
+    note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
     ...establishmentShape,
-    logoUrl: optionalTextField("URL of the logo"),
+    logoUrl: optionalTextField("URL of the establishment's logo; null if there is none"),
     deviceName: optionalTextField("Name of the device that closed the till"),
     deviceIdentifier: optionalTextField("ID of the device that closed the till"),
     isTraining: z.boolean().default(false).meta({
@@ -118,15 +124,21 @@ export const TillV2 = z
     declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment method",
     }),
-    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
+    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({
+      description: "Shifts of the clerks, with clock-in and clock-out times",
+    }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
       .check(createUniqueIdsCheck("order", "id"))
       .meta({ description: "All orders of the shift. Each order ID must be unique." }),
   })
-  .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });
+  .meta({
+    id: "TillV2",
+    description: "The till of a closed shift: its orders, payments and cash movements",
+    example: tillV2Example,
+  });
 
 /** A till before parsing. */
 export type TillV2Input = z.input<typeof TillV2>;
 
-/** A parsed till. No field is absent, ids are in lower case, and date-times are in UTC. */
+/** A parsed till. No field is absent, the UUIDs of the till and its orders are in lower case, and dates are in UTC. */
 export type TillV2 = z.output<typeof TillV2>;

@@ -26,39 +26,43 @@ export const Till = z
     }),
     objectUrl: z.url().meta({ description: "URL of the body of the till, exactly as it was last pushed" }),
   })
-  .meta({ id: "Till", description: "A stored till", example: tillExample });
+  .meta({ id: "Till", description: "A stored till: its location, and the URL of its body", example: tillExample });
 
 export type Till = z.infer<typeof Till>;
 
 /** The response to a push: the till. `tillId` contains the same id as `id`. */
-export const PushedTill = Till.extend({
+export const PushTillResponse = Till.extend({
   tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
 }).meta({
   id: "PushedTill",
-  description: "An accepted till",
+  description: "A till that was accepted, with its location and the URL of its body",
   example: { ...tillExample, tillId: tillIdExample },
 });
 
-export type PushedTill = z.infer<typeof PushedTill>;
+export type PushTillResponse = z.infer<typeof PushTillResponse>;
 
 const objectUrl = Till.shape.objectUrl;
 
 /** The response to a replacement. */
-export const ReplacedTill = z.object({ tillId: z.guid().meta({ description: "ID of the till" }), objectUrl }).meta({
-  id: "ReplacedTill",
-  description: "A replaced till",
-  example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl },
-});
+export const ReplaceTillResponse = z
+  .object({ tillId: z.guid().meta({ description: "ID of the replaced till" }), objectUrl })
+  .meta({
+    id: "ReplacedTill",
+    description: "A till whose body was replaced",
+    example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl },
+  });
 
 /** The response to the reprocessing of one till. */
-export const ReprocessedTill = z.object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl }).meta({
-  id: "ReprocessedTill",
-  description: "A till that is being reprocessed",
-  example: { id: tillIdExample, objectUrl: tillExample.objectUrl },
-});
+export const ReprocessTillResponse = z
+  .object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl })
+  .meta({
+    id: "ReprocessedTill",
+    description: "A till whose report and orders are being computed again",
+    example: { id: tillIdExample, objectUrl: tillExample.objectUrl },
+  });
 
 /** A job that reprocesses many tills, with its progress. */
-export const TillReprocessingJob = z
+export const BulkTillReprocessingStatus = z
   .object({
     id: z.guid().meta({ description: "ID of the reprocessing job" }),
     locationId: z
@@ -70,7 +74,7 @@ export const TillReprocessingJob = z
         "Maximum version of the report calculation. Tills without a report, and tills whose report has this version or a lower version, are reprocessed.",
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
-    done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
+    done: z.int().min(0).meta({ description: "Number of tills that have been queued for reprocessing so far" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the job was created" }),
     finishedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the job finished; null if the job has not finished",
@@ -90,4 +94,4 @@ export const TillReprocessingJob = z
     },
   });
 
-export type TillReprocessingJob = z.infer<typeof TillReprocessingJob>;
+export type BulkTillReprocessingStatus = z.infer<typeof BulkTillReprocessingStatus>;

@@ -17,7 +17,7 @@ export const WebhookDelivery = z
       description:
         "ID of the message, which the endpoint receives in the `webhook-id` header. The ID is the same for every attempt and every webhook.",
     }),
-    event: z.enum(webhookEventNames).meta({ description: "Type of event" }),
+    event: z.enum(webhookEventNames).meta({ description: "Name of the event that the message is about" }),
     state: z.enum(webhookDeliveryStates).meta({
       description:
         "State of the delivery. `pending`: the next attempt is due at `nextAttemptAt`. `sending`: an attempt is in progress. `succeeded`: an attempt succeeded. `failed`: all attempts failed.",
@@ -59,7 +59,7 @@ export const WebhookDeliveryAttempt = z
       description: "Scheduled time of the next attempt; null if no attempt is scheduled",
     }),
   })
-  .meta({ id: "Attempt", description: "One attempt of a delivery" });
+  .meta({ id: "Attempt", description: "One attempt to send the message of a delivery" });
 
 export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 
@@ -120,7 +120,7 @@ export const RecoverWebhookDeliveriesRequest = z
   })
   .meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
 
-/** The recovery of all failed deliveries of a webhook. */
+/** A recovery: new attempts for the failed deliveries of a webhook that were created at or after `since`. */
 export const WebhookDeliveryRecovery = z
   .object({
     id: z.guid().meta({ description: "ID of the recovery" }),

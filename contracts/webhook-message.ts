@@ -3,7 +3,7 @@ import { UtcDateTimeSchema } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { OrderInEvent, OrderLiveInput } from "./order-live.ts";
-import type { ProductRow } from "./order-rows.ts";
+import type { PosOrderProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
 /** The headers that identify and authenticate a message. */
@@ -25,7 +25,9 @@ export const webhookMessageHeadersSchema = z.object({
   "x-popina-webhook-id": z
     .guid()
     .meta({ description: "Same as `webhook-id`", example: webhookDeliveryExample.messageId }),
-  "x-popina-webhook-event": z.string().meta({ description: "Type of event", example: "order.paid" }),
+  "x-popina-webhook-event": z
+    .string()
+    .meta({ description: "Name of the event that the message is about", example: "order.paid" }),
   "x-popina-hmac-signature": z.string().meta({
     description:
       "Hexadecimal HMAC-SHA256 of the body. The key is the UTF-8 bytes of the recipient's oldest active secret.",
@@ -53,7 +55,6 @@ const webhookMenuRow = OrderInEvent.shape.menuRowList.element
   .extend({ productRowList: z.array(webhookProductRow).meta({ description: "Products in the menu" }) })
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
-/** An order in webhook messages. */
 const WebhookOrder = OrderInEvent.extend({
   productRowList: z.array(webhookProductRow).meta({ description: "Products of the order outside menus" }),
   menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
@@ -73,7 +74,7 @@ export function toWebhookOrder(order: OrderInEvent): WebhookOrder {
   };
 }
 
-function withStockFields<Row extends Pick<ProductRow, "productId" | "parentProductRowId">>(row: Row) {
+function withStockFields<Row extends Pick<PosOrderProductRow, "productId" | "parentProductRowId">>(row: Row) {
   return { ...row, productCatalogId: row.productId, stockImpactIndicator: row.parentProductRowId === null };
 }
 
@@ -89,15 +90,17 @@ export const ReportFinalizedEventData = z.object({
   reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   startedAt: UtcDateTimeSchema,
   finalizedAt: UtcDateTimeSchema,
-  totalSales: z.int().meta({ description: "Sales including VAT, in minor units (1400 means 14.00)" }),
-  orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till" }),
+  totalSales: z
+    .int()
+    .meta({ description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00)" }),
+  orderIds: z.array(z.guid()).meta({ description: "IDs of the orders of the till" }),
 });
 
 /** The data of `endpoint.failing`. */
 export const WebhookEndpointFailingEventData = z.object({
   locationId: z.guid(),
-  webhookId: z.guid().meta({ description: "ID of the endpoint's webhook" }),
-  endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
+  webhookId: z.guid().meta({ description: "ID of the webhook whose endpoint failed" }),
+  endpointUrl: z.string().meta({ description: "URL of the endpoint that failed" }),
   failingSince: UtcDateTimeSchema.meta({
     description: "Time of the first failed attempt after the last successful attempt",
   }),
@@ -126,7 +129,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
     id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
-    event: z.literal(event).meta({ description: "Type of event" }),
+    event: z.literal(event).meta({ description: "Name of the event that the message is about" }),
     emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
@@ -134,7 +137,9 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
-  return z.object({ meta, data }).meta({ id, description: "Body of a webhook message", example: bodyExample });
+  return z
+    .object({ meta, data })
+    .meta({ id, description: `Body of a message about the event \`${event}\``, example: bodyExample });
 }
 
 const { data: openOrder, ...head } = OrderLiveInput.parse(orderLiveInputExample);

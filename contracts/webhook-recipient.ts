@@ -66,15 +66,17 @@ export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
 
 export type RotateWebhookRecipientSecretRequest = z.infer<typeof RotateWebhookRecipientSecretRequest>;
 
-/** An application to which webhook messages are sent. Responses contain neither its secrets nor its API key. */
+/** An application to which webhook messages are sent, without its secrets and its API key. */
 export const WebhookRecipient = z
   .object({
     id: z.guid().meta({ description: "ID of the recipient" }),
     createdAt: UtcDateTimeSchema,
     updatedAt: UtcDateTimeSchema,
-    locationId: z.guid().meta({ description: "ID of the location" }),
+    locationId: z.guid().meta({ description: "ID of the recipient's location" }),
     name: recipientName,
-    hasApiKey: z.boolean().meta({ description: "Whether an `authorization` header is sent to the endpoints" }),
+    hasApiKey: z
+      .boolean()
+      .meta({ description: "Whether messages to the recipient's endpoints contain an `authorization` header" }),
     secrets: z
       .array(
         z.object({
@@ -104,10 +106,13 @@ export const WebhookRecipientWithSecret = WebhookRecipient.extend({
   signingSecret: z
     .string()
     .nullable()
-    .meta({ description: "The same secret in the format that Standard Webhooks libraries expect" }),
+    .meta({
+      description:
+        "Same secret as `hmacSecret`, in the format that Standard Webhooks libraries expect; null if `hmacSecret` is null",
+    }),
 }).meta({
   id: "RecipientWithSecret",
-  description: "A recipient with its generated secret",
+  description: "A recipient, with its secret if one was generated",
   example: {
     ...webhookRecipientExample,
     hmacSecret: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",

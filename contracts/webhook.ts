@@ -103,7 +103,7 @@ export const Webhook = z
     }),
     disabledReason: webhookDisabledReasonSchema.nullable().meta({
       description:
-        "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. Null unless the webhook is disabled.",
+        "Reason why the webhook is disabled. `gone`: the endpoint responded with status 410. `failing`: all attempts failed for five days. `null`: the webhook is not disabled.",
     }),
     failingSince: UtcDateTimeSchema.nullable().meta({
       description:
@@ -151,7 +151,7 @@ export const WebhookDetails = Webhook.extend({
         description: "Time of the last failed attempt; null if no attempt failed",
       }),
     })
-    .meta({ description: "Delivery statistics of the webhook" }),
+    .meta({ description: "Numbers of pending deliveries and of attempts, and the times of the last attempts" }),
 }).meta({
   id: "WebhookDetails",
   description: "A webhook with its delivery statistics",

@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
-import { computeHomePageDay, homePageDaySourcePaths } from "./home-page-day.mjs";
+import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
 import { createReferenceOpenApiDocument } from "./reference-document.mjs";
 import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
 
@@ -29,7 +29,7 @@ for (const folder of ["build", "api", ".generated"])
 // Docusaurus requires the folder of the reference to exist before the plugin generates its pages.
 for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
-writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageDay()));
+writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
 writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceOpenApiDocument(readFileSync(openapi, "utf8")));
 await runDocusaurus("gen-api-docs", "all");
 await runDocusaurus("build");

@@ -14,7 +14,6 @@ export const lightCodeTheme: PrismTheme = {
   ],
 };
 
-/** Code colors for dark mode. */
 export const darkCodeTheme: PrismTheme = {
   ...themes.vsDark,
   plain: { ...themes.vsDark.plain, backgroundColor: "#1d222a" },

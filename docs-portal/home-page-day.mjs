@@ -19,7 +19,7 @@ export const homePageDaySourcePaths = [
  * `sales` contains the orders that count toward the totals of the report.
  * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
  */
-export function computeHomePageDay() {
+export function computeHomePageReportAndSales() {
   const till = runTypeScriptProgram("simulator/src/print-home-page-till.ts");
   const { report, orders } = JSON.parse(runTypeScriptProgram("services/reporting/print-report.ts", till));
   const sales = orders

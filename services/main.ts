@@ -1,12 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import { createErrorResponse } from "@pragma/runtime/http/error-response";
+import { logAndCreateErrorResponse } from "@pragma/runtime/http/error-response";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
 import {
   type ProcessComponent,
-  type ProcessRuntimeResources,
+  type ProcessEnvironmentLogAndMetrics,
   runProcessUntilSignal,
 } from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
@@ -45,7 +45,10 @@ await runProcessUntilSignal(role ?? "pragma", async (base, onStarted) => {
 });
 
 /** Starts one service on its own port. The service accepts only signed requests from the gateway and other services. */
-async function startStandaloneService(name: ServiceName, base: ProcessRuntimeResources): Promise<ProcessComponent> {
+async function startStandaloneService(
+  name: ServiceName,
+  base: ProcessEnvironmentLogAndMetrics,
+): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
   const service = await startService(await loadServiceDefinition(name), { ...base, registry });
@@ -57,7 +60,7 @@ async function startStandaloneService(name: ServiceName, base: ProcessRuntimeRes
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
         log.warn({ err: error, requestId, path: bindings.incoming.url }, "rejected an unsigned request");
-        return toFetchResponse(createErrorResponse(error, { requestId, log }), request.method);
+        return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log }), request.method);
       }
     },
     { port: port ?? serviceModules[name].defaultPort },

@@ -7,7 +7,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
+import { type ParsedFecLine, parseAndValidateFecFile } from "./accounting/read-fec.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -48,7 +48,7 @@ const readExportStatus = async (id: string) =>
   (await testLocation.getJson<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
 
 /** Waits until an export is done, and returns the parsed lines of its file. */
-async function readExportedLines(id: string): Promise<FecLine[]> {
+async function readExportedLines(id: string): Promise<ParsedFecLine[]> {
   await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", {
     timeoutSeconds: 60,
   });
@@ -57,10 +57,13 @@ async function readExportedLines(id: string): Promise<FecLine[]> {
   const [file] = files;
   expect(file).toMatchObject({ tills: days, name: expect.stringMatching(/^(\d{9})?FEC20260512\.txt$/) });
   const response = await testLocation.request("GET", new URL(file?.fileUrl ?? "").pathname);
-  return parseFecFile(new Uint8Array(await response.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
+  return parseAndValidateFecFile(new Uint8Array(await response.arrayBuffer()), {
+    separator: "\t",
+    charset: "iso-8859-15",
+  });
 }
 
-/** Blocks all running exports until `work` ends. `work` receives a function that returns the number of such exports. */
+/** Blocks all running exports until `work` ends. The argument of `work` is a function that counts these exports. */
 async function whileExportsAreBlocked(
   work: (countRunningExports: () => Promise<number>) => Promise<void>,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-re
 import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type FecLine, parseFecFile } from "./accounting/read-fec.ts";
+import { type ParsedFecLine, parseAndValidateFecFile } from "./accounting/read-fec.ts";
 
 /** Number of generated tills, each of a different restaurant. `ACCOUNTING_SEED` is the seed of the first till. */
 const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
@@ -31,7 +31,10 @@ const fecFormats = {
   ISACOMPTA: { separator: "|", charset: "us-ascii" },
 } as const;
 
-/** Generates a till. Depending on the seed, it has many special cases, or its counted cash differs from its sales. */
+/**
+ * Generates a till, and computes its report and accounting data. Depending on the seed, the till has more special cases
+ * than usual, a difference between counted and expected cash, both, or neither.
+ */
 function createAccountingCase(seed: number): AccountingCase {
   const random = new SeededRandom(`accounting ${seed}`);
   const mix = {
@@ -78,9 +81,13 @@ function writeAccountingFile(
 }
 
 /** Exports one till, and returns the lines of the file as a strict reader parses them. */
-function exportLines(accountingCase: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
+function exportLines(
+  accountingCase: AccountingCase,
+  provider: AccountingProvider,
+  config: AccountingRules,
+): ParsedFecLine[] {
   const { lines } = writeAccountingFile(accountingCase, { provider, config });
-  return parseFecFile(
+  return parseAndValidateFecFile(
     Buffer.concat([encodeFecHeader(fecFileFormatsByProvider[provider]), lines]),
     fecFormats[provider],
   );
@@ -88,14 +95,14 @@ function exportLines(accountingCase: AccountingCase, provider: AccountingProvide
 
 const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
   items.reduce((total, item) => total + amount(item), 0);
-const computeBalance = (lines: FecLine[]) => sumAmounts(lines, ({ debit, credit }) => debit - credit);
-const computeCredit = (lines: FecLine[]) => sumAmounts(lines, ({ debit, credit }) => credit - debit);
-const linesOnAccount = (lines: FecLine[], { account }: { account: string }) =>
+const computeBalance = (lines: ParsedFecLine[]) => sumAmounts(lines, ({ debit, credit }) => debit - credit);
+const computeCredit = (lines: ParsedFecLine[]) => sumAmounts(lines, ({ debit, credit }) => credit - debit);
+const linesOnAccount = (lines: ParsedFecLine[], { account }: { account: string }) =>
   lines.filter((line) => line.account === account);
-const linesOfFirstEntry = (lines: FecLine[]) => lines.filter(({ entry }) => entry === 1);
+const linesOfFirstEntry = (lines: ParsedFecLine[]) => lines.filter(({ entry }) => entry === 1);
 
 /** Returns the balance of the lines with this text, which is their total debit minus their total credit, in cents. */
-const balanceOfText = (lines: FecLine[], text: string, report: ReportV2) =>
+const balanceOfText = (lines: ParsedFecLine[], text: string, report: ReportV2) =>
   computeBalance(lines.filter((line) => line.text === `Caisse Z${report.reportNumber} ${text}`));
 
 describe(`${caseCount} generated tills`, () => {
@@ -209,7 +216,8 @@ describe(`${caseCount} generated tills`, () => {
         exportLines(accountingCase, "FULLL", netConfig),
         exportLines(accountingCase, "FULLL", grossConfig),
       ];
-      const salesOf = (lines: FecLine[]) => computeCredit(lines.filter(({ account }) => account.startsWith("706")));
+      const salesOf = (lines: ParsedFecLine[]) =>
+        computeCredit(lines.filter(({ account }) => account.startsWith("706")));
       const discountTotal = sumAmounts(
         report.reportDiscounts.flatMap(({ taxRepartition }) => taxRepartition),
         ({ taxableAmount }) => taxableAmount,
@@ -230,7 +238,7 @@ describe(`${caseCount} generated tills`, () => {
         pieces.push(lines);
         entriesBefore += entries;
       }
-      const lines = parseFecFile(Buffer.concat(pieces), fecFormats[provider]);
+      const lines = parseAndValidateFecFile(Buffer.concat(pieces), fecFormats[provider]);
       expect(lines.at(-1)?.entry).toBe(entriesBefore);
     }
   });

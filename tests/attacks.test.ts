@@ -3,9 +3,9 @@ import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
+import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: IsolatedTestEnvironment;
@@ -79,7 +79,7 @@ describe("clients that send requests and never read the responses", () => {
   it("do not grow the memory of the gateway", async () => {
     const pid = product.process("gateway").pid as number;
     for (let warm = 0; warm < 50; warm++) await (await fetch(`${product.url}/openapi.json`)).arrayBuffer();
-    const before = await readResidentMegabytes(pid);
+    const before = await readResidentMemoryMegabytes(pid);
     const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
     const growthMegabytes: number[] = [];
     // The attack is repeated, because unused memory is freed during the next attack, but leaked memory is not.
@@ -87,7 +87,7 @@ describe("clients that send requests and never read the responses", () => {
       const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
       for (const [at, socket] of sockets.entries()) {
         socket.pause();
-        // Half of the clients send as many requests as the socket accepts. The others send only a few requests.
+        // Half of the clients send 800 requests, and the others send 8. No client reads the responses.
         socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
       }
       for (let second = 0; second < 5; second++) {
@@ -96,7 +96,7 @@ describe("clients that send requests and never read the responses", () => {
         expect(performance.now() - startedAt).toBeLessThan(2_000);
         await sleep(1_000);
       }
-      growthMegabytes.push((await readResidentMegabytes(pid)) - before);
+      growthMegabytes.push((await readResidentMemoryMegabytes(pid)) - before);
       for (const socket of sockets) socket.destroy();
     }
     expect(Math.min(...growthMegabytes), `megabytes: ${growthMegabytes}`).toBeLessThan(50);
@@ -124,7 +124,7 @@ async function measureLongestWaitMs(work: () => Promise<unknown>): Promise<numbe
 
 describe("many concurrent requests of one location", () => {
   it("that wait for the same rows leave database connections for other locations", async () => {
-    const upsert = () => attacker.request("POST", "/v1/orders-live/", { body: [createLiveOrderInput()] });
+    const upsert = () => attacker.request("POST", "/v1/orders-live/", { body: [createTestLiveOrderInput()] });
     const waited = await measureLongestWaitMs(async () => {
       for (let round = 0; round < 3; round++) {
         const responses = await Promise.all(Array.from({ length: 200 }, upsert));
@@ -138,7 +138,7 @@ describe("many concurrent requests of one location", () => {
     const createManyFields = (round: number) =>
       Object.fromEntries(Array.from({ length: 4_800 }, (_, at) => [`k${at}x${round}`, 1]));
     const sendLargeBody = (round: number) => {
-      const orders = Array.from({ length: 50 }, createLiveOrderInput).map((order) => ({
+      const orders = Array.from({ length: 50 }, createTestLiveOrderInput).map((order) => ({
         ...order,
         data: { ...order.data, customerInfo: { a: createManyFields(round) } },
       }));

@@ -16,14 +16,17 @@ import {
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
 import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
+import {
+  type ContractTestOperationResponse,
+  sendContractTestOperationRequest,
+} from "./contract/send-operation-request.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 
 let product: PragmaUnderTestAccess;
 let fixture: ContractTestFixture;
 let revokedKey: string;
-/** API keys of the location, by scope. Each key has all scopes except this scope. */
+/** API keys of the location, by scope. Each key has all scopes except this scope and `admin`. */
 const keysWithoutScope = new Map<ApiScope, string>();
 
 const protectedOperations = apiOperations.flatMap(({ scope, ...operation }) =>
@@ -58,12 +61,12 @@ async function createRevokedKey(): Promise<string> {
 async function requestWithKey(
   operation: DocumentedApiOperation,
   key: string | null,
-): Promise<ReceivedOperationResponse> {
+): Promise<ContractTestOperationResponse> {
   const successRequest = await getSuccessfulTestRequestBuilder(
     operation,
     contractTestCasesByOperation[operation.id],
   )(fixture);
-  return sendOperationRequest(product.url, operation, { ...successRequest, key });
+  return sendContractTestOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Unused success requests, by operation id. A request that was sent only with rejected keys is still unused. */
@@ -73,16 +76,16 @@ const unusedRequests = new Map<string, ContractTestRequest>();
 async function requestExpectingRefusal(
   operation: DocumentedApiOperation,
   key: string | null,
-): Promise<ReceivedOperationResponse> {
+): Promise<ContractTestOperationResponse> {
   const successRequest =
     unusedRequests.get(operation.id) ??
     (await getSuccessfulTestRequestBuilder(operation, contractTestCasesByOperation[operation.id])(fixture));
   unusedRequests.set(operation.id, successRequest);
-  return sendOperationRequest(product.url, operation, { ...successRequest, key });
+  return sendContractTestOperationRequest(product.url, operation, { ...successRequest, key });
 }
 
 /** Checks that the response is documented, and returns its status. */
-function expectDocumentedStatus(operation: DocumentedApiOperation, response: ReceivedOperationResponse): number {
+function expectDocumentedStatus(operation: DocumentedApiOperation, response: ContractTestOperationResponse): number {
   const isError = response.status >= 400;
   const outcome: DocumentedStatusOrErrorCode = isError
     ? (JSON.parse(response.text).code as ApiErrorCode)

@@ -6,16 +6,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
-  type DedicatedInfrastructureServers,
-  startDedicatedInfrastructureServers,
+  type DedicatedTestInfrastructureServers,
+  startDedicatedTestInfrastructureServers,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { createFixedStatusResponseHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createFixedStatusResponseHandler, startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
-import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -27,12 +27,12 @@ const backupProgram = join(
 );
 
 let folder: string;
-let servers: DedicatedInfrastructureServers[] = [];
+let servers: DedicatedTestInfrastructureServers[] = [];
 let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-backup-"));
-  servers = [await startDedicatedInfrastructureServers(), await startDedicatedInfrastructureServers()];
+  servers = [await startDedicatedTestInfrastructureServers(), await startDedicatedTestInfrastructureServers()];
   environment = await createIsolatedTestEnvironment();
 }, 120_000);
 afterAll(async () => {
@@ -58,7 +58,7 @@ const runBackupCommand = (command: "backup" | "restore", installation: number) =
 const newTill = () => generateTill({ seed: 4, tillId: randomUUID(), orders: 8, day: "2026-04-01" });
 
 async function expectReportOf(testLocation: TestLocation, till: object): Promise<void> {
-  const expected = computeExpectedReport("V2", till, testLocation.locationId);
+  const expected = computeExpectedTestReportAndOrders("V2", till, testLocation.locationId);
   const report = await eventually("the report", async () => {
     const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
     return response.status === 200 && response.json();
@@ -87,7 +87,7 @@ function copyOfTestLocation(product: PragmaUnderTest, testLocation: TestLocation
 
 describe("a backup", () => {
   it("restores all data when PostgreSQL, the objects, NATS and Redis are lost", async () => {
-    const receiver = await startWebhookReceiver();
+    const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(503));
     const before = await startPragmaUnderTest(variablesFor(0));
     const testLocation = await createTestLocation(before, {
@@ -102,7 +102,7 @@ describe("a backup", () => {
     await expectReportOf(testLocation, processed);
     await eventually("a failed attempt", () => endpoint.receivedWebhooks.length > 0);
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
-    const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedReport("V2", processed, testLocation.locationId)?.id}`;
+    const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedTestReportAndOrders("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
     // While NATS is down, the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");

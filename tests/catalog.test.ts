@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { type Catalog, catalogItemListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
+import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const createCatalogLocation = () => createTestLocation(product, { scopes: ["catalog:read", "catalog:write"] });
-const catalog = createRestaurantCatalog(generateRestaurant("catalog"));
+const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("catalog"));
 const catalogPaths = {
   products: "/v1/catalog",
   payments: "/v1/catalog/payments",
@@ -54,7 +54,7 @@ describe("the catalog of a location", () => {
       expect(await testLocation.getJson(`${catalogPaths[list]}/`)).toEqual(catalog[list]);
     }
     const publishedEvents = await eventually("the event", async () => {
-      const events = await readPublishedEvents(environment, "catalog.updated", testLocation.locationId);
+      const events = await readTestEventStreamEvents(environment, "catalog.updated", testLocation.locationId);
       return events.length > 0 && events;
     });
     expect(publishedEvents).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);

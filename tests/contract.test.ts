@@ -10,11 +10,11 @@ import {
   type DocumentedStatusOrErrorCode,
 } from "./contract/api-operations.ts";
 import {
+  addContractTestIdempotencyKey,
   addContractTestRequestHeaders,
   addContractTestRequestQuery,
   contractTestErrorRequestBuilders,
-  listExpectedRequestIssueLocations,
-  withIdempotencyKey,
+  listExpectedInvalidRequestParts,
 } from "./contract/common-error-requests.ts";
 import {
   type ContractTestFixture,
@@ -25,8 +25,11 @@ import { exhaustRequestBodyMemory } from "./contract/exhaust-body-memory.ts";
 import { expectDocumentedResponse } from "./contract/expect-documented-response.ts";
 import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import { type ReceivedOperationResponse, sendOperationRequest } from "./contract/send-operation-request.ts";
-import { testJobLimitVariables } from "./contract/tags/jobs.ts";
+import {
+  type ContractTestOperationResponse,
+  sendContractTestOperationRequest,
+} from "./contract/send-operation-request.ts";
+import { testJobLimitEnvironmentVariables } from "./contract/tags/jobs.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeLegacyBackoffice,
@@ -47,7 +50,7 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({
     ...unlimited,
     ...webhookLimits,
-    ...testJobLimitVariables,
+    ...testJobLimitEnvironmentVariables,
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables, { split: true });
@@ -61,7 +64,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Errors that every operation can return. They count as covered here, because the authorization tests cause them. */
+/** Errors of all operations with API keys. They count as covered here, because the authorization tests cause them. */
 const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
 /** Outcomes with a separate test below, which covers every operation that documents the outcome. */
 const outcomesWithOwnTest: DocumentedStatusOrErrorCode[] = [
@@ -96,7 +99,7 @@ async function buildRequestFor(
 const sendContractRequest = (
   operation: DocumentedApiOperation,
   operationRequest: ContractTestRequest,
-): Promise<ReceivedOperationResponse> => sendOperationRequest(product.url, operation, operationRequest);
+): Promise<ContractTestOperationResponse> => sendContractTestOperationRequest(product.url, operation, operationRequest);
 
 describe("the operation contracts", () => {
   it.each(apiOperations)("cover every documented outcome of $id", ({ id, outcomes }) => {
@@ -153,7 +156,7 @@ describe.each(apiOperations)("$id", (operation) => {
     if (outcome !== "invalid_request") return;
     const { errors } = JSON.parse(response.text) as { errors: { in: string; path: string }[] };
     const locations = new Set(errors.map((issue) => (issue.in === "body" ? "body" : `${issue.in} ${issue.path}`)));
-    expect([...locations].sort()).toEqual(listExpectedRequestIssueLocations(operation).sort());
+    expect([...locations].sort()).toEqual(listExpectedInvalidRequestParts(operation).sort());
   });
 });
 
@@ -173,7 +176,7 @@ describe("an Idempotency-Key", () => {
   it.each(operationsDocumenting("idempotency_key_reused"))(
     "is rejected with another request: $id",
     async (operation) => {
-      const first = withIdempotencyKey(await buildRequestFor(operation));
+      const first = addContractTestIdempotencyKey(await buildRequestFor(operation));
       expect((await sendContractRequest(operation, first)).status).toBeLessThan(300);
       expectDocumentedResponse(
         operation,
@@ -186,7 +189,7 @@ describe("an Idempotency-Key", () => {
   it.each(operationsDocumenting("idempotency_key_in_use"))(
     "is rejected while its first request is in progress: $id",
     async (operation) => {
-      const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
+      const operationRequest = addContractTestIdempotencyKey(await buildRequestFor(operation));
       expect((await sendContractRequest(operation, operationRequest)).status).toBeLessThan(300);
       // Changes the stored requests to the state in which a request is still being processed.
       for (const schema of await listServiceSchemas()) {
@@ -227,7 +230,10 @@ describe("an API key at its rate limit", () => {
   });
 });
 
-/** Builds a request to each operation that documents the outcome, calls `change`, and checks the outcome. */
+/**
+ * Builds a request to each operation that documents the outcome, and calls `change`. Then sends the requests and checks
+ * that they have the outcome.
+ */
 async function expectOutcomeOfAll(
   outcome: DocumentedStatusOrErrorCode,
   change: () => Promise<void>,
@@ -238,7 +244,11 @@ async function expectOutcomeOfAll(
     requests.push([operation, await buildRequestFor(operation, outcome)]);
   await change();
   for (const [operation, operationRequest] of requests)
-    expectDocumentedResponse(operation, await sendOperationRequest(url, operation, operationRequest), outcome);
+    expectDocumentedResponse(
+      operation,
+      await sendContractTestOperationRequest(url, operation, operationRequest),
+      outcome,
+    );
 }
 
 describe("a server with low limits", () => {
@@ -251,10 +261,10 @@ describe("a server with low limits", () => {
 
   it("rejects each POST of a location that has used its daily quota of Idempotency-Keys", async () => {
     for (const operation of operationsDocumenting("quota_exceeded").filter(({ method }) => method === "POST")) {
-      const operationRequest = withIdempotencyKey(await buildRequestFor(operation));
+      const operationRequest = addContractTestIdempotencyKey(await buildRequestFor(operation));
       expectDocumentedResponse(
         operation,
-        await sendOperationRequest(strict.url, operation, operationRequest),
+        await sendContractTestOperationRequest(strict.url, operation, operationRequest),
         "quota_exceeded",
       );
     }
@@ -285,7 +295,7 @@ describe("during a failure", () => {
         requests.map(async ([operation, operationRequest]) =>
           expectDocumentedResponse(
             operation,
-            await sendOperationRequest(productInOneProcess.url, operation, operationRequest),
+            await sendContractTestOperationRequest(productInOneProcess.url, operation, operationRequest),
             "request_timeout",
           ),
         ),

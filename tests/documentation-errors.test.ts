@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { apiErrorDefinitions, errorDocumentationUrl } from "@pragma/contracts/errors";
+import { apiErrorDefinitions, errorDocumentationPageUrl } from "@pragma/contracts/errors";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
@@ -34,7 +34,7 @@ describe("the documentation of errors", () => {
   });
 
   it("is on the page of the type URLs", () => {
-    expect(new URL(errorDocumentationUrl).pathname).toBe("/docs/requests");
+    expect(new URL(errorDocumentationPageUrl).pathname).toBe("/docs/requests");
     expect(readFileSync(join(documentedErrors, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
   });
 });

@@ -8,7 +8,7 @@ import {
   type DocumentationExampleLocation,
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
-import { recordLiveOrderExchanges } from "./documentation/record-live-order.ts";
+import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
@@ -46,7 +46,7 @@ describe("the examples of the documentation", () => {
     await recordErrorAndApiKeyExamples(documentationFixture);
     await recordEdgeCaseTillExamples(documentationFixture);
     await recordRepeatedRequestExamples(documentationFixture);
-    await recordLiveOrderExchanges(documentationFixture, product.url);
+    await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture);
     for (const [name, example] of documentationFixture.recorder.recordedExamples)
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));

@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaProcessRole } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 // These tests check that bodies designed to use up all memory are rejected and do not slow down other locations.
@@ -55,7 +55,7 @@ async function sendBody(testLocation: TestLocation, method: string, path: string
 /** Cached results of `jsonObjectWithMembers`, by size, because creating a large text takes time. */
 const membersBySize = new Map<number, string>();
 
-/** Returns the members of an object, `"k0":0,"k1":0...`, as text with a length of `size` characters. */
+/** Returns the members of an object, `"k0":0,"k1":0...`, as text of about `size` characters. */
 function jsonObjectWithMembers(size: number): string {
   const cached = membersBySize.get(size);
   if (cached) return cached;
@@ -81,7 +81,7 @@ async function measureWhile<T>(
   let peak = 0;
   const watchMemory = async () => {
     for (; !isDone; await sleep(50)) {
-      peak = Math.max(peak, await readResidentMegabytes(pid));
+      peak = Math.max(peak, await readResidentMemoryMegabytes(pid));
     }
   };
   const push = async () => {
@@ -100,7 +100,7 @@ async function measureWhile<T>(
   });
   await Promise.all(background);
   // If the process had crashed, reading its memory would fail, because tests do not restart it.
-  expect(await readResidentMegabytes(pid)).toBeGreaterThan(0);
+  expect(await readResidentMemoryMegabytes(pid)).toBeGreaterThan(0);
   expect(peak).toBeLessThan(maxResidentMegabytes);
   return { result, slowestPushMs };
 }
@@ -173,7 +173,7 @@ describe("a till at the limits", () => {
     const till = generateTill({ seed: 6, orders, day: "2026-05-29", tillId: randomUUID() });
     return JSON.stringify({ ...till, note: "\u2019" });
   };
-  /** Returns a till whose rows have only the required fields. In a response, its orders are many times larger. */
+  /** Returns a till whose rows have only required fields. Responses have all fields, so they are many times larger. */
   const withMinimalRows = () => {
     const till = createLargeTill();
     const row = {
@@ -209,7 +209,7 @@ describe("a till at the limits", () => {
           expect((await sendBody(other, "POST", "/v2/tills/", till)).status).toBe(201);
           await other.waitForReports(1);
           slowest = Math.max(slowest, performance.now() - started);
-          peak = Math.max(peak, await readResidentMegabytes(pid));
+          peak = Math.max(peak, await readResidentMemoryMegabytes(pid));
           return (await testLocation.api.GET("/v2/reports", { params: { query: {} } })).data.meta.totalCount === 1;
         },
         { timeoutSeconds: 60 },
@@ -233,7 +233,7 @@ describe("request bodies that do not end", () => {
           "content-type": "application/json",
           "content-encoding": "gzip",
         },
-        // The last byte of the body is not sent, so that the server waits for it.
+        // The stream never sends the last byte and never ends, so that the server waits for the rest of the body.
         body: new ReadableStream({ start: (controller) => controller.enqueue(body.subarray(0, -1)) }),
         duplex: "half",
         signal: abortController.signal,

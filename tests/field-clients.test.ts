@@ -1,12 +1,12 @@
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fetchTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
-import type { OlderClientApiSettings } from "./field-clients/field-client-api.ts";
-import { fetchAllOrdersOfLocation, fetchOrdersOfReports } from "./field-clients/order-client.ts";
-import { fetchSoldQuantitiesBySku } from "./field-clients/stock-client.ts";
+import { fetchPaymentTotalsAsOlderClient } from "./field-clients/accounting-client.ts";
+import type { OlderTestClientSettings } from "./field-clients/field-client-api.ts";
+import { fetchLocationOrdersAsTestClient, fetchReportOrdersAsOlderClient } from "./field-clients/order-client.ts";
+import { fetchSoldQuantitiesAsTestClient } from "./field-clients/stock-client.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -17,7 +17,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
  */
 
 const seed = "field";
-const catalog = createRestaurantCatalog(generateRestaurant(seed));
+const catalog = buildGeneratedRestaurantCatalog(generateRestaurant(seed));
 const tills = Array.from({ length: 106 }, (_, index) => {
   const day = new Date(Date.UTC(2026, 0, 1 + index)).toISOString().slice(0, 10);
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
@@ -25,7 +25,7 @@ const tills = Array.from({ length: 106 }, (_, index) => {
 
 let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
-let api: OlderClientApiSettings;
+let api: OlderTestClientSettings;
 
 beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
@@ -48,7 +48,7 @@ const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => tota
 
 describe("a client that books takings", () => {
   it("finds all reports on two pages, and each payment method in the catalog", async () => {
-    const { reportIds, sales, takings } = await fetchTakingsByPaymentMethod(api);
+    const { reportIds, sales, takings } = await fetchPaymentTotalsAsOlderClient(api);
     const expected = expectedReports();
     expect(reportIds.length).toBeGreaterThan(100);
     expect(reportIds.toSorted()).toEqual(expected.map(({ id }) => id).sort());
@@ -65,7 +65,7 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every sold product in the array of the catalog", async () => {
-    const { sold, unknown, archived } = await fetchSoldQuantitiesBySku(api);
+    const { sold, unknown, archived } = await fetchSoldQuantitiesAsTestClient(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>
@@ -83,7 +83,7 @@ describe("a client that keeps stock", () => {
 
 describe("a client that copies orders", () => {
   it("gets all orders of the reports, twenty at a time, with totals equal to the sales", async () => {
-    const copied = await fetchOrdersOfReports(api);
+    const copied = await fetchReportOrdersAsOlderClient(api);
     const expected = expectedReports();
     expect(copied.map(({ id }) => id)).toEqual(
       expected.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).flatMap(({ orders }) => orders),
@@ -95,7 +95,7 @@ describe("a client that copies orders", () => {
   });
 
   it("finds the same orders on the three pages of the list", async () => {
-    const listed = await fetchAllOrdersOfLocation(api);
+    const listed = await fetchLocationOrdersAsTestClient(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(
       expectedReports()

@@ -6,11 +6,11 @@ import type { ComputedReportAndOrders } from "@pragma/reporting/calculation/comp
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
-import { createMutatedTill, type MutatedTill } from "./harness/mutated-till.ts";
+import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { createMutatedTill, type MutatedTillPushRequest } from "./harness/mutated-till.ts";
 import type { PragmaProcessRole } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Number of tills. `FUZZ_SEED` is the seed of the first till. `FUZZ_SEED=<seed> FUZZ_RUNS=1` repeats a failure. */
@@ -43,26 +43,26 @@ afterAll(async () => {
 });
 
 /** Returns the report that the API must compute from an accepted till. */
-function reportOf(till: MutatedTill): ComputedReportAndOrders | null {
-  return computeExpectedReport(till.format, bodyOf(till), testLocation.locationId);
+function reportOf(till: MutatedTillPushRequest): ComputedReportAndOrders | null {
+  return computeExpectedTestReportAndOrders(till.format, bodyOf(till), testLocation.locationId);
 }
 
 /** Returns the parsed body of a till. The decoder removes a byte order mark. */
-function bodyOf({ bytes }: MutatedTill) {
+function bodyOf({ bytes }: MutatedTillPushRequest) {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 /** The ids of the accepted tills. V1 ids are stored without their prefix. */
 const acceptedTillIds = new Set<string>();
 
-function tillIdOf(till: MutatedTill): string {
+function tillIdOf(till: MutatedTillPushRequest): string {
   const body = bodyOf(till);
   const id: string = till.format === "V1" ? body.tillJson.client_id : body.id;
   return id.replace(/^s/, "").toLowerCase();
 }
 
 /** Pushes a till, checks the response, and returns whether the till was accepted. */
-async function pushMutatedTill(till: MutatedTill): Promise<boolean> {
+async function pushMutatedTill(till: MutatedTillPushRequest): Promise<boolean> {
   const response = await fetch(`${product.url}/${till.format.toLowerCase()}/tills/`, {
     method: "POST",
     headers: { authorization: `Bearer ${testLocation.key}`, "content-type": "application/json", ...till.headers },
@@ -106,7 +106,7 @@ async function expectExactReport(seed: number, { id, reportV2 }: ComputedReportA
 }
 
 async function readMemory(): Promise<number[]> {
-  return Promise.all(roles.map((role) => readResidentMegabytes(product.process(role).pid ?? 0)));
+  return Promise.all(roles.map((role) => readResidentMemoryMegabytes(product.process(role).pid ?? 0)));
 }
 
 // The test is not retried, because the tills that the first run stored would hide the failure.

@@ -48,7 +48,7 @@ async function restartAllWith(keys: string): Promise<void> {
 
 const catalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
 
-/** The requests of the clients: some use the API key of the location, others act on behalf of the location. */
+/** The requests of the clients: two use the API key of the location, and one uses the admin key for the location. */
 const requests = [
   (agent: Agent) => testLocation.request("GET", "/v1/catalog/", { agent }),
   (agent: Agent) => testLocation.request("GET", "/v1/locations/own", { agent }),
@@ -66,7 +66,8 @@ describe("a rotation of internal keys", () => {
     let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // Each client has one connection, so that the connection is never idle for so long that the server closes it.
+      // Each client sends all requests on one connection, so that it is never idle for so long that the server closes
+      // it.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
         const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);

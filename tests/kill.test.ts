@@ -3,8 +3,8 @@ import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { serviceNames } from "@pragma/contracts/service-names";
 import {
-  type DedicatedInfrastructureServers,
-  startDedicatedInfrastructureServers,
+  type DedicatedTestInfrastructureServers,
+  startDedicatedTestInfrastructureServers,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -12,7 +12,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { type FaultInjectionRunOptions, runFaultInjectionRound } from "./fault-injection/run-with-faults.ts";
-import { computeExpectedReport, roundTripThroughJson } from "./harness/expected-report.ts";
+import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 
@@ -29,16 +29,16 @@ const faultInjectionRun: Omit<FaultInjectionRunOptions, "seed" | "log"> =
     ? { tills: 60, clients: 8, readers: 3, services: serviceNames, outageMs: 5_000 }
     : { tills: 24, clients: 8, readers: 2, services: ["accounts", "till-ingest", "reporting"], outageMs: 1_000 };
 
-let servers: DedicatedInfrastructureServers;
+let servers: DedicatedTestInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 
 beforeAll(async () => {
-  servers = await startDedicatedInfrastructureServers();
+  servers = await startDedicatedTestInfrastructureServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    // A crashing process logs the reason at this level. Other messages would only hide it.
+    // By default, only the reason of a crash is logged, because other messages would hide it.
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startPragmaUnderTest(environment.variables, { split: faultInjectionRun.services });
@@ -76,7 +76,7 @@ describe("an accepted till that cannot be processed", () => {
     const testLocation = await createTestLocation(product);
     const [failingTill, nextTill] = [createTill(), createTill()];
     const expectReportOf = async (till: object) => {
-      const expected = computeExpectedReport("V2", till, testLocation.locationId);
+      const expected = computeExpectedTestReportAndOrders("V2", till, testLocation.locationId);
       const report = await eventually("the report", async () => {
         const response = await testLocation.request("GET", `/v2/reports/${expected?.id}`);
         return response.status === 200 && response.json();

@@ -67,7 +67,7 @@ it("the network policies allow NATS for each of its users", async () => {
   }
 });
 
-// These tests run only if kustomize is installed, because no other program can apply the patches to the manifests.
+// These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomizedManifests(kustomization)) validateKubernetesManifest(manifest);

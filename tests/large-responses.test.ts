@@ -2,11 +2,11 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { buildTestOrderProductRow, createLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
+import { buildTestOrderProductRow, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const orderCount = 104;
@@ -33,7 +33,7 @@ beforeAll(async () => {
     await createTestLocation(product, { scopes: [...scopes] }),
     await createTestLocation(product, { scopes: [...scopes] }),
   ];
-  await upsertOrders(otherLocation, [createLiveOrderInput()]);
+  await upsertOrders(otherLocation, [createTestLiveOrderInput()]);
   const orders = Array.from({ length: orderCount }, createLargeOrder);
   for (let first = 0; first < orderCount; first += 13)
     await upsertOrders(testLocation, orders.slice(first, first + 13));
@@ -47,11 +47,11 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-const readMegabytes = () => readResidentMegabytes(product.process("order-live").pid ?? 0);
+const readMegabytes = () => readResidentMemoryMegabytes(product.process("order-live").pid ?? 0);
 
 /** Returns a live order with a size of about 480 KB, which is close to the maximum. */
 function createLargeOrder(): OrderLiveInput {
-  return createLiveOrderInput({
+  return createTestLiveOrderInput({
     productRowList: Array.from({ length: 43 }, () => ({ ...buildTestOrderProductRow(), comment: "x".repeat(9_900) })),
   });
 }

@@ -11,13 +11,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { type RestrictedServers, startLeastPrivilegeServers } from "./privileges/restricted-servers.ts";
+import {
+  type LeastPrivilegeTestServers,
+  startLeastPrivilegeTestServers,
+} from "./privileges/least-privilege-test-servers.ts";
 
-let servers: RestrictedServers;
+let servers: LeastPrivilegeTestServers;
 let product: PragmaUnderTest;
 
 beforeAll(async () => {
-  servers = await startLeastPrivilegeServers();
+  servers = await startLeastPrivilegeTestServers();
   await servers.migrate();
   product = await startPragmaUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
 }, 120_000);

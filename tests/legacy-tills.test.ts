@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Problem } from "@pragma/contracts/errors";
-import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
+import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createTillV1Input } from "./contract/order-and-till-inputs.ts";
+import { buildContractTestTillV1 } from "./contract/order-and-till-inputs.ts";
 import {
   buildFakeLegacyBackofficeVariables,
   type FakeBackofficeFault,
@@ -39,7 +39,7 @@ let lastServerId = 0;
 /** Adds a till of a location to the fake backoffice, and returns the server id of the till. */
 function addLegacyTill(location: { application: string; legacyId: number }, fault?: FakeBackofficeFault): number {
   lastServerId += 1;
-  const till = createTillV1Input(location);
+  const till = buildContractTestTillV1(location);
   backoffice.tills.set(lastServerId, { ...till, tillJson: { ...till.tillJson, server_id: lastServerId } });
   if (fault) backoffice.faults.set(lastServerId, fault);
   return lastServerId;
@@ -50,7 +50,7 @@ const addLegacyTills = (count: number, fault?: FakeBackofficeFault) =>
 const tillsToFetch = (serverIds: number[]) =>
   serverIds.map((serverId) => ({ application: "popina", serverId, legacyId: testLocation.legacyId }));
 
-async function fetchTills(body?: unknown, key = testLocation.key): Promise<FetchedLegacyTills[]> {
+async function fetchTills(body?: unknown, key = testLocation.key): Promise<LegacyTillFetchResultsForLocation[]> {
   const response = await testLocation.request("POST", "/v1/tills/legacy", { key, ...(body !== undefined && { body }) });
   const text = await response.text();
   expect(response.status, text).toBe(200);
@@ -153,7 +153,8 @@ describe("the tills of a legacy backoffice", () => {
     const till = backoffice.tills.get(conflicting);
     const clientId = till?.tillJson.client_id ?? randomUUID();
     expect(
-      (await testLocation.request("POST", "/v1/tills", { body: createTillV1Input(testLocation, clientId) })).status,
+      (await testLocation.request("POST", "/v1/tills", { body: buildContractTestTillV1(testLocation, clientId) }))
+        .status,
     ).toBe(201);
     const moved = backoffice.tills.get(ofOtherLocation);
     if (moved) backoffice.tills.set(ofOtherLocation, { ...moved, legacyId: moved.legacyId === 1 ? 2 : 1 });

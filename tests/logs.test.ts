@@ -3,10 +3,10 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { createFixedStatusResponseHandler, startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { createFixedStatusResponseHandler, startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
-import { startPragmaInProcess } from "./harness/pragma-in-process.ts";
+import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
+import { startPragmaInTestProcess } from "./harness/pragma-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** A text that all secret and personal data of the test contains, so that the test can find such data in logs. */
@@ -23,7 +23,7 @@ const personal = {
 };
 
 let environment: IsolatedTestEnvironment;
-let product: Awaited<ReturnType<typeof startPragmaInProcess>>;
+let product: Awaited<ReturnType<typeof startPragmaInTestProcess>>;
 let testLocation: TestLocation;
 const logLines: string[] = [];
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
     level: "trace",
     destination: { write: (text: string) => logLines.push(...text.trimEnd().split("\n")) },
   });
-  product = await startPragmaInProcess(environment.variables, { log });
+  product = await startPragmaInTestProcess(environment.variables, { log });
   testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "orders:write", "orders:read", "webhooks:write", "jobs:write"],
   });
@@ -52,7 +52,7 @@ const writtenLogLines = () => logLines.map((line) => JSON.parse(line) as LogLine
 
 describe("the log", () => {
   it("has lines for requests, events, jobs and attempts, and contains no secrets and no personal data", async () => {
-    const receiver = await startWebhookReceiver();
+    const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500, { body: personalDataMark }));
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", {
       body: { name: "Logged", apiKey: `Bearer ${personalDataMark}`, hmacSecret: personalDataMark.repeat(6) },
@@ -74,7 +74,7 @@ describe("the log", () => {
       (await testLocation.request("POST", "/v2/tills/", { body: `{"customerInfo": "${personalDataMark}` })).status,
     ).toBe(400);
 
-    const order = createLiveOrderInput();
+    const order = createTestLiveOrderInput();
     const paid = { ...order, data: { ...order.data, ...personal, isPaid: true } };
     expect((await testLocation.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
     expect(

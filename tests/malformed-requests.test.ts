@@ -3,7 +3,7 @@ import { apiOperations, type DocumentedApiOperation } from "./contract/api-opera
 import { type ContractTestFixture, createContractTestFixture } from "./contract/contract-fixture.ts";
 import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "./contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "./contract/operation-contracts.ts";
-import { sendOperationRequest } from "./contract/send-operation-request.ts";
+import { sendContractTestOperationRequest } from "./contract/send-operation-request.ts";
 import { adversarialTestObjects, edgeCaseNumbers, edgeCaseStrings } from "./harness/invalid-values.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
@@ -47,7 +47,7 @@ async function expectDocumentedResponses(
   const sendAll = async () => {
     for (let next = pending.next(); !next.done; next = pending.next()) {
       const [description, operationRequest] = next.value;
-      const { status, text } = await sendOperationRequest(product.url, operation, operationRequest);
+      const { status, text } = await sendContractTestOperationRequest(product.url, operation, operationRequest);
       const outcome = status < 400 ? String(status) : JSON.parse(text).code;
       const isFine = status < 500 && operation.outcomes.has(outcome) && !earlyErrors.includes(outcome);
       if (!isFine) failures.push(`${description}: ${status} ${text.slice(0, 300)}`);
@@ -92,7 +92,8 @@ describe("a path or query with one unexpected value", () => {
       ...operation.queryParameters.map((name) => ["query", name] as const),
       ...operation.pathParameters.map((name) => ["path", name] as const),
     ];
-    // The same code parses all parameters, so each parameter is tested with only a third of the texts.
+    // The same code parses all parameters. If an operation has several parameters, each of them is therefore tested
+    // with only a half or a third of the texts.
     const share = Math.min(3, parts.length);
     function* requests(): Generator<[string, ContractTestRequest]> {
       for (const [index, text] of [...shortEdgeCaseTexts, ...edgeCaseNumbers.map(String)].entries()) {

@@ -5,7 +5,7 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
@@ -42,7 +42,7 @@ let exportedMetrics: LabelsByMetricName;
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startPragmaUnderTest(environment.variables);
-  const receiver = await startWebhookReceiver();
+  const receiver = await startTestWebhookReceiver();
   const endpoint = receiver.addEndpoint();
   const testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "webhooks:write", "jobs:write", "accounting:write"],

@@ -112,7 +112,7 @@ interface Schema {
   allOf?: Schema[];
 }
 
-/** Returns whether a body has an example: its own example, its schema's example, or one in each part of the schema. */
+/** Returns whether a body has an example: its own example, its schema's example, or one in a part of the schema. */
 function hasExample(body: Body | Schema, document: { components: { schemas: Record<string, Schema> } }): boolean {
   if (body.example !== undefined) return true;
   const schema = "schema" in body ? body.schema : body;

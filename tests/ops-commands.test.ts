@@ -7,12 +7,12 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { createOpsClient, runOpsCommand } from "@pragma/services/commands/operator-commands";
+import { createOpsPortClient, runOpsCommand } from "@pragma/services/commands/operator-commands";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLiveOrderInput } from "./contract/order-and-till-inputs.ts";
+import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 const ops = (...words: string[]) =>
-  runOpsCommand(words, createOpsClient([product.process("all").opsUrl], environment.variables.OPS_TOKEN));
+  runOpsCommand(words, createOpsPortClient([product.process("all").opsUrl], environment.variables.OPS_TOKEN));
 
 const createGuestFields = (name: string) => ({
   customerInfo: { firstName: name },
@@ -81,7 +81,7 @@ async function pushTill(names: string[]) {
   return { body, orderIds: till.orderList.map(({ id }) => id), reportId: orders[0]?.reportId ?? "" };
 }
 
-/** Returns a report without its update time and personal data, so that it can be compared after a redaction. */
+/** Returns a report without its update time and personal data, so that a redaction does not change the result. */
 async function readReportFigures(reportId: string) {
   const { updatedAt, ...figures } = await testLocation.getJson<{ updatedAt?: string }>(`/v2/reports/${reportId}`);
   return redactPersonalData(figures);
@@ -90,12 +90,12 @@ async function readReportFigures(reportId: string) {
 describe("an erasure of personal data", () => {
   it("erases an order's data everywhere, and keeps the figures and the data of other orders", async () => {
     const [ada, bob] = [`Ada${randomUUID().slice(0, 8)}`, `Bob${randomUUID().slice(0, 8)}`];
-    const receiver = await startWebhookReceiver();
+    const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint();
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Erased" } });
     const webhook = { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid" as const] };
     await testLocation.api.POST("/v1/webhooks", { body: webhook });
-    const live = createLiveOrderInput();
+    const live = createTestLiveOrderInput();
     const paid = { ...live, data: { ...live.data, ...createGuestFields(ada), isPaid: true } };
     expect((await testLocation.request("POST", "/v1/orders-live/", { body: [paid] })).status).toBe(200);
     await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
@@ -152,7 +152,7 @@ describe("operators", () => {
     expect(await ops("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: testLocation.locationId }]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: true }] });
     expect(await db.sql`select requeue_count from tills where id = ${body.id}`).toEqual([{ requeueCount: 1 }]);
-    // Changes the till to the state that it has after its result has arrived.
+    // Changes the till to the state after the arrival of its result, in which no requeue is due.
     await db.sql`update tills set next_requeue_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });

@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findReportingInconsistencies } from "./fault-injection/expect-consistency.ts";
+import { findReportingDatabaseInconsistencies } from "./fault-injection/expect-consistency.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -127,7 +127,8 @@ it(
     };
     let kills = 0;
     const killProcesses = async () => {
-      // No process is killed during the last races, because NATS redelivers its messages 30 seconds later.
+      // No process is killed during the last races, because NATS redelivers the messages of a killed process only after
+      // 30 seconds, which would extend the test.
       for (; kills < 2 || seeds.length > runs / 4; kills++) {
         const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
         await sleep(randomInt(200, 2_000));
@@ -139,9 +140,9 @@ it(
     expect(ids).toHaveLength(2 * runs);
     await waitUntilProcessed(ids);
     for (const id of ids) await expectLastRevision(id);
-    expect(await findReportingInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual(
-      [],
-    );
+    expect(
+      await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting")),
+    ).toEqual([]);
     for (const service of ["till-ingest", "reporting"]) {
       expect(await sql`select reason from ${tableOf(service, "dead_letters")}`).toEqual([]);
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -15,12 +15,12 @@ const keyLifetimeSeconds = Number(process.env.KEY_CACHE_TTL_SECONDS ?? 2);
 const maxRevocationDelayMs = 1_000;
 const requestsPerSecond = 50;
 
-let nats: DedicatedInfrastructureServer;
+let nats: DedicatedTestInfrastructureServer;
 let environment: IsolatedTestEnvironment;
 let gateways: PragmaUnderTest[];
 
 beforeAll(async () => {
-  nats = await startDedicatedInfrastructureServer("nats");
+  nats = await startDedicatedTestInfrastructureServer("nats");
   environment = await createIsolatedTestEnvironment({
     NATS_URL: nats.url,
     KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),

@@ -4,7 +4,7 @@ import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.
 import { serviceAndGatewayNames } from "./harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { clientTrafficApiKeyScopes, startTestTrafficClients } from "./traffic/client-traffic.ts";
+import { startTestTrafficClients, testTrafficApiKeyScopes } from "./traffic/client-traffic.ts";
 
 let environment: IsolatedTestEnvironment;
 let replicatedProduct: ReplicatedPragmaUnderTest;
@@ -21,7 +21,7 @@ beforeAll(async () => {
     WEBHOOK_HOST_BURST: "10000",
   });
   replicatedProduct = await startReplicatedPragmaUnderTest(environment.variables);
-  testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficApiKeyScopes });
+  testLocation = await createTestLocation(replicatedProduct, { scopes: testTrafficApiKeyScopes });
 }, 180_000);
 afterAll(async () => {
   await replicatedProduct?.stop();
@@ -34,8 +34,8 @@ describe("a rolling restart of all instances", () => {
     for (const instance of [0, 1])
       await Promise.all(serviceAndGatewayNames.map((role) => replicatedProduct.restart(role, instance)));
     await traffic.stop();
-    expect(traffic.counts.failures).toEqual([]);
-    expect(traffic.counts.responseCount).toBeGreaterThan(100);
+    expect(traffic.results.failures).toEqual([]);
+    expect(traffic.results.responseCount).toBeGreaterThan(100);
     expect(await traffic.expectNothingLost()).toEqual({ duplicateCount: 0 });
     await traffic.close();
     await expectDatabaseConsistency(environment);

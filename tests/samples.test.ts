@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
@@ -50,7 +50,7 @@ async function createLocationOf(till: { application?: string; legacyId?: number 
   const { application, legacyId } = till;
   return legacyId === undefined
     ? createTestLocation(product)
-    : createTestLocation(product, { legacyId, application: application?.toUpperCase() as PosApplication });
+    : createTestLocation(product, { legacyId, application: application?.toUpperCase() as PosApplicationName });
 }
 
 describe.each(samplesByFormat)("%s, pushed and read back through the gateway", (name, format) => {
@@ -123,7 +123,7 @@ describe("training-v2", () => {
     const testLocation = await createTestLocation(product);
     const pushed = await testLocation.request("POST", "/v2/tills/", { body: await readSample("training-v2.till") });
     expect(pushed.status).toBe(201);
-    // A real till is pushed afterwards. When its report is available, the training till has been processed too.
+    // An ordinary till is pushed afterwards. When its report is available, the training till has been processed too.
     const real = { ...(await readSample("small-v2.till")), id: crypto.randomUUID() };
     expect((await testLocation.request("POST", "/v2/tills/", { body: real })).status).toBe(201);
     expect(await testLocation.waitForReports(1)).toHaveLength(1);

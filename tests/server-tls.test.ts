@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
-import { createRedisClient, redisConfig } from "@pragma/runtime/database/redis";
+import { createRedisClient, redisConfigSchema } from "@pragma/runtime/database/redis";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
@@ -19,16 +19,16 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { findFreePort } from "../deploy/local/free-port.js";
 import {
   createTemporaryDataFolder,
-  removeDataFolder,
+  removeServerDataFolder,
   type StartedLocalServer,
-  startNats,
-  startPostgres,
-  startRedis,
+  startNatsServer,
+  startPostgresServer,
+  startRedisServer,
 } from "../deploy/local/servers.js";
 import {
   createPostgresServerTlsLaunchAdjuster,
   prepareNatsTlsConfig,
-  prepareRedisTlsConfig,
+  prepareRedisServerTlsConfig,
 } from "../deploy/local/testing/server-tls.js";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
@@ -52,13 +52,17 @@ beforeAll(async () => {
   };
   const port = await findFreePort();
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({
+    startPostgresServer({
       dataFolder: dataFolders.postgres,
       durable: false,
       adjustLaunch: createPostgresServerTlsLaunchAdjuster(dataFolders.postgres, tls),
     }),
-    startNats({ dataFolder: dataFolders.nats, config: prepareNatsTlsConfig(dataFolders.nats, tls) }),
-    startRedis({ dataFolder: dataFolders.redis, port, config: prepareRedisTlsConfig(dataFolders.redis, tls, port) }),
+    startNatsServer({ dataFolder: dataFolders.nats, config: prepareNatsTlsConfig(dataFolders.nats, tls) }),
+    startRedisServer({
+      dataFolder: dataFolders.redis,
+      port,
+      config: prepareRedisServerTlsConfig(dataFolders.redis, tls, port),
+    }),
   ]);
   servers = { postgres, nats, redis };
   const { ca, cert, key } = await certificateAuthority.issue("product");
@@ -81,7 +85,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([servers.postgres.stop(), servers.nats.stop(), servers.redis.stop()]);
-  await removeDataFolder(folder);
+  await removeServerDataFolder(folder);
 });
 
 it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {
@@ -102,7 +106,7 @@ it("processes a till with TLS to PostgreSQL, NATS and Redis", { timeout: 120_000
 it("rejects servers with an untrusted certificate", async () => {
   const other = join(folder, "other.crt");
   await writeFile(other, (await createTestCertificateAuthority()).ca);
-  const config = readConfigFromEnvironment(commonServiceConfigSchema.extend(redisConfig.shape), {
+  const config = readConfigFromEnvironment(commonServiceConfigSchema.extend(redisConfigSchema.shape), {
     ...variables,
     TLS_CA_FILE: other,
   });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApiClient } from "@pragma/client/api-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
+import { readTestEventStreamEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRevisionsOfTillOrders } from "@pragma/simulator/order-revisions";
@@ -15,12 +15,15 @@ import {
   simulateLocation,
   simulateLocations,
 } from "@pragma/simulator/simulate-locations";
-import { readSimulateOptions } from "@pragma/simulator/simulate-options";
-import { createTransientRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
+import { parseSimulateCommandOptions } from "@pragma/simulator/simulate-options";
+import { createUnlimitedApiRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
+import {
+  type ReconnectingTestLiveOrderClient,
+  startReconnectingTestLiveOrderClient,
+} from "./harness/reconnecting-stream-client.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: IsolatedTestEnvironment;
@@ -55,7 +58,11 @@ function createSimulationContext(
 ): SimulationContext {
   const control = { clock: systemClock, signal: new AbortController().signal, log: () => {}, ...overrides };
   return {
-    api: createApiClient({ baseUrl: product.url, apiKey: testLocation.key, ...createTransientRetryOptions(control) }),
+    api: createApiClient({
+      baseUrl: product.url,
+      apiKey: testLocation.key,
+      ...createUnlimitedApiRetryOptions(control),
+    }),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
     locationId: testLocation.locationId,
@@ -78,11 +85,11 @@ const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000
 
 describe("a simulated day", () => {
   let testLocation: TestLocation;
-  let reader: ReconnectingStreamClient;
+  let reader: ReconnectingTestLiveOrderClient;
   let simulated: SimulatedDayResult;
   beforeAll(async () => {
     testLocation = await createRestaurantLocation();
-    reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
+    reader = startReconnectingTestLiveOrderClient([`${product.url}/v1/orders-live/stream`], testLocation.key);
     await reader.waitUntilReady();
     simulated = (await simulateLocation(createSimulationContext(testLocation, options), options)) as SimulatedDayResult;
     const listed = simulated.till.orderList.filter(({ isTraining }) => !isTraining);
@@ -126,7 +133,7 @@ describe("a simulated day", () => {
 
   it("publishes one final event for each order, and kitchen calls before the final event", async () => {
     const eventsByOrderId = new Map<string, string[]>();
-    for (const { type, subject } of await readPublishedEnvelopes(environment))
+    for (const { type, subject } of await readTestEventStreamEnvelopes(environment))
       if (type.startsWith("order.")) eventsByOrderId.set(subject, [...(eventsByOrderId.get(subject) ?? []), type]);
     for (const order of simulated.till.orderList) {
       const events = eventsByOrderId.get(order.id) ?? [];
@@ -222,7 +229,7 @@ function createOtherDeviceOrder(): OrderLiveInput {
 
 describe("npm run simulate", () => {
   it("creates locations with an admin key, simulates them, and revokes the keys that it created", async () => {
-    const parsedOptions = readSimulateOptions(
+    const parsedOptions = parseSimulateCommandOptions(
       [
         "--admin-key",
         product.adminKey,

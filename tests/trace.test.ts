@@ -1,22 +1,22 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { recordSpans, type SpanRecorder } from "@pragma/runtime/testing/record-spans";
+import { startTestSpanRecorder, type TestSpanRecorder } from "@pragma/runtime/testing/record-spans";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startPragmaInProcess } from "./harness/pragma-in-process.ts";
+import { startPragmaInTestProcess } from "./harness/pragma-in-process.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: IsolatedTestEnvironment;
-let product: Awaited<ReturnType<typeof startPragmaInProcess>>;
-let recordedTraces: SpanRecorder;
+let product: Awaited<ReturnType<typeof startPragmaInTestProcess>>;
+let recordedTraces: TestSpanRecorder;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  product = await startPragmaInProcess(environment.variables);
-  recordedTraces = recordSpans();
+  product = await startPragmaInTestProcess(environment.variables);
+  recordedTraces = startTestSpanRecorder();
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
 }, 60_000);
 afterAll(async () => {
@@ -43,7 +43,7 @@ async function readSpanLines(traceId: string, names: string[]): Promise<string[]
 
 describe("a trace", () => {
   it("includes a pushed till, its report and its webhook", async () => {
-    const receiver = await startWebhookReceiver();
+    const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint();
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traced" } });
     await testLocation.api.POST("/v1/webhooks", {

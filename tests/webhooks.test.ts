@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import {
-  type DedicatedInfrastructureServers,
-  startDedicatedInfrastructureServers,
+  type DedicatedTestInfrastructureServers,
+  startDedicatedTestInfrastructureServers,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -10,7 +10,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
-import { sendPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
+import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 import {
   startTestWebhookSubscribers,
   type TestWebhookEndpointBehavior,
@@ -32,13 +32,13 @@ const subscriberCounts: Record<TestWebhookEndpointBehavior, number> = {
 };
 const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
 
-let servers: DedicatedInfrastructureServers;
+let servers: DedicatedTestInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  servers = await startDedicatedInfrastructureServers();
+  servers = await startDedicatedTestInfrastructureServers();
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
@@ -55,7 +55,10 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** Kills and restarts everything that deliveries depend on, one part at a time. Also deletes all data in Redis once. */
+/**
+ * Kills and restarts the webhooks process, Redis and NATS, one after the other, and deletes all data in Redis. In a
+ * long run, finally kills and restarts the webhooks process and Redis at the same time.
+ */
 async function restartDependencies(): Promise<void> {
   const webhooks = product.process("webhooks");
   const { outageMs } = runSize;
@@ -90,7 +93,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
       const { subscribers, close } = await startTestWebhookSubscribers(testLocation, subscriberCounts, runSize);
       try {
         const [orderIds] = await Promise.all([
-          sendPaidLiveOrders(testLocation, { ...runSize, batchSize: 10 }),
+          sendTestPaidLiveOrders(testLocation, { ...runSize, batchSize: 10 }),
           restartDependencies(),
         ]);
         const subscribersOfKind = (...kinds: TestWebhookEndpointBehavior[]) =>
@@ -148,7 +151,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
   const { subscribers, close } = await startTestWebhookSubscribers(testLocation, oneHealthy, runSize);
   await servers.kill("redis");
   try {
-    const orderIds = await sendPaidLiveOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
+    const orderIds = await sendTestPaidLiveOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
     await eventually(
       "all orders",
       () => subscribers.every((each) => findMissingOrders(each, orderIds).length === 0),

@@ -4,22 +4,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import { computeMeasurementSpread } from "../measurement-spread.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import { runBenchProgram } from "../run-bench-program.ts";
 import {
-  createPaidOrderWebhooks,
+  benchPaidLiveOrderJson,
+  createBenchPaidOrderWebhooks,
   liveOrdersPath,
-  paidLiveOrderJson,
-  waitForWebhookArrivals,
+  waitForBenchWebhookArrivals,
 } from "../webhook-subscription.ts";
 
 /** Number of concurrent requests of the baseline loop. */
 const postConcurrency = 50;
-/** Milliseconds to wait after the last message has arrived, so that the product can store its outcome. */
+/** Milliseconds to wait after the last message has arrived, so that the product can store all outcomes. */
 const settleMs = 1_000;
 
 interface DeliveryScenario {
@@ -36,7 +36,7 @@ const deliveryScenarios: DeliveryScenario[] = [
   { label: "orders as they arrive, to one endpoint", endpoints: 1, ordersPerSecond: 200, isBacklog: false },
 ];
 
-export const webhookDeliveryCostBenchmark: Benchmark = {
+export const webhookDeliveryCostBenchmark: BenchmarkDefinition = {
   id: "h",
   title: "Deliveries per CPU second of the webhooks process, from the event to the stored outcome",
   baseline: "undici in a loop that signs and posts the same body to the same receiver",
@@ -71,7 +71,7 @@ export const webhookDeliveryCostBenchmark: Benchmark = {
 };
 
 interface DeliveryCostComparison extends DeliveryScenario {
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
   receiver: BaselineServer;
   reportProgress(detail: string): void;
@@ -85,7 +85,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
   const deliveries = ordersPerSecond * seconds * endpoints;
   const webhooks = product.process("webhooks");
   const urls = Array.from({ length: endpoints }, (_, index) => `${receiver.url}/healthy/${index}`);
-  const subscription = await createPaidOrderWebhooks(product, benchLocation, urls);
+  const subscription = await createBenchPaidOrderWebhooks(product, benchLocation, urls);
   const readCpuSeconds = () => ({
     node: webhooks.cpuSeconds(),
     postgres: readProcessTreeCpuSeconds(environment.postgres.pid),
@@ -98,7 +98,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
       origin,
       headers: benchLocation.headers,
       path: liveOrdersPath,
-      template: paidLiveOrderJson,
+      template: benchPaidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     };
@@ -108,7 +108,7 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
       before = readCpuSeconds();
       await subscription.resume();
     }
-    await waitForWebhookArrivals(receiver, deliveries);
+    await waitForBenchWebhookArrivals(receiver, deliveries);
     await sleep(settleMs);
     const after = readCpuSeconds();
     return {

@@ -1,25 +1,25 @@
 import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import {
-  computeDeliveryDelaysMs,
-  createPaidOrderWebhooks,
+  benchPaidLiveOrderJson,
+  computeBenchWebhookDelaysMs,
+  createBenchPaidOrderWebhooks,
   liveOrdersPath,
-  paidLiveOrderJson,
-  waitForWebhookArrivals,
+  waitForBenchWebhookArrivals,
 } from "../webhook-subscription.ts";
 
 const ordersPerSecond = 200;
 
-export const webhookDeliveryDelayBenchmark: Benchmark = {
+export const webhookDeliveryDelayBenchmark: BenchmarkDefinition = {
   id: "i",
   title: `From the response to a paid order to the request at its webhook receiver, at ${ordersPerSecond} orders a second`,
   baseline: "plain node:http that stores the order as one durable row and posts it with undici",
@@ -32,7 +32,7 @@ export const webhookDeliveryDelayBenchmark: Benchmark = {
       for (const shape of ["split", "all in one"] as const) {
         const { product } = await environment.getSharedPragma(shape);
         const benchLocation = await createBenchLocation(product);
-        const subscription = await createPaidOrderWebhooks(product, benchLocation, [endpoint]);
+        const subscription = await createBenchPaidOrderWebhooks(product, benchLocation, [endpoint]);
         figures.push(
           ...(await compareDeliveryDelay(environment, {
             label: shape,
@@ -58,7 +58,7 @@ export const webhookDeliveryDelayBenchmark: Benchmark = {
 
 interface DeliveryDelayComparison {
   label: string;
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
   baselineServer: BaselineServer;
   receiver: BaselineServer;
@@ -75,15 +75,16 @@ async function compareDeliveryDelay(
     const target = { origin, headers: benchLocation.headers, path };
     const { responseTimesByOrderId, responseTimeMs } = await environment.loadGenerator.run("pay", {
       ...target,
-      template: paidLiveOrderJson,
+      template: benchPaidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     });
-    const delays = computeDeliveryDelaysMs(
+    const delays = computeBenchWebhookDelaysMs(
       responseTimesByOrderId,
-      await waitForWebhookArrivals(receiver, responseTimesByOrderId.length),
+      await waitForBenchWebhookArrivals(receiver, responseTimesByOrderId.length),
     );
-    // At least 0.01 ms. The delay is 0 if a message arrives before the response, but a ratio cannot be divided by 0.
+    // At least 0.01 ms, because the divisor of a ratio must not be 0. The delay is 0 if a message arrives before the
+    // response.
     const clampedPercentile = (part: number) => Math.max(computePercentile(delays, part), 0.01);
     return { p50: clampedPercentile(0.5), p99: clampedPercentile(0.99), responseP99: responseTimeMs.p99 };
   };

@@ -5,23 +5,23 @@ import {
   startFastifyProxyBaselineServer,
   startMinimalGatewayBaselineServer,
   startOrderPageBaselineServer,
-  startStaticResponseServer,
+  startStaticResponseBaselineServer,
 } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
-import { type Benchmark, type BenchmarkOutcome, BenchmarkSkippedError } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import { type BenchmarkDefinition, type BenchmarkFiguresAndNotes, BenchmarkSkippedError } from "../benchmark.ts";
 import type { BenchmarkComparison } from "../benchmark-figure.ts";
 import { compareGatewayCpuWithProxies } from "../compare-gateway-cpu.ts";
-import { compareServerThroughput } from "../compare-throughput.ts";
-import { startNginx } from "../nginx.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
-import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
-import { type ComparedServer, expectSameResponses } from "../same-responses.ts";
+import { measureAndCompareServerThroughput } from "../compare-throughput.ts";
+import { startBenchNginxProxy } from "../nginx.ts";
+import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
+import { type ComparedServer, requireSameBenchServerResponses } from "../same-responses.ts";
 import { createBenchPrincipal } from "../sign-requests.ts";
 
 const pagePath = "/v1/orders/?size=100";
 
-export const gatewaySpeedBenchmark: Benchmark = {
+export const gatewaySpeedBenchmark: BenchmarkDefinition = {
   id: "k",
   title: "Requests through the gateway: GET /v1/orders/{id}, /v2/reports/{id}, and a page of 100 orders",
   baseline:
@@ -36,7 +36,7 @@ export const gatewaySpeedBenchmark: Benchmark = {
 async function measureAllInOne(
   environment: BenchEnvironment,
   reportProgress: (detail: string) => void,
-): Promise<BenchmarkOutcome> {
+): Promise<BenchmarkFiguresAndNotes> {
   const { product, benchLocation } = await environment.getSharedPragma("all in one");
   const targets = await findRequestTargets(product, benchLocation);
   const fastify = await startFastifyBaselineServer(environment, product);
@@ -45,14 +45,14 @@ async function measureAllInOne(
     const ours = { origin: product.url, headers: benchLocation.headers, cpuSeconds: product.cpuSeconds };
     const theirs = { origin: fastify.url, headers: benchLocation.headers, cpuSeconds: fastify.cpuSeconds };
     const query = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
-    await expectSameResponses(
+    await requireSameBenchServerResponses(
       [ours, theirs],
       [...targets.map(({ path }) => path), pagePath].flatMap((path) => [
         { path },
         { path, headers: { authorization: "Bearer no-such-key-anywhere" } },
       ]),
     );
-    await expectSameResponses(
+    await requireSameBenchServerResponses(
       [ours, theirs],
       targets.flatMap(({ path, missing, etag }) => [
         { path: missing },
@@ -62,7 +62,7 @@ async function measureAllInOne(
     );
     const [order, report] = targets;
     const compare = (label: string, path: string, min: number, plainQuery?: typeof query) =>
-      compareServerThroughput(environment, {
+      measureAndCompareServerThroughput(environment, {
         ours,
         comparedServer: theirs,
         plainQuery,
@@ -91,7 +91,7 @@ async function measureAllInOne(
 async function measureSplit(
   environment: BenchEnvironment,
   reportProgress: (detail: string) => void,
-): Promise<BenchmarkOutcome> {
+): Promise<BenchmarkFiguresAndNotes> {
   const { product, benchLocation } = await environment.getSharedPragma("split");
   const targets = await findRequestTargets(product, benchLocation);
   const running: Pick<BaselineServer, "stop">[] = [];
@@ -109,15 +109,15 @@ async function measureSplit(
       startMinimalGatewayBaselineServer(environment, product, createBenchPrincipal(benchLocation.locationId)),
     );
     const minimalGateway = { origin: minimal.url, headers: {}, pid: minimal.pid };
-    await expectSameResponses(
+    await requireSameBenchServerResponses(
       [ours, fastify, minimalGateway],
       targets.map(({ path }) => ({ path })),
     );
-    await expectSameResponses([ours, minimalGateway], [{ path: pagePath }]);
+    await requireSameBenchServerResponses([ours, minimalGateway], [{ path: pagePath }]);
 
     const bodies = Object.fromEntries(targets.map(({ path, body }) => [path, body]));
-    const responses = await run(startStaticResponseServer(environment, bodies));
-    const nginx = await startNginx({ folder: `${environment.folder}/nginx`, upstream: responses.url }).catch(
+    const responses = await run(startStaticResponseBaselineServer(environment, bodies));
+    const nginx = await startBenchNginxProxy({ folder: `${environment.folder}/nginx`, upstream: responses.url }).catch(
       (error) => {
         if (error instanceof BenchmarkSkippedError) return undefined;
         throw error;
@@ -153,13 +153,13 @@ interface RequestTarget {
   body: Uint8Array;
 }
 
-/** Returns the order of a busy shift whose size is closest to 9 KB, and the report of that shift. */
+/** Pushes the till of a busy shift. Returns the order whose size is closest to 9 KB, and the report of the till. */
 async function findRequestTargets(
-  { url }: PragmaUnderLoad,
+  { url }: BenchPragmaDeployment,
   benchLocation: BenchLocation,
 ): Promise<[order: RequestTarget, report: RequestTarget]> {
   const side: ComparedServer = { origin: url, headers: benchLocation.headers };
-  const reportPath = await pushShiftTillAndAwaitReport({ url }, benchLocation);
+  const reportPath = await pushBenchTillAndAwaitReport({ url }, benchLocation);
   const { data } = (await (await fetch(url + pagePath, { headers: benchLocation.headers })).json()) as {
     data: { id: string }[];
   };

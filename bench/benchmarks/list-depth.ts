@@ -1,5 +1,6 @@
 import type { BenchEnvironment } from "../bench-environment.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaProcess } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
@@ -11,10 +12,9 @@ import {
   seedBenchOrderHistory,
   vacuumBenchOrderHistory,
 } from "../order-history.ts";
-import type { BenchPragmaProcess } from "../pragma-under-load.ts";
 import {
+  createBenchRequestSigningOptions,
   createInternalGetRequestSigner,
-  createRequestSigningOptions,
   type InternalRequestSigningOptions,
 } from "../sign-requests.ts";
 
@@ -32,7 +32,7 @@ interface MeasuredList {
   total: number;
 }
 
-export const listDepthBenchmark: Benchmark = {
+export const paginationDepthBenchmark: BenchmarkDefinition = {
   id: "c",
   title:
     "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ and /v2/reports/, sent to reporting one at a time",
@@ -47,7 +47,7 @@ export const listDepthBenchmark: Benchmark = {
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signingOptions: createRequestSigningOptions(
+        signingOptions: createBenchRequestSigningOptions(
           product,
           await seedBenchOrderHistory(historyDatabase, location, (detail) =>
             reportProgress(`writing ${name}: ${detail}`),

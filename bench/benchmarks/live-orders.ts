@@ -2,20 +2,20 @@ import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { type BaselineServer, startLiveOrderBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment, BenchPragmaProcessRole } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
-import type { LiveOrderLoadResult } from "../load/load-jobs.ts";
-import type { BenchPragmaProcessRole, PragmaUnderLoad } from "../pragma-under-load.ts";
+import type { BenchLiveOrderLoadResult } from "../load/load-jobs.ts";
 
 const upsertsPerSecond = 200;
 const orderCount = 50;
 const readerCount = 50;
 
-/** The order to copy. The revision hash is also in a product row, so that each copy is a change that emits an event. */
+/** The order to copy. Its product rows contain the revision hash, so that each copy changes them and emits an event. */
 const template = JSON.stringify({
   ...orderLiveInputExample,
   data: {
@@ -35,12 +35,12 @@ interface LiveOrderServer {
   cpuSeconds(): number;
 }
 
-interface LiveOrderMeasurement extends LiveOrderLoadResult {
+interface LiveOrderMeasurement extends BenchLiveOrderLoadResult {
   /** CPU time in microseconds to deliver one change to one reader. */
   cpuMicrosecondsPerDelivery: number;
 }
 
-export const liveOrdersBenchmark: Benchmark = {
+export const liveOrdersBenchmark: BenchmarkDefinition = {
   id: "g",
   title: `Live orders: ${upsertsPerSecond} upserts a second over ${orderCount} orders, with ${readerCount} stream readers`,
   baseline: "plain node:http that stores each body as one durable row and writes it to every reader",
@@ -77,7 +77,7 @@ export const liveOrdersBenchmark: Benchmark = {
 
 interface LiveOrderComparison {
   label: string;
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
   baselineServer: BaselineServer;
   reportProgress(detail: string): void;
@@ -130,7 +130,7 @@ async function compareLiveOrders(
   ];
 }
 
-/** Returns the delay, which can be 0, but at least 0.01 ms, because the divisor of a ratio must not be 0. */
+/** Returns the delay, but at least 0.01 ms: a delay can be 0, and the divisor of a ratio must not be 0. */
 const clampDelayMs = (milliseconds: number) => Math.max(milliseconds, 0.01);
 
 async function measureLiveOrders(
@@ -158,7 +158,7 @@ async function measureLiveOrders(
 /** The processes that handle changes of live orders. */
 const rolesUnderLoad = new Set<BenchPragmaProcessRole>(["all", "gateway", "order-live", "webhooks"]);
 
-function describeMemory({ processes }: PragmaUnderLoad): string {
+function describeMemory({ processes }: BenchPragmaDeployment): string {
   return processes
     .filter(({ role }) => rolesUnderLoad.has(role))
     .map(({ role, memoryMegabytes }) => `${role} ${Math.round(memoryMegabytes().now)}`)

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startOrderPageBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
-import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import {
-  allInOneBenchRoles,
+  type BenchPragmaDeployment,
   type BenchPragmaProcessRole,
-  type PragmaUnderLoad,
-  serviceAndGatewayRoles,
-} from "../pragma-under-load.ts";
-import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
-import { busyShiftTillJson } from "../sample-tills.ts";
+  serviceAndGatewayBenchRoles,
+  singleProcessBenchRoles,
+} from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
+import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
+import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
+import { benchBusyShiftTillJson } from "../sample-tills.ts";
 
 /** Milliseconds from the start of a process until it is idle. */
 const startupIdleMs = 2_000;
 
-export const memoryBenchmark: Benchmark = {
+export const memoryBenchmark: BenchmarkDefinition = {
   id: "f",
   title: "Resident memory of each process: idle after its start, and the peak under load",
   baseline: "plain node:http with postgres.js, idle and under the same load of pages",
@@ -45,8 +45,8 @@ export const memoryBenchmark: Benchmark = {
 };
 
 const deploymentShapes: { name: string; roles: BenchPragmaProcessRole[] }[] = [
-  { name: "all in one", roles: allInOneBenchRoles },
-  { name: "split", roles: serviceAndGatewayRoles },
+  { name: "all in one", roles: singleProcessBenchRoles },
+  { name: "split", roles: serviceAndGatewayBenchRoles },
 ];
 
 interface MemoryLoadSize {
@@ -63,14 +63,14 @@ function describeMemoryLoad({ tills, seconds }: MemoryLoadSize): string {
 
 async function measureMemory(
   environment: BenchEnvironment,
-  product: PragmaUnderLoad,
+  product: BenchPragmaDeployment,
   { name, reportProgress }: { name: string; reportProgress(detail: string): void },
 ): Promise<(BenchmarkMeasurementPair & { label: string })[]> {
   reportProgress("idle");
   await sleep(startupIdleMs);
   const idleMemory = product.processes.map(({ memoryMegabytes }) => memoryMegabytes().now);
   const benchLocation = await createBenchLocation(product);
-  const path = await pushShiftTillAndAwaitReport(product, benchLocation);
+  const path = await pushBenchTillAndAwaitReport(product, benchLocation);
   const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
   try {
     await sleep(startupIdleMs);
@@ -93,13 +93,13 @@ async function measureMemory(
 
 async function applyMemoryLoad(
   environment: BenchEnvironment,
-  { product, benchLocation, path }: { product: PragmaUnderLoad; benchLocation: BenchLocation; path: string },
+  { product, benchLocation, path }: { product: BenchPragmaDeployment; benchLocation: BenchLocation; path: string },
 ) {
   const { tills, seconds } = memoryLoadSize(environment);
   const target = { origin: product.url, headers: benchLocation.headers };
   await environment.loadGenerator.run("push", {
     ...target,
-    template: busyShiftTillJson,
+    template: benchBusyShiftTillJson,
     tills,
     pushers: 4,
     pollIntervalMs: 20,

@@ -1,15 +1,15 @@
 import { startOrderPageBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
-import { pushShiftTillAndAwaitReport } from "../push-shift-till.ts";
+import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
 import {
+  createBenchRequestSigningOptions,
   createInternalGetRequestSigner,
-  createRequestSigningOptions,
   type InternalRequestSigningOptions,
 } from "../sign-requests.ts";
 
@@ -23,7 +23,7 @@ interface OrderPageServer {
   cpuSeconds(): number;
 }
 
-export const orderPageBenchmark: Benchmark = {
+export const orderPageBenchmark: BenchmarkDefinition = {
   id: "b",
   title: `A page of orders: GET ${orderPagePath}`,
   baseline:
@@ -33,12 +33,12 @@ export const orderPageBenchmark: Benchmark = {
     let bytes = 0;
     for (const shape of ["split", "all in one"] as const) {
       const { product, benchLocation } = await environment.getSharedPragma(shape);
-      await pushShiftTillAndAwaitReport(product, benchLocation);
+      await pushBenchTillAndAwaitReport(product, benchLocation);
       const baselineServer = await startOrderPageBaselineServer(environment, product, benchLocation.locationId);
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
-        const signingOptions = createRequestSigningOptions(product, benchLocation.locationId);
+        const signingOptions = createBenchRequestSigningOptions(product, benchLocation.locationId);
         const ours = {
           ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
           ...(shape === "split" ? { headers: {}, signingOptions } : { headers: benchLocation.headers }),

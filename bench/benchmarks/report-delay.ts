@@ -2,26 +2,26 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { runBenchProgram } from "../run-bench-program.ts";
-import { busyShiftTillJson, quietShiftTillJson } from "../sample-tills.ts";
+import { benchBusyShiftTillJson, benchQuietShiftTillJson } from "../sample-tills.ts";
 
 /** Milliseconds to wait between two requests for the same report. */
 const reportPollIntervalMs = 2;
 
 const tillScenarios = [
-  { name: "40 orders", template: quietShiftTillJson, tills: 100 },
-  { name: "150 orders, 1.4 MB", template: busyShiftTillJson, tills: 40 },
+  { name: "40 orders", template: benchQuietShiftTillJson, tills: 100 },
+  { name: "150 orders, 1.4 MB", template: benchBusyShiftTillJson, tills: 40 },
 ];
 
-export const reportDelayBenchmark: Benchmark = {
+export const reportDelayBenchmark: BenchmarkDefinition = {
   id: "e",
   title: "From the response to a pushed till to its readable report, with the product in separate processes",
   baseline: "the calculation and one durable insert of the same JSON as one row, in one process without other load",
@@ -57,7 +57,7 @@ interface ReportDelayComparison {
   template: string;
   tills: number;
   pushers: number;
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
   reportProgress(detail: string): void;
 }

@@ -2,22 +2,22 @@ import { type AddressInfo, createServer } from "node:net";
 import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import {
-  computeDeliveryDelaysMs,
-  createPaidOrderWebhooks,
+  benchPaidLiveOrderJson,
+  computeBenchWebhookDelaysMs,
+  createBenchPaidOrderWebhooks,
   liveOrdersPath,
-  paidLiveOrderJson,
-  waitForWebhookArrivals,
+  waitForBenchWebhookArrivals,
 } from "../webhook-subscription.ts";
 
 const ordersPerSecond = 20;
 const healthyEndpointCount = 5;
 
-export const slowWebhookEndpointsBenchmark: Benchmark = {
+export const slowWebhookEndpointsBenchmark: BenchmarkDefinition = {
   id: "j",
   title: `From the response to a paid order to ${healthyEndpointCount} healthy endpoints of a location that also has 5 dead and 5 slow endpoints`,
   baseline: "the same healthy endpoints at a location without dead and slow endpoints",
@@ -37,8 +37,8 @@ export const slowWebhookEndpointsBenchmark: Benchmark = {
       const silentUrls = Array.from({ length: 3 }, (_, index) => `${failingReceiver.url}/silent/${index}`);
       const refusingUrls = (await findUnusedPorts(2)).map((port) => `http://127.0.0.1:${port}/refusing`);
       const subscriptions = [
-        await createPaidOrderWebhooks(product, healthyOnly, healthyUrls),
-        await createPaidOrderWebhooks(product, withFailing, [
+        await createBenchPaidOrderWebhooks(product, healthyOnly, healthyUrls),
+        await createBenchPaidOrderWebhooks(product, withFailing, [
           ...healthyUrls,
           ...slowUrls,
           ...silentUrls,
@@ -77,7 +77,7 @@ async function findUnusedPorts(count: number): Promise<number[]> {
 }
 
 interface SlowEndpointsComparison {
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   healthyOnly: BenchLocation;
   withFailing: BenchLocation;
   receiver: BaselineServer;
@@ -94,13 +94,13 @@ async function compareSlowEndpoints(
     const target = { origin: product.url, headers, path: liveOrdersPath };
     const { responseTimesByOrderId } = await environment.loadGenerator.run("pay", {
       ...target,
-      template: paidLiveOrderJson,
+      template: benchPaidLiveOrderJson,
       perSecond: ordersPerSecond,
       seconds,
     });
-    const delays = computeDeliveryDelaysMs(
+    const delays = computeBenchWebhookDelaysMs(
       responseTimesByOrderId,
-      await waitForWebhookArrivals(receiver, responseTimesByOrderId.length * healthyEndpointCount),
+      await waitForBenchWebhookArrivals(receiver, responseTimesByOrderId.length * healthyEndpointCount),
     );
     return {
       p50: Math.max(0.01, computePercentile(delays, 0.5)),

@@ -1,19 +1,19 @@
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
-import type { Benchmark } from "../benchmark.ts";
+import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
+import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
   type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
 import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
-import type { PragmaUnderLoad } from "../pragma-under-load.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
 import { runBenchProgram } from "../run-bench-program.ts";
-import { busyShiftTillJson, getSampleTillPath } from "../sample-tills.ts";
+import { benchBusyShiftTillJson, getBenchSampleTillPath } from "../sample-tills.ts";
 
-const shiftTillFile = getSampleTillPath("shift-v2.till");
+const shiftTillFile = getBenchSampleTillPath("shift-v2.till");
 
 /** CPU time per till, in milliseconds. */
 interface CpuMsPerTill {
@@ -21,7 +21,7 @@ interface CpuMsPerTill {
   postgres: number;
 }
 
-export const tillCostBenchmark: Benchmark = {
+export const tillCostBenchmark: BenchmarkDefinition = {
   id: "d",
   title: "Tills of 1.4 MB with 150 orders, from the request at the gateway to the stored report",
   baseline: "JSON.parse and SHA-256 of the same body, once each, in a loop",
@@ -63,7 +63,7 @@ export const tillCostBenchmark: Benchmark = {
 };
 
 interface TillCostComparison {
-  product: PragmaUnderLoad;
+  product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
   reportProgress(detail: string): void;
 }
@@ -80,7 +80,7 @@ async function compareTillCost(
   const pushTills = async (): Promise<CpuMsPerTill> => {
     const before = { node: product.cpuSeconds(), postgres: readProcessTreeCpuSeconds(environment.postgres.pid) };
     await environment.loadGenerator.run("push", {
-      ...{ origin: product.url, headers: benchLocation.headers, template: busyShiftTillJson },
+      ...{ origin: product.url, headers: benchLocation.headers, template: benchBusyShiftTillJson },
       // The interval is long, so that the requests for reports add little to the measured CPU time.
       ...{ tills, pushers: 2, pollIntervalMs: 50 },
     });

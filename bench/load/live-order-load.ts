@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import { computePercentile } from "../measurement-spread.ts";
-import type { LiveOrderLoadOptions, LiveOrderLoadResult } from "./load-jobs.ts";
-import { createOrderBodyCopier } from "./order-copier.ts";
+import { createBenchOrderBodyGenerator } from "./bench-order-body-generator.ts";
+import type { BenchLiveOrderLoadOptions, BenchLiveOrderLoadResult } from "./load-jobs.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
-import { sendLoadRequest } from "./send-load-request.ts";
+import { sendBenchLoadRequest } from "./send-load-request.ts";
 
 /** Maximum time to wait until the last change has arrived at all readers, in milliseconds. */
 const arrivalTimeoutMs = 30_000;
 const maxConcurrentUpserts = 16;
 
 /** Sends changes of orders at a fixed rate to a server with stream readers. Rejects if a reader misses a change. */
-export async function runLiveOrderLoad(job: LiveOrderLoadOptions): Promise<LiveOrderLoadResult> {
+export async function runLiveOrderLoad(job: BenchLiveOrderLoadOptions): Promise<BenchLiveOrderLoadResult> {
   const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });
   const upserts = new Pool(origin, { connections: maxConcurrentUpserts, pipelining: 1 });
@@ -27,7 +27,7 @@ export async function runLiveOrderLoad(job: LiveOrderLoadOptions): Promise<LiveO
       ),
     );
 
-    const createCopy = createOrderBodyCopier(job.template);
+    const createCopy = createBenchOrderBodyGenerator(job.template);
     const ids = Array.from({ length: job.orders }, () => randomUUID());
     const jsonHeaders = { ...headers, "content-type": "application/json" };
     let sentCount = 0;
@@ -36,7 +36,7 @@ export async function runLiveOrderLoad(job: LiveOrderLoadOptions): Promise<LiveO
       const body = createCopy({ id, revisionHash: hash });
       arrivals.set(hash, []);
       const since = performance.now();
-      const { status } = await sendLoadRequest(upserts, {
+      const { status } = await sendBenchLoadRequest(upserts, {
         path: paths.orders,
         method: "POST",
         headers: jsonHeaders,
@@ -70,7 +70,7 @@ interface StreamSubscription {
 const revisionHashPrefix = '"revisionHash":"';
 const hashLength = 36;
 
-/** Opens a stream. Resolves at its ready event, and then calls `onRevision` with the revision hash of each event. */
+/** Opens a stream, resolves at its ready event, and calls `onRevision` with the revision hash of each event. */
 function subscribeToStream(pool: Pool, { path, headers, onRevision }: StreamSubscription): Promise<void> {
   return new Promise((resolve, reject) => {
     let rest = "";

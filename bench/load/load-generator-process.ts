@@ -2,13 +2,13 @@
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
 import { runPaidLiveOrderLoad } from "./order-payment-load.ts";
-import { measureAlternatingLatencies, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
+import { measurePageLatenciesAlternately, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
 const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unknown>> = {
   steady: runFixedRateLoads,
-  saturate: runSaturatingLoad,
-  alternate: measureAlternatingLatencies,
+  saturate: runBenchSaturatingLoad,
+  alternate: measurePageLatenciesAlternately,
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
   pay: runPaidLiveOrderLoad,

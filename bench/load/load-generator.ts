@@ -4,7 +4,7 @@ import { getCompiledModulePath } from "../run-bench-program.ts";
 import type { LoadGeneratorJobName, LoadGeneratorJobTypesByName } from "./load-jobs.ts";
 
 /** The interface with which the parent process controls the load generator. */
-export interface LoadGenerator {
+export interface LoadGeneratorProcess {
   pid: number;
   /** Runs a job after all earlier jobs have ended. Rejects if a request of the job fails. */
   run<Name extends LoadGeneratorJobName>(
@@ -16,7 +16,7 @@ export interface LoadGenerator {
 
 type LoadGeneratorMessage = { result: unknown } | { error: string };
 
-export function startLoadGenerator(): LoadGenerator {
+export function startLoadGeneratorProcess(): LoadGeneratorProcess {
   const child = fork(getCompiledModulePath("load/load-generator-process"), { execArgv: [] });
   return {
     pid: child.pid ?? 0,

@@ -4,9 +4,9 @@ import type { InternalRequestSigningOptions } from "../sign-requests.ts";
 export interface LoadGeneratorJobTypesByName {
   steady: { job: FixedRateLoadOptions[]; result: LoadTestResult[] };
   saturate: { job: SaturatingLoadOptions; result: LoadTestResult };
-  alternate: { job: AlternatingLatencyOptions; result: AlternatingLatencyResult };
-  push: { job: TillPushLoadOptions; result: TillPushLoadResult };
-  follow: { job: LiveOrderLoadOptions; result: LiveOrderLoadResult };
+  alternate: { job: AlternatingPageLatencyBenchOptions; result: AlternatingPageLatencyBenchResult };
+  push: { job: BenchTillPushLoadOptions; result: TillPushLoadResult };
+  follow: { job: BenchLiveOrderLoadOptions; result: BenchLiveOrderLoadResult };
   pay: { job: PaidLiveOrderLoadOptions; result: PaidLiveOrderLoadResult };
 }
 
@@ -44,7 +44,7 @@ export interface LoadTestResult {
 }
 
 /** Requests for each page, one request at a time. */
-export interface AlternatingLatencyOptions {
+export interface AlternatingPageLatencyBenchOptions {
   origin: string;
   pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
@@ -52,13 +52,13 @@ export interface AlternatingLatencyOptions {
   seconds: number;
 }
 
-export interface AlternatingLatencyResult {
+export interface AlternatingPageLatencyBenchResult {
   /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }
 
 /** Tills that differ only in their ids, pushed through the gateway. */
-export interface TillPushLoadOptions extends LoadTarget {
+export interface BenchTillPushLoadOptions extends LoadTarget {
   /** The till's JSON. */
   template: string;
   tills: number;
@@ -78,7 +78,7 @@ export interface TillPushLoadResult {
 }
 
 /** Orders that change at a fixed rate, and stream readers that receive every change. */
-export interface LiveOrderLoadOptions extends LoadTarget {
+export interface BenchLiveOrderLoadOptions extends LoadTarget {
   /** Where orders are sent, and where readers connect. */
   paths: { orders: string; stream: string };
   /** An order's JSON, with a revisionHash. */
@@ -89,7 +89,7 @@ export interface LiveOrderLoadOptions extends LoadTarget {
   readers: number;
 }
 
-export interface LiveOrderLoadResult {
+export interface BenchLiveOrderLoadResult {
   upserts: number;
   /** Milliseconds from the upsert to its response. */
   responseTimeMs: { p50: number; p99: number };

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { computePercentile } from "../measurement-spread.ts";
 import { getPreciseEpochMs } from "../webhook-arrival.ts";
+import { createBenchOrderBodyGenerator } from "./bench-order-body-generator.ts";
 import type { PaidLiveOrderLoadOptions, PaidLiveOrderLoadResult } from "./load-jobs.ts";
-import { createOrderBodyCopier } from "./order-copier.ts";
 import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
-import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import { getBenchHttpConnectionPool, sendBenchLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
 
@@ -17,8 +17,8 @@ export async function runPaidLiveOrderLoad({
   perSecond,
   seconds,
 }: PaidLiveOrderLoadOptions): Promise<PaidLiveOrderLoadResult> {
-  const pool = getBenchConnectionPool(origin, maxConcurrentPayments);
-  const createCopy = createOrderBodyCopier(template);
+  const pool = getBenchHttpConnectionPool(origin, maxConcurrentPayments);
+  const createCopy = createBenchOrderBodyGenerator(template);
   const jsonHeaders = { ...headers, "content-type": "application/json" };
   const responseTimesByOrderId: [string, number][] = [];
   const durationsMs: number[] = [];
@@ -27,7 +27,7 @@ export async function runPaidLiveOrderLoad({
     const id = randomUUID();
     const body = createCopy({ id, revisionHash: randomUUID() });
     const since = performance.now();
-    const { status } = await sendLoadRequest(pool, { path, method: "POST", headers: jsonHeaders, body });
+    const { status } = await sendBenchLoadRequest(pool, { path, method: "POST", headers: jsonHeaders, body });
     if (status !== 200) throw new Error(`POST ${path} returned ${status}.`);
     responseTimesByOrderId.push([id, getPreciseEpochMs()]);
     durationsMs.push(performance.now() - since);

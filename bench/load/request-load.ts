@@ -1,13 +1,13 @@
 import { computePercentile } from "../measurement-spread.ts";
 import { createInternalGetRequestSigner } from "../sign-requests.ts";
 import type {
-  AlternatingLatencyOptions,
-  AlternatingLatencyResult,
+  AlternatingPageLatencyBenchOptions,
+  AlternatingPageLatencyBenchResult,
   FixedRateLoadOptions,
   LoadTestResult,
   SaturatingLoadOptions,
 } from "./load-jobs.ts";
-import { type BenchLoadRequest, getBenchConnectionPool, sendLoadRequestOrThrow } from "./send-load-request.ts";
+import { type BenchLoadRequest, getBenchHttpConnectionPool, sendLoadRequestOrThrow } from "./send-load-request.ts";
 
 /** Milliseconds between two checks for requests that are due. */
 const sendIntervalMs = 1;
@@ -17,7 +17,7 @@ export function runFixedRateLoads(loads: FixedRateLoadOptions[]): Promise<LoadTe
 }
 
 async function runFixedRateLoad(load: FixedRateLoadOptions): Promise<LoadTestResult> {
-  const pool = getBenchConnectionPool(load.origin, load.connections);
+  const pool = getBenchHttpConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -47,8 +47,8 @@ async function runFixedRateLoad(load: FixedRateLoadOptions): Promise<LoadTestRes
   return toLoadResult(latencies, started);
 }
 
-export async function runSaturatingLoad(load: SaturatingLoadOptions): Promise<LoadTestResult> {
-  const pool = getBenchConnectionPool(load.origin, load.connections);
+export async function runBenchSaturatingLoad(load: SaturatingLoadOptions): Promise<LoadTestResult> {
+  const pool = getBenchHttpConnectionPool(load.origin, load.connections);
   const createRequest = createRequestFactory(load);
   const latencies: number[] = [];
   const started = performance.now();
@@ -83,13 +83,13 @@ function toLoadResult(latencies: number[], started: number): LoadTestResult {
   };
 }
 
-export async function measureAlternatingLatencies({
+export async function measurePageLatenciesAlternately({
   origin,
   pages,
   rounds,
   seconds,
-}: AlternatingLatencyOptions): Promise<AlternatingLatencyResult> {
-  const pool = getBenchConnectionPool(origin, 1);
+}: AlternatingPageLatencyBenchOptions): Promise<AlternatingPageLatencyBenchResult> {
+  const pool = getBenchHttpConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
   const signers = pages.map(({ signingOptions }) => createInternalGetRequestSigner(signingOptions));
   const end = performance.now() + seconds * 1000;

@@ -16,7 +16,7 @@ export interface BenchLoadResponse {
 const poolsByOrigin = new Map<string, Pool>();
 
 /** Returns the pool of connections to an origin, which all jobs share. A connection sends one request at a time. */
-export function getBenchConnectionPool(origin: string, connections: number): Pool {
+export function getBenchHttpConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
   const existing = poolsByOrigin.get(name);
   if (existing) return existing;
@@ -25,7 +25,7 @@ export function getBenchConnectionPool(origin: string, connections: number): Poo
   return pool;
 }
 
-export function sendLoadRequest(
+export function sendBenchLoadRequest(
   pool: Pool,
   { path, headers, method = "GET", body }: BenchLoadRequest,
 ): Promise<BenchLoadResponse> {
@@ -48,6 +48,6 @@ export function sendLoadRequest(
 
 /** Sends a request. Rejects unless the response has status 200 and a body. */
 export async function sendLoadRequestOrThrow(pool: Pool, request: BenchLoadRequest): Promise<void> {
-  const { status, bytes } = await sendLoadRequest(pool, request);
+  const { status, bytes } = await sendBenchLoadRequest(pool, request);
   if (status !== 200 || bytes === 0) throw new Error(`GET ${request.path} returned ${status} with ${bytes} bytes.`);
 }

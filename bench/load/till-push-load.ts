@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { reportIdOfTill } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { type BenchTillRequest, createBenchTillRequestGenerator } from "./bench-till-request-generator.ts";
-import type { TillPushLoadOptions, TillPushLoadResult } from "./load-jobs.ts";
-import { getBenchConnectionPool, sendLoadRequest } from "./send-load-request.ts";
+import type { BenchTillPushLoadOptions, TillPushLoadResult } from "./load-jobs.ts";
+import { getBenchHttpConnectionPool, sendBenchLoadRequest } from "./send-load-request.ts";
 
 /** Maximum time to wait for a report, in milliseconds. */
 const reportTimeoutMs = 60_000;
@@ -15,8 +15,8 @@ export async function runTillPushLoad({
   tills,
   pushers,
   pollIntervalMs,
-}: TillPushLoadOptions): Promise<TillPushLoadResult> {
-  const pool = getBenchConnectionPool(origin, pushers);
+}: BenchTillPushLoadOptions): Promise<TillPushLoadResult> {
+  const pool = getBenchHttpConnectionPool(origin, pushers);
   const createCopy = createBenchTillRequestGenerator(template);
   const waiting = Array.from({ length: tills }, createCopy);
   const responseTimesMs: number[] = [];
@@ -25,7 +25,7 @@ export async function runTillPushLoad({
   async function pushTillAndAwaitReport({ id, body }: BenchTillRequest): Promise<void> {
     const since = performance.now();
     const jsonHeaders = { "content-type": "application/json" };
-    const { status } = await sendLoadRequest(pool, {
+    const { status } = await sendBenchLoadRequest(pool, {
       path: "/v2/tills/",
       method: "POST",
       headers: { ...headers, ...jsonHeaders },
@@ -34,13 +34,13 @@ export async function runTillPushLoad({
     if (status !== 201) throw new Error(`POST /v2/tills/ returned ${status}.`);
     const respondedAt = performance.now();
     responseTimesMs.push(respondedAt - since);
-    await waitUntilReadable(`/v2/reports/${reportIdOfTill(id)}`, respondedAt);
+    await waitUntilReadable(`/v2/reports/${computeTillReportId(id)}`, respondedAt);
     reportDelaysMs.push(performance.now() - respondedAt);
   }
 
   async function waitUntilReadable(path: string, since: number): Promise<void> {
     for (;;) {
-      const { status } = await sendLoadRequest(pool, { path, headers });
+      const { status } = await sendBenchLoadRequest(pool, { path, headers });
       if (status === 200) return;
       if (status !== 404) throw new Error(`GET ${path} returned ${status}.`);
       if (performance.now() - since > reportTimeoutMs)

@@ -82,7 +82,7 @@ export async function createFastifyGatewayBaseline(): Promise<FastifyInstance> {
   return app;
 }
 
-/** Returns a function that finds the principal of a key hash. @throws ApiError key_invalid if the hash is unknown. */
+/** Returns a function that finds the principal of a key hash. It throws ApiError key_invalid if the hash is unknown. */
 function createPrincipalLookup(): (hash: string) => Promise<Principal> {
   const sql = postgres(DATABASE_URL, { max: 2, connection: { search_path: ACCOUNTS_SCHEMA } });
   const cache = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });

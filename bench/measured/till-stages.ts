@@ -1,6 +1,6 @@
 /**
- * Measures each stage in which a till is processed: prints the CPU time of each function in milliseconds. The CPU time
- * of PostgreSQL is not included.
+ * Measures the stages in which a till is processed. Prints the CPU time of each stage in milliseconds, without the CPU
+ * time of PostgreSQL.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import calculateTill, { type SerializedReportResponses } from "@pragma/reporting/calculate-till";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import { lockTillAndRecordRevision } from "@pragma/reporting/queries/tills";
-import { storeReportAndOrders } from "@pragma/reporting/store-report";
+import { recordTillRevisionAndGetPrevious } from "@pragma/reporting/queries/tills";
+import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
 import { acquireTransactionAdvisoryLock, createDatabasePool } from "@pragma/runtime/database/postgres";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -68,8 +68,8 @@ async function storeCalculatedReport({ id, report }: ReturnType<typeof calculate
   };
   await db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
-    await lockTillAndRecordRevision(tx, pushed);
-    await storeReportAndOrders(tx, pushed, report);
+    await recordTillRevisionAndGetPrevious(tx, pushed);
+    await replaceStoredReportAndOrders(tx, pushed, report);
   });
 }
 

@@ -4,13 +4,13 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { getPreciseEpochMs, type WebhookArrival } from "../webhook-arrival.ts";
+import { type BenchWebhookArrival, getPreciseEpochMs } from "../webhook-arrival.ts";
 
 const orderIdPrefix = '"data":{"id":"';
 const idLength = 36;
 const slowResponseMs = 3_000;
 
-let arrivals: WebhookArrival[] = [];
+let arrivals: BenchWebhookArrival[] = [];
 let lastBody = Buffer.alloc(0);
 
 createServer(async (request, response) => {
@@ -26,7 +26,7 @@ createServer(async (request, response) => {
 async function receiveMessage(
   request: IncomingMessage,
   response: ServerResponse,
-  { path, at }: Omit<WebhookArrival, "orderId">,
+  { path, at }: Omit<BenchWebhookArrival, "orderId">,
 ) {
   const body = await buffer(request).catch(() => undefined);
   if (!body) return;

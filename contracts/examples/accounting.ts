@@ -69,7 +69,7 @@ export const accountingExportExample = {
   ],
 };
 
-export const accountingFileExample = [
+export const accountingFileTextExample = [
   "JournalCode\tJournalLib\tEcritureNum\tEcritureDate\tCompteNum\tCompteLib\tCompAuxNum\tCompAuxLib\tPieceRef\tPieceDate\tEcritureLib\tDebit\tCredit\tEcritureLet\tDateLet\tValidDate\tMontantdevise\tIdevise",
   "CA\tCaisse\t1\t20260529\t5115\tCartes bancaires à l'encaissement\t\t\tZ24\t20260529\tCaisse Z24 Carte bancaire\t11,00\t0,00\t\t\t20260530\t\t",
   "CA\tCaisse\t1\t20260529\t70610\tPrestations de services 10 %\t\t\tZ24\t20260529\tCaisse Z24 Prestations de services 10 %\t0,00\t10,00\t\t\t20260530\t\t",

@@ -4,7 +4,7 @@ export const catalogTaxExample = { id: "7b1a8997-ac01-490b-83b0-4bcb9609d84b", n
 
 export const catalogCategoryExample = { id: "c1b5b3a4-6c8d-4f0e-9a51-3f1f6c6f2d10", name: "Pizze", index: 0 };
 
-export const catalogPaymentExample = {
+export const catalogPaymentMethodExample = {
   id: "e0b1d7c2-3a4f-4b5e-8c6d-7f8091a2b311",
   name: "Carte bancaire",
   enabled: true,
@@ -47,7 +47,7 @@ export const catalogExample = {
       sku: null,
     },
   ],
-  payments: [catalogPaymentExample],
+  payments: [catalogPaymentMethodExample],
   taxes: [catalogTaxExample],
   modifiers: [catalogModifierExample],
   categories: [catalogCategoryExample],

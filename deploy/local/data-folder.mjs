@@ -29,7 +29,7 @@ export async function cleanUpProcessesContainersAndFolders(resources) {
       await terminateProcess(each.identity, each.signal, each.timeoutMs);
       signalProcess(-each.id, "SIGKILL");
     } else if (each.kind === "container") await removeDockerContainer(each.id);
-    else await removeDataFolder(each.id);
+    else await removeServerDataFolder(each.id);
   }
 }
 
@@ -53,7 +53,7 @@ export function ignoreMissingContainer(error) {
 }
 
 /**
- * Creates a folder for temporary server data. It is removed when this process ends, or by `removeDataFolder`.
+ * Creates a folder for temporary server data. It is removed when this process ends, or by `removeServerDataFolder`.
  * Other users can enter but not list it, because PostgreSQL may run as another user than this process.
  * @param {string} label part of the folder's name
  */
@@ -76,7 +76,7 @@ export function getFallbackDataFolder(folder) {
  * Removes a data folder, or a folder of data folders, with their Docker volumes. The servers must have stopped before.
  * @param {string} folder
  */
-export async function removeDataFolder(folder) {
+export async function removeServerDataFolder(folder) {
   const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
   const subfolders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
   for (const file of [folder, ...subfolders].map((each) => join(each, dockerVolumeNameFile)).filter(existsSync)) {

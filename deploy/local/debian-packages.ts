@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getIndentedLastLines, runCommand } from "./run-command.mjs";
-import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
 
 const createdFileMark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const aptLockTimeoutMs = 300_000;
@@ -29,7 +29,7 @@ export function canInstallDebianPackages(): boolean {
 /**
  * Installs Debian packages. Their services are neither started nor enabled at boot.
  *
- * @throws `UserFacingError` with the end of the output of apt-get.
+ * @throws `LocalCommandUserError` with the end of the output of apt-get.
  */
 export async function installDebianPackagesWithApt(label: string, names: string[]): Promise<void> {
   await runTaskWithProgress(label, async (show) => {
@@ -76,7 +76,7 @@ async function aptGet(args: string[], show: (detail: string) => void): Promise<v
     );
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
-      throw new UserFacingError(`apt-get ${args[0]} failed:\n${getIndentedLastLines(output)}`);
+      throw new LocalCommandUserError(`apt-get ${args[0]} failed:\n${getIndentedLastLines(output)}`);
     show("waiting for another apt-get");
   }
 }

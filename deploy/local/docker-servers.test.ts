@@ -2,21 +2,27 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { serverProgramsByKind } from "./find-servers.ts";
-import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
+import { infrastructureServerProgramsByKind } from "./find-servers.ts";
+import {
+  createTemporaryDataFolder,
+  removeServerDataFolder,
+  startNatsServer,
+  startPostgresServer,
+  startRedisServer,
+} from "./servers.ts";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
 const isDockerUsable =
   docker("info") &&
-  Object.values(serverProgramsByKind).every(
+  Object.values(infrastructureServerProgramsByKind).every(
     ({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image),
   );
 
 const folder = createTemporaryDataFolder("docker-servers-test");
 afterAll(() => {
   vi.unstubAllEnvs();
-  return removeDataFolder(folder);
+  return removeServerDataFolder(folder);
 });
 
 // These tests run only if a Docker engine responds and the images are available.
@@ -27,9 +33,9 @@ itWithDocker("the servers run in Docker when PRAGMA_SERVERS is docker", dockerTi
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = (name: string) => join(folder, name);
   const servers = await Promise.all([
-    startPostgres({ dataFolder: dataFolder("postgres") }),
-    startNats({ dataFolder: dataFolder("nats") }),
-    startRedis({ dataFolder: dataFolder("redis") }),
+    startPostgresServer({ dataFolder: dataFolder("postgres") }),
+    startNatsServer({ dataFolder: dataFolder("nats") }),
+    startRedisServer({ dataFolder: dataFolder("redis") }),
   ]);
   const [, nats, redis] = servers;
   const names = spawnSync(
@@ -51,7 +57,7 @@ itWithDocker("the servers run in Docker when PRAGMA_SERVERS is docker", dockerTi
   expect(await sendCommand(redis.port, "GET stored")).toContain("yes");
 
   await redis.kill();
-  const restarted = await startRedis({ dataFolder: dataFolder("redis"), port: redis.port });
+  const restarted = await startRedisServer({ dataFolder: dataFolder("redis"), port: redis.port });
   expect(restarted.url).toBe(redis.url);
   await Promise.all([...servers.filter((server) => server !== redis), restarted].map((server) => server.stop()));
   expect(
@@ -75,8 +81,8 @@ itWithDocker(
   async () => {
     const dataFolder = join(folder, "orphaned");
     const program = `
-    import { startRedis } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
-    await startRedis({ dataFolder: ${JSON.stringify(dataFolder)} });
+    import { startRedisServer } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
+    await startRedisServer({ dataFolder: ${JSON.stringify(dataFolder)} });
     console.log("ready");`;
     const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
       cwd: import.meta.dirname,
@@ -93,7 +99,7 @@ itWithDocker(
 itWithDocker("the error contains the end of the log when a server does not start", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = join(folder, "broken");
-  await expect(startRedis({ dataFolder, config: "no such line\n" })).rejects.toThrow(
+  await expect(startRedisServer({ dataFolder, config: "no such line\n" })).rejects.toThrow(
     /Redis did not start[\s\S]*no such line/,
   );
   expect(containersOf(dataFolder)).toBe("");
@@ -102,13 +108,13 @@ itWithDocker("the error contains the end of the log when a server does not start
 itWithDocker("the servers enforce their configured users", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
-  const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), config: users });
+  const redis = await startRedisServer({ dataFolder: join(folder, "guarded-redis"), config: users });
   const sendCommand = (command: string) => readFromPortUntilMatch(redis.port, /\r\n/, `${command}\r\n`);
   expect(await sendCommand("PING")).toMatch(/^-NOAUTH/);
   expect(await sendCommand("AUTH somebody secret")).toMatch(/^\+OK/);
 
   const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
-  const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });
+  const nats = await startNatsServer({ dataFolder: join(folder, "guarded-nats"), config });
   expect(await readFromPortUntilMatch(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
   await Promise.all([redis.stop(), nats.stop()]);
 });

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { findInstalledServerBinaries } from "./find-servers.ts";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = createScratchFolder();
+  folder = createTestScratchFolder();
   mkdirSync(join(folder, "bin"));
   vi.stubEnv("PATH", `${join(folder, "bin")}:${process.env.PATH}`);
 });

@@ -3,18 +3,18 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadDockerClient } from "./data-folder.mjs";
 import { canInstallDebianPackages, installDebianPackagesWithApt } from "./debian-packages.ts";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
-export type InfrastructureServerKind = keyof typeof serverProgramsByKind;
+export type InfrastructureServerKind = keyof typeof infrastructureServerProgramsByKind;
 
 /** An installed server program. */
-export interface ServerBinary {
+export interface InstalledServerBinary {
   path: string;
   /** The version that the program reports, such as 15.14. */
   version: string;
 }
 
-export const serverProgramsByKind = {
+export const infrastructureServerProgramsByKind = {
   postgres: {
     name: "PostgreSQL",
     program: "postgres",
@@ -60,11 +60,11 @@ let lastSearch: Promise<unknown> = Promise.resolve();
  * run in Docker, because no program is installed or PRAGMA_SERVERS=docker is set. If Docker is not available and this
  * process is root on Debian, installs the missing servers.
  *
- * @throws `UserFacingError` that states which programs to install.
+ * @throws `LocalCommandUserError` that states which programs to install.
  */
 export function findOrInstallServerBinaries<K extends InfrastructureServerKind>(
   kinds: readonly K[],
-): Promise<Record<K, ServerBinary[]>> {
+): Promise<Record<K, InstalledServerBinary[]>> {
   // Searches run one at a time, so that two searches do not install the same server.
   const search = lastSearch.then(() => findOrInstall(kinds, canInstallDebianPackages()));
   lastSearch = search.catch(() => {});
@@ -74,9 +74,11 @@ export function findOrInstallServerBinaries<K extends InfrastructureServerKind>(
 async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly K[], mayInstall: boolean) {
   const isInDocker = process.env.PRAGMA_SERVERS === "docker";
   const binaries = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledServerBinaries(kind)]));
-  const missing = kinds.filter((kind) => binaries[kind]?.length === 0).map((kind) => serverProgramsByKind[kind]);
+  const missing = kinds
+    .filter((kind) => binaries[kind]?.length === 0)
+    .map((kind) => infrastructureServerProgramsByKind[kind]);
   const canRunAll = missing.length === 0 || (await loadDockerClient().catch(() => undefined)) !== undefined;
-  if (canRunAll) return binaries as Record<K, ServerBinary[]>;
+  if (canRunAll) return binaries as Record<K, InstalledServerBinary[]>;
   if (mayInstall) {
     await installDebianPackagesWithApt(
       "Installing servers with apt-get",
@@ -86,14 +88,14 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
   }
   const names = missing.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
   const variables = missing.map(({ variable }) => variable).join(", ");
-  throw new UserFacingError(
+  throw new LocalCommandUserError(
     `Not found on this machine: ${names.join(", ")}. Install what is missing, start Docker, or set ${variables} to a URL.`,
   );
 }
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
-export function findInstalledServerBinaries(kind: InfrastructureServerKind): ServerBinary[] {
-  const { program, minVersion } = serverProgramsByKind[kind];
+export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
+  const { program, minVersion } = infrastructureServerProgramsByKind[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const folders = [
     ...pathFolders,
@@ -103,7 +105,8 @@ export function findInstalledServerBinaries(kind: InfrastructureServerKind): Ser
   const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
   return (
     [...new Map(paths.map((path) => [realpathSync(path), path]))]
-      // Links are not resolved, because some programs depend on their name. PostgreSQL needs its real folder (initdb).
+      // Links are kept, because some programs behave differently under another name. Only the links of PostgreSQL are
+      // resolved, because its other programs, such as initdb, are in the real folder.
       .map(([real, path]) => (kind === "postgres" ? real : path))
       .filter((path) => kind !== "postgres" || existsSync(join(dirname(path), "initdb")))
       .map((path) => ({ path, version: readProgramVersion(path) }))

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /**
  * Number of ports in the range of each vitest worker. Workers have separate ranges, so that two workers do not find the
@@ -35,8 +35,8 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
-/** @throws `UserFacingError` if the port is in use. The message names the variable that sets another port. */
+/** @throws `LocalCommandUserError` if the port is in use. The message names the variable that sets another port. */
 export async function requireFreePort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;
-  throw new UserFacingError(`Port ${port} is in use by another program. Set ${variable} to another port.`);
+  throw new LocalCommandUserError(`Port ${port} is in use by another program. Set ${variable} to another port.`);
 }

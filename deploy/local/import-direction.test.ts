@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { repositoryFolder } from "./setup.mjs";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 const forbiddenImports = [
   ["contracts/a.ts", "@pragma/runtime/config/runtime-config"],
@@ -58,7 +58,7 @@ const allowedImports = [
 ] as const;
 
 it("forbids imports against the direction of the layers, and no other imports", () => {
-  const folder = createScratchFolder();
+  const folder = createTestScratchFolder();
   copyFileSync(join(repositoryFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
   for (const [file, specifier] of [...forbiddenImports, ...allowedImports]) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { satisfies } from "semver";
 import { expect, it } from "vitest";
 import { repositoryFolder } from "./setup.mjs";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 interface LockedPackage {
   resolved?: string;
@@ -44,7 +44,7 @@ it("contains no registry URLs in the lockfile", () => {
 });
 
 it("runs no install scripts of packages", () => {
-  const folder = createScratchFolder();
+  const folder = createTestScratchFolder();
   const dependency = join(folder, "dependency");
   mkdirSync(dependency);
   copyFileSync(join(repositoryFolder, ".npmrc"), join(folder, ".npmrc"));

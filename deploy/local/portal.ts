@@ -11,7 +11,7 @@ const portalFolder = join(repositoryFolder, "docs-portal");
 /**
  * Builds the documentation site, unless it is up to date.
  *
- * @throws `UserFacingError` with the end of the build output.
+ * @throws `LocalCommandUserError` with the end of the build output.
  */
 export async function buildDocsPortal(): Promise<void> {
   const args = [join(portalFolder, "build.mjs"), "--if-stale"];

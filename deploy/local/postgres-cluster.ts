@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { getFallbackDataFolder } from "./data-folder.mjs";
-import type { ServerBinary } from "./find-servers.ts";
+import type { InstalledServerBinary } from "./find-servers.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import type { ServerLaunchSpec } from "./run-server.ts";
-import { printLine, UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError, printLine } from "./terminal.mjs";
 
 interface NewClusterOptions {
   /** The user who runs PostgreSQL; undefined for the user of this process. */
@@ -28,14 +28,14 @@ interface NewClusterOptions {
 interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
   folder: string;
   /** The installed PostgreSQL programs, the newest version first. */
-  binaries: ServerBinary[];
+  binaries: InstalledServerBinary[];
 }
 
 /**
  * Creates a PostgreSQL cluster in a folder if necessary. Returns how to launch PostgreSQL on this cluster. If this
  * process is root, PostgreSQL runs as another user, who owns the cluster.
  */
-export async function prepareLocalPostgres({
+export async function preparePostgresClusterLaunchSpec({
   folder,
   binaries,
   password,
@@ -54,20 +54,20 @@ export async function prepareLocalPostgres({
  * Returns the folder of the PostgreSQL programs of the version that created the cluster; for a new cluster, of the
  * newest version.
  *
- * @throws `UserFacingError` if the cluster is broken, or the version that created it is not installed.
+ * @throws `LocalCommandUserError` if the cluster is broken, or the version that created it is not installed.
  */
-function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
+function findProgramsFolder(binaries: InstalledServerBinary[], cluster: string): string {
   const newest = binaries[0] ?? { path: "", version: "none" };
   if (!existsSync(cluster)) return dirname(newest.path);
   const versionFile = join(cluster, "PG_VERSION");
   if (!existsSync(versionFile))
-    throw new UserFacingError(
+    throw new LocalCommandUserError(
       `${cluster} is no longer a PostgreSQL cluster, and its data is lost. Remove the folder and start again.`,
     );
   const clusterVersion = readFileSync(versionFile, "utf8").trim();
   const matching = binaries.find(({ version }) => version.split(".")[0] === clusterVersion);
   if (matching !== undefined) return dirname(matching.path);
-  throw new UserFacingError(
+  throw new LocalCommandUserError(
     `The data in ${cluster} was created by PostgreSQL ${clusterVersion}, but this machine has ${newest.version}. ` +
       `Install PostgreSQL ${clusterVersion}, or remove the folder to start with empty data.`,
   );
@@ -93,7 +93,7 @@ async function createCluster(
     const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
     const output = await runCommandOrFail(join(programs, program), args, options, `${program} failed`);
     // In single-user mode, PostgreSQL prints errors but exits with code 0, so the output is searched for errors.
-    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new UserFacingError(`${program} failed:\n${output}`);
+    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new LocalCommandUserError(`${program} failed:\n${output}`);
   };
   try {
     await run("initdb", [
@@ -109,9 +109,9 @@ async function createCluster(
 }
 
 /**
- * Removes the lock file of a killed server if the process id in it now belongs to another process. PostgreSQL would
- * assume that this process is the killed server. If no process has this id, the lock file is not removed, because it
- * records the shared memory that the killed server used.
+ * Removes the lock file of a killed server if the process id in it now belongs to another process. PostgreSQL would not
+ * start, because it would assume that the other process is the killed server. If no process has this id, the lock file
+ * is not removed, because it records the shared memory that the killed server used.
  */
 function removeStaleLock(cluster: string): void {
   const lockFile = join(cluster, "postmaster.pid");
@@ -131,7 +131,7 @@ export interface OperatingSystemUser {
  * Returns the user who runs PostgreSQL if this process is root, because PostgreSQL refuses to run as root. The user is
  * Debian's `postgres`, or the system user `pragma`, which is created if necessary. Undefined if not root.
  *
- * @throws `UserFacingError` when the user cannot be created.
+ * @throws `LocalCommandUserError` when the user cannot be created.
  */
 function findUnprivilegedUser(): OperatingSystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
@@ -140,7 +140,7 @@ function findUnprivilegedUser(): OperatingSystemUser | undefined {
   const user =
     lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma") ?? (create() ? lookUpSystemUser("pragma") : undefined);
   if (user !== undefined) return user;
-  throw new UserFacingError(
+  throw new LocalCommandUserError(
     "PostgreSQL cannot run as root, and no user to run PostgreSQL could be created. Create a user named postgres.",
   );
 }
@@ -157,7 +157,7 @@ function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
  * Returns a data folder that only this user can enter: the given folder, or its fallback in /var/tmp if the user has no
  * access to a parent folder, such as /root.
  *
- * @throws `UserFacingError` if the fallback folder belongs to another user.
+ * @throws `LocalCommandUserError` if the fallback folder belongs to another user.
  */
 function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
   const canEnter = (path: string) =>
@@ -171,7 +171,7 @@ function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: 
   const fallback = getFallbackDataFolder(folder);
   mkdirSync(fallback, { recursive: true, mode: 0o700 });
   const { uid: owner } = lstatSync(fallback);
-  if (owner !== 0) throw new UserFacingError(`${fallback} belongs to another user. Remove it and start again.`);
+  if (owner !== 0) throw new LocalCommandUserError(`${fallback} belongs to another user. Remove it and start again.`);
   chownSync(fallback, 0, gid);
   chmodSync(fallback, 0o710);
   if (existsSync(join(fallback, "cluster"))) return fallback;

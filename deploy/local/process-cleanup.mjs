@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /**
  * Identifies a process uniquely, even if its process id is later reused for another process.
@@ -112,7 +112,7 @@ export function unregisterFromExitCleanup(id) {
  * @param {import("node:child_process").SpawnOptions} options
  * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [end] the signal to stop it, and the time until it is killed
  */
-export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", timeoutMs = 10_000 } = {}) {
+export function spawnProcessWithExitCleanup(command, args, options, { signal = "SIGTERM", timeoutMs = 10_000 } = {}) {
   throwIfCleaningUp();
   const child = spawn(command, args, { ...options, detached: true });
   const { pid } = child;
@@ -127,10 +127,11 @@ export function spawnWithCleanup(command, args, options, { signal = "SIGTERM", t
 }
 
 /**
- * Also stores the registered resources and their owner in a file, in case the cleanup process is killed.
+ * Makes this process also store its registered resources in a file. If the cleanup process is killed, the next start
+ * reads the file and cleans up these resources.
  * @param {string} file
  */
-export function persistCleanupList(file) {
+export function persistCleanupResourcesToFile(file) {
   resourceListFile = file;
   sendResourceList();
 }
@@ -141,7 +142,7 @@ export function hasProcessCleanupStarted() {
 }
 
 /** Cleans up all registered resources, the last one first. Afterwards, no process can be started. */
-export async function cleanUpAllRegisteredResources() {
+export async function runRegisteredExitCleanup() {
   isCleanupStarted = true;
   const running = cleanupProcess;
   if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
@@ -153,7 +154,7 @@ export async function cleanUpAllRegisteredResources() {
 }
 
 function throwIfCleaningUp() {
-  if (isCleanupStarted) throw new UserFacingError("Cannot start another process: this program is stopping.");
+  if (isCleanupStarted) throw new LocalCommandUserError("Cannot start another process: this program is stopping.");
 }
 
 function sendResourceList() {
@@ -180,7 +181,7 @@ function startCleanupProcess() {
   child.unref();
   child.stdin.on("error", () => {});
   child.once("exit", (_, signal) => {
-    // The cleanup process was killed, so a new cleanup process replaces it.
+    // If a signal has killed the cleanup process, a new cleanup process replaces it.
     if (isCleanupStarted || signal === null) return;
     cleanupProcess = startCleanupProcess();
     sendResourceList();

@@ -6,15 +6,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { isProcessRunning, readProcessIdentity, terminateProcess } from "./process-cleanup.mjs";
 
-/** Starts a process that registers a sleeping process, a group of two processes and a folder. Returns all of them. */
+/**
+ * Starts an owner, which registers a sleeping process, a group of two processes and a folder for cleanup. Returns the
+ * owner, the sleeping process, one process of the group, and the folder.
+ */
 async function startOwner(ending: string) {
   const modules = JSON.stringify(new URL("./", import.meta.url).href);
   const program = `
     import { once } from "node:events";
-    const { spawnWithCleanup } = await import(${modules} + "process-cleanup.mjs");
+    const { spawnProcessWithExitCleanup } = await import(${modules} + "process-cleanup.mjs");
     const { createTemporaryDataFolder } = await import(${modules} + "data-folder.mjs");
-    const sleeper = spawnWithCleanup("sleep", ["60"], { stdio: "ignore" });
-    const leader = spawnWithCleanup("sh", ["-c", "sleep 60 & echo $!; sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
+    const sleeper = spawnProcessWithExitCleanup("sleep", ["60"], { stdio: "ignore" });
+    const leader = spawnProcessWithExitCleanup("sh", ["-c", "sleep 60 & echo $!; sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
     const [member] = await once(leader.stdout, "data");
     console.log(JSON.stringify({ pids: [sleeper.pid, Number(member)], folder: createTemporaryDataFolder("cleanup-test") }));
     ${ending}`;

@@ -1,5 +1,5 @@
-import { spawnWithCleanup } from "./process-cleanup.mjs";
-import { UserFacingError } from "./terminal.mjs";
+import { spawnProcessWithExitCleanup } from "./process-cleanup.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /**
  * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` is written to
@@ -12,12 +12,12 @@ import { UserFacingError } from "./terminal.mjs";
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
- * @param {Parameters<typeof spawnWithCleanup>[3]} [end]
+ * @param {Parameters<typeof spawnProcessWithExitCleanup>[3]} [end]
  * @returns {Promise<{ code: number | null, output: string }>}
  * @throws if the command cannot be started
  */
 export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
-  const child = spawnWithCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
+  const child = spawnProcessWithExitCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk) => {
@@ -37,11 +37,11 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
  * @param {string[]} args
  * @param {CommandOptions} options
  * @param {string} failureMessage the first line of the error message, above the end of the output
- * @throws {UserFacingError} when the exit code is not 0
+ * @throws {LocalCommandUserError} when the exit code is not 0
  */
 export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);
-  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${getIndentedLastLines(output, 40)}`);
+  if (code !== 0) throw new LocalCommandUserError(`${failureMessage}:\n${getIndentedLastLines(output, 40)}`);
   return output;
 }
 

@@ -7,7 +7,7 @@ import { findFreePort, isPortFree } from "./free-port.ts";
 import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
 import { describeLogEnd, launchLocalServer, rotateLogFile } from "./run-server.ts";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 const greeterProgram = `
   const server = require("node:net").createServer((socket) => socket.end("hello"));
@@ -25,7 +25,7 @@ async function createGreeterOptions(
 }
 
 it("resolves when the server is ready, and stop resolves when it has ended", async () => {
-  const folder = createScratchFolder();
+  const folder = createTestScratchFolder();
   const port = await findFreePort();
   const server = await launchLocalServer(await createGreeterOptions(folder, { port }));
   const identity = readProcessIdentity(server.pid);
@@ -38,7 +38,7 @@ it("resolves when the server is ready, and stop resolves when it has ended", asy
 it("kills a server that does not stop in time", async () => {
   const program = `${greeterProgram} process.removeAllListeners("SIGTERM").on("SIGTERM", () => {});`;
   const server = await launchLocalServer({
-    ...(await createGreeterOptions(createScratchFolder(), { program })),
+    ...(await createGreeterOptions(createTestScratchFolder(), { program })),
     stopTimeoutMs: 200,
   });
   await server.stop();
@@ -46,7 +46,7 @@ it("kills a server that does not stop in time", async () => {
 });
 
 it("restarts a killed server on the same port", async () => {
-  const folder = createScratchFolder();
+  const folder = createTestScratchFolder();
   const port = await findFreePort();
   const first = await launchLocalServer(await createGreeterOptions(folder, { port }));
   await first.kill();
@@ -58,7 +58,7 @@ it("restarts a killed server on the same port", async () => {
 
 it("throws with the end of the log when a server does not start", async () => {
   const program = 'console.error("no such thing as a\\nbroken configuration"); process.exit(3);';
-  await expect(launchLocalServer(await createGreeterOptions(createScratchFolder(), { program }))).rejects.toThrow(
+  await expect(launchLocalServer(await createGreeterOptions(createTestScratchFolder(), { program }))).rejects.toThrow(
     /Greeter did not start: it exited \(exit code 3\)[\s\S]*broken configuration/,
   );
 });
@@ -66,7 +66,7 @@ it("throws with the end of the log when a server does not start", async () => {
 it("logs when a server exits unexpectedly", async () => {
   const program = `${greeterProgram} setTimeout(() => { console.error("worn out"); process.exit(4); }, 300);`;
   const message = await new Promise<string>(
-    (log) => void createGreeterOptions(createScratchFolder(), { program, log }).then(launchLocalServer),
+    (log) => void createGreeterOptions(createTestScratchFolder(), { program, log }).then(launchLocalServer),
   );
   expect(message).toMatch(/Greeter exited unexpectedly \(exit code 4\)[\s\S]*worn out/);
 });
@@ -76,13 +76,13 @@ it("rejects a port that another program uses", async () => {
   const other = createServer().listen(port, "127.0.0.1");
   await once(other, "listening");
   onTestFinished(() => void other.close());
-  await expect(launchLocalServer(await createGreeterOptions(createScratchFolder(), { port }))).rejects.toThrow(
+  await expect(launchLocalServer(await createGreeterOptions(createTestScratchFolder(), { port }))).rejects.toThrow(
     `cannot listen on port ${port}`,
   );
 });
 
 it("moves a large log to a second file and empties it", () => {
-  const file = join(createScratchFolder(), "server.log");
+  const file = join(createTestScratchFolder(), "server.log");
   expect(rotateLogFile(file, 1_000)).toBe(0);
   appendFileSync(file, "small\n");
   expect(rotateLogFile(file, 1_000)).toBe(6);

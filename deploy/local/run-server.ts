@@ -24,12 +24,12 @@ import { isPortFree } from "./free-port.ts";
 import {
   hasProcessCleanupStarted,
   registerForExitCleanup,
-  spawnWithCleanup,
+  spawnProcessWithExitCleanup,
   unregisterFromExitCleanup,
 } from "./process-cleanup.mjs";
 import { getIndentedLastLines } from "./run-command.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /** How to start a server: as a program, or in a container. */
 export interface ServerLaunchSpec {
@@ -89,17 +89,17 @@ const rotateLogEveryMs = 60_000;
  * Starts a server for this process and waits until the server is ready. The server is stopped when this process ends
  * for any reason.
  *
- * @throws `UserFacingError` with the last lines of the server's log if the server is not ready within one minute.
+ * @throws `LocalCommandUserError` if the port is in use, or if the server ends or is not ready within one minute.
  */
 export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
   const { name, logFile, port, log } = plan;
   if (port !== undefined && !(await isPortFree(port)))
-    throw new UserFacingError(`${name} cannot listen on port ${port}: another program uses it.`);
+    throw new LocalCommandUserError(`${name} cannot listen on port ${port}: another program uses it.`);
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const logFrom = rotateLogFile(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
-    new UserFacingError(`${name} did not start: ${problem}. ${describeLogEnd(logFile, logFrom)}`);
+    new LocalCommandUserError(`${name} did not start: ${problem}. ${describeLogEnd(logFile, logFrom)}`);
   const start = plan.container === undefined ? startProgram : startContainer;
   const { pid, ended, sendSignal } = await start(plan).catch((error) => {
     throw failure(error.message);
@@ -131,7 +131,10 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalSe
   const { command, args, env = { ...process.env, LC_ALL: "C", TZ: "UTC" }, user, logFile } = plan;
   const output = openSync(logFile, "a", 0o600);
   const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
-  const child = spawnWithCleanup(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
+  const child = spawnProcessWithExitCleanup(command, args, options, {
+    signal: plan.stopSignal,
+    timeoutMs: plan.stopTimeoutMs,
+  });
   closeSync(output);
   // The server must not keep this process running.
   child.unref();
@@ -182,7 +185,7 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
   await images.pull(imageName);
   const name = readOrCreateFile(join(settings.folder, dockerVolumeNameFile), () => `pragma-${randomUUID()}`);
   await removeDockerContainer(name);
-  // The cleanup process removes the container, because the reaper of testcontainers would need access to Docker itself.
+  // Removed by the cleanup process, because the reaper of testcontainers is a container that needs access to Docker.
   registerForExitCleanup({ kind: "container", id: name });
   const remove = () => removeDockerContainer(name).finally(() => unregisterFromExitCleanup(name));
   try {

@@ -1,4 +1,4 @@
-import { cleanUpAllRegisteredResources } from "./process-cleanup.mjs";
+import { runRegisteredExitCleanup } from "./process-cleanup.mjs";
 import { ensureNpmPackagesInstalled } from "./setup.mjs";
 import { describeErrorForUser, printLine } from "./terminal.mjs";
 
@@ -25,7 +25,8 @@ export async function runUntilStopped(program, stopExitCode = 0) {
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
-    // This timer also prevents the process from exiting.
+    // The timer stops the program when npm has ended, because this process then gets another parent. The timer also
+    // prevents this process from exiting.
     const parent = process.ppid;
     setInterval(() => isRunByNpm && process.ppid !== parent && stop(), 500);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -40,7 +41,7 @@ export async function runUntilStopped(program, stopExitCode = 0) {
       .then((exitCode) => exitCode !== undefined && end({ code: exitCode }), fail);
   });
   stoppingSince ??= Date.now();
-  await cleanUpAllRegisteredResources();
+  await runRegisteredExitCleanup();
   if (errorText !== undefined) console.error(errorText);
   process.exit(code);
 }

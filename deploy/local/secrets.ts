@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repositoryFolder } from "./setup.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /**
  * Returns the secrets of a local installation: the encryption keys for stored data (`name:secret`) and the first admin
  * key. The first call creates the secrets in a file that only its owner can read.
  *
- * @throws `UserFacingError` if the file is broken. The file is not replaced, because only its keys decrypt stored data.
+ * @throws `LocalCommandUserError` if the file is broken. The file is not replaced, because only its keys decrypt stored data.
  */
-export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
+export async function readOrCreateLocalSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
@@ -24,5 +24,7 @@ export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: s
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new UserFacingError(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
+  throw new LocalCommandUserError(
+    `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
+  );
 }

@@ -2,17 +2,23 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { getFallbackDataFolder } from "./data-folder.mjs";
-import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
+import {
+  createTemporaryDataFolder,
+  removeServerDataFolder,
+  startNatsServer,
+  startPostgresServer,
+  startRedisServer,
+} from "./servers.ts";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const folder = createTemporaryDataFolder("servers-test");
-afterAll(() => removeDataFolder(folder));
+afterAll(() => removeServerDataFolder(folder));
 
 const mode = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
 
 it("runs PostgreSQL as an ordinary user, restarts it with the same data, and lets no other user read the data", async () => {
   const dataFolder = join(folder, "postgres");
-  const first = await startPostgres({ dataFolder, durable: false });
+  const first = await startPostgresServer({ dataFolder, durable: false });
   expect(first.url).toMatch(new RegExp(`^postgres://pragma:[0-9a-f]{48}@127\\.0\\.0\\.1:${first.port}/pragma$`));
   const { uid } = statSync(join(dataFolder, "cluster", "postmaster.pid"));
   expect(uid).not.toBe(0);
@@ -20,12 +26,13 @@ it("runs PostgreSQL as an ordinary user, restarts it with the same data, and let
 
   const cluster = statSync(join(dataFolder, "cluster")).birthtimeMs;
   await first.kill();
-  const second = await startPostgres({ dataFolder, port: first.port, durable: false });
+  const second = await startPostgresServer({ dataFolder, port: first.port, durable: false });
   expect(second.url).toBe(first.url);
   expect(statSync(join(dataFolder, "cluster")).birthtimeMs).toBe(cluster);
   await second.stop();
   expect(mode("postgres", "cluster")).toBe(0o700);
-  // If this process is root, the user who runs PostgreSQL must be able to enter this folder.
+  // Other users can neither read nor write this folder. They may enter it, because PostgreSQL runs as another user if
+  // this process is root.
   expect(mode("postgres") & 0o066).toBe(0);
   for (const file of ["password", "server.log"]) expect(mode("postgres", file), file).toBe(0o600);
 });
@@ -34,13 +41,15 @@ it("names the PostgreSQL version that existing data requires", async () => {
   const dataFolder = join(folder, "old");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
   writeFileSync(join(dataFolder, "cluster", "PG_VERSION"), "9\n");
-  await expect(startPostgres({ dataFolder })).rejects.toThrow(/created by PostgreSQL 9, but this machine has \d+/);
+  await expect(startPostgresServer({ dataFolder })).rejects.toThrow(
+    /created by PostgreSQL 9, but this machine has \d+/,
+  );
 });
 
 it("rejects a broken cluster instead of replacing it", async () => {
   const dataFolder = join(folder, "broken");
   mkdirSync(join(dataFolder, "cluster"), { recursive: true });
-  await expect(startPostgres({ dataFolder })).rejects.toThrow("is no longer a PostgreSQL cluster");
+  await expect(startPostgresServer({ dataFolder })).rejects.toThrow("is no longer a PostgreSQL cluster");
   expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
 });
 
@@ -50,7 +59,7 @@ const asRoot = it.skipIf(process.getuid?.() !== 0);
 asRoot("lets the user who runs PostgreSQL, and no other, enter a closed folder", async () => {
   const parent = join(folder, "closed");
   mkdirSync(parent, { mode: 0o700 });
-  const server = await startPostgres({ dataFolder: join(parent, "postgres"), durable: false });
+  const server = await startPostgresServer({ dataFolder: join(parent, "postgres"), durable: false });
   await server.stop();
   const { gid } = statSync(join(parent, "postgres", "cluster"));
   expect([statSync(parent).gid, statSync(parent).mode & 0o777]).toEqual([gid, 0o710]);
@@ -61,22 +70,22 @@ asRoot("stores the data of PostgreSQL in the fallback folder when a parent folde
   mkdirSync(join(closed, "checkout"), { recursive: true });
   chmodSync(closed, 0o700);
   const dataFolder = join(closed, "checkout", ".pragma", "postgres");
-  const server = await startPostgres({ dataFolder, durable: false });
+  const server = await startPostgresServer({ dataFolder, durable: false });
   await server.stop();
   const fallback = getFallbackDataFolder(dataFolder);
   const { uid, mode } = statSync(fallback);
   expect([existsSync(join(fallback, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
   expect(statSync(closed).mode & 0o777).toBe(0o700);
-  await removeDataFolder(dataFolder);
+  await removeServerDataFolder(dataFolder);
   expect(existsSync(fallback)).toBe(false);
 });
 
 it("runs NATS with JetStream, restarts it on the same port, and lets no other user read its data", async () => {
   const dataFolder = join(folder, "nats");
-  const first = await startNats({ dataFolder });
+  const first = await startNatsServer({ dataFolder });
   expect(await readFromPortUntilMatch(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
   await first.kill();
-  const second = await startNats({ dataFolder, port: first.port });
+  const second = await startNatsServer({ dataFolder, port: first.port });
   expect(second.url).toBe(first.url);
   await second.stop();
   expect(mode("nats")).toBe(0o700);
@@ -84,13 +93,13 @@ it("runs NATS with JetStream, restarts it on the same port, and lets no other us
 
 it("runs Redis, which persists its data, and lets no other user read the data", async () => {
   const dataFolder = join(folder, "redis");
-  const first = await startRedis({ dataFolder });
+  const first = await startRedisServer({ dataFolder });
   const sendCommand = (command: string) => readFromPortUntilMatch(first.port, /\r\n.*\r\n|^\+/, `${command}\r\n`);
   expect(await sendCommand("CONFIG GET appendfsync")).toBeDefined();
   expect(await sendCommand("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
   expect(await sendCommand("SET stored yes")).toBe("+OK\r\n");
   await first.stop();
-  const second = await startRedis({ dataFolder, port: first.port });
+  const second = await startRedisServer({ dataFolder, port: first.port });
   expect(await sendCommand("GET stored")).toContain("yes");
   await second.stop();
   expect(mode("redis")).toBe(0o700);

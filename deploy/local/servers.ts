@@ -9,11 +9,11 @@ import { createTemporaryDataFolder } from "./data-folder.mjs";
 import {
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
-  type ServerBinary,
-  serverProgramsByKind,
+  type InstalledServerBinary,
+  infrastructureServerProgramsByKind,
 } from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
-import { prepareLocalPostgres } from "./postgres-cluster.ts";
+import { preparePostgresClusterLaunchSpec } from "./postgres-cluster.ts";
 import {
   launchLocalServer,
   type RunningServer,
@@ -21,14 +21,14 @@ import {
   type ServerProcessOptions,
 } from "./run-server.ts";
 import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
-import { printLine, runTaskWithProgress, UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
-export { createTemporaryDataFolder, removeDataFolder } from "./data-folder.mjs";
+export { createTemporaryDataFolder, removeServerDataFolder } from "./data-folder.mjs";
 
 export type LocalServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
 const kinds = ["postgres", "nats", "redis"] as const;
-const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
+const serverStarters = { postgres: startPostgresServer, nats: startNatsServer, redis: startRedisServer };
 
 /**
  * Returns the URLs of the three servers by environment variable. If a variable is not set, starts the server, which
@@ -42,11 +42,13 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
   const start = async (kind: InfrastructureServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
     return (
-      await runTaskWithProgress(`Starting ${serverProgramsByKind[kind].name}`, () => serverStarters[kind](options))
+      await runTaskWithProgress(`Starting ${infrastructureServerProgramsByKind[kind].name}`, () =>
+        serverStarters[kind](options),
+      )
     ).url;
   };
   const urls = kinds.map(async (kind, i) => [
-    serverProgramsByKind[kind].variable,
+    infrastructureServerProgramsByKind[kind].variable,
     configured[i] ?? (await start(kind)),
   ]);
   return Object.fromEntries(await Promise.all(urls));
@@ -55,23 +57,23 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
 /**
  * Returns the URL of a running server of this kind from the environment; undefined if its variable is not set.
  *
- * @throws `UserFacingError` if the URL is invalid or the server does not respond.
+ * @throws `LocalCommandUserError` if the URL is invalid or the server does not respond.
  */
 export async function findConfiguredInfrastructureServerUrl(
   kind: InfrastructureServerKind,
 ): Promise<string | undefined> {
-  const { name, variable } = serverProgramsByKind[kind];
+  const { name, variable } = infrastructureServerProgramsByKind[kind];
   const value = process.env[variable];
   if (value === undefined || value === "") return undefined;
   const probes = value.split(",").map((part) => {
     const url = part.includes("://") ? part.trim() : `${kind}://${part.trim()}`;
     if (!URL.canParse(url) || new URL(url).hostname === "")
-      throw new UserFacingError(`${variable} is not a URL with a host.`);
-    return isServerResponding(kind, url);
+      throw new LocalCommandUserError(`${variable} is not a URL with a host.`);
+    return isInfrastructureServerResponding(kind, url);
   });
   if ((await Promise.all(probes)).includes(true)) return value;
   const requirement = kind === "nats" ? " (with JetStream)" : "";
-  throw new UserFacingError(
+  throw new LocalCommandUserError(
     `${name}${requirement} does not respond at the address in ${variable}. Start the server, or unset ${variable}.`,
   );
 }
@@ -100,7 +102,7 @@ type PostgresOptions = ServerOptions & {
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
 /** Starts a NATS server for this process, with JetStream and file storage. */
-export function startNats(options: ConfiguredOptions): Promise<StartedLocalServer> {
+export function startNatsServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("nats", options, (host, port, data) => [
     `listen: "${host}:${port}"`,
     `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
@@ -108,7 +110,7 @@ export function startNats(options: ConfiguredOptions): Promise<StartedLocalServe
 }
 
 /** Starts a Redis server for this process, with an append-only file and without snapshots. */
-export function startRedis(options: ConfiguredOptions): Promise<StartedLocalServer> {
+export function startRedisServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
   return startWithConfigFile("redis", options, (host, port, data) => [
     `bind ${host}`,
     "protected-mode no",
@@ -136,7 +138,7 @@ function startWithConfigFile(
     // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
-    const { program, image } = serverProgramsByKind[kind];
+    const { program, image } = infrastructureServerProgramsByKind[kind];
     return {
       url: `${scheme}://127.0.0.1:${port}`,
       command: newest?.path ?? program,
@@ -160,7 +162,7 @@ const sharedMemoryInUse = /pre-existing shared memory block/;
 const sharedMemoryTimeoutMs = 10_000;
 
 /** Starts a PostgreSQL server for this process, with a UTF-8 database `pragma`. The server never runs as root. */
-export async function startPostgres(options: PostgresOptions): Promise<StartedLocalServer> {
+export async function startPostgresServer(options: PostgresOptions): Promise<StartedLocalServer> {
   const { durable = true, adjustLaunch = (launch) => launch } = options;
   const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
   const parameterArgs = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -169,12 +171,16 @@ export async function startPostgres(options: PostgresOptions): Promise<StartedLo
       const password = readOrCreateFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
       const launch =
         binaries.length > 0
-          ? await prepareLocalPostgres({ folder, binaries, password, durable })
+          ? await preparePostgresClusterLaunchSpec({ folder, binaries, password, durable })
           : {
               command: "docker-entrypoint.sh",
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-              container: { image: serverProgramsByKind.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
+              container: {
+                image: infrastructureServerProgramsByKind.postgres.image,
+                dataPath: "/var/lib/postgresql/data",
+                folder,
+              },
             };
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
@@ -201,7 +207,7 @@ async function startServer(
   createLaunch: (
     folder: string,
     port: number,
-    binaries: ServerBinary[],
+    binaries: InstalledServerBinary[],
   ) => ServerLaunchWithUrl | Promise<ServerLaunchWithUrl>,
 ): Promise<StartedLocalServer> {
   const folder = resolve(dataFolder);
@@ -210,9 +216,9 @@ async function startServer(
   const port = requestedPort ?? (await findFreePort());
   const { url, ...launch } = await createLaunch(folder, port, binaries);
   const logFile = join(folder, "server.log");
-  const isReady = () => isServerResponding(kind, url);
+  const isReady = () => isInfrastructureServerResponding(kind, url);
   const server = await launchLocalServer({
-    name: serverProgramsByKind[kind].name,
+    name: infrastructureServerProgramsByKind[kind].name,
     logFile,
     port,
     log,
@@ -253,7 +259,7 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
  * Returns whether a server of this kind responds at a URL. A refused login or a TLS error also counts as a response. A
  * NATS server must have JetStream.
  */
-export function isServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
+export function isInfrastructureServerResponding(kind: InfrastructureServerKind, url: string): Promise<boolean> {
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
 import { getIndentedLastLines, runCommand } from "./run-command.mjs";
-import { runTaskWithProgress, UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
 
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -18,7 +18,7 @@ const installRecordFile = "node_modules/.installed-from.json";
  * Installs the packages in package-lock.json and applies the patches in `patches/`, unless both are already installed.
  * Install scripts of packages do not run, because `.npmrc` disables them.
  * @param {string} [folder] the checkout
- * @throws {UserFacingError} with the errors in the output of npm
+ * @throws {LocalCommandUserError} with the errors in the output of npm
  */
 export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
@@ -39,7 +39,10 @@ export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
   writeFileSync(join(folder, installRecordFile), JSON.stringify(expected));
 }
 
-/** Installs packages and patches. vitest calls this before tests, because a plain `npm ci` does not apply patches. */
+/**
+ * Installs packages and patches, unless this was done before. vitest calls this function before the tests, because a
+ * plain `npm ci` does not apply patches.
+ */
 export async function setup() {
   if (!existsSync(join(repositoryFolder, installRecordFile))) await ensureNpmPackagesInstalled();
 }
@@ -55,7 +58,7 @@ async function runNpm(folder, ...args) {
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
   const shown =
     errorLines.length === 0 ? getIndentedLastLines(output) : getIndentedLastLines(errorLines.slice(0, 15).join("\n"));
-  throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
+  throw new LocalCommandUserError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
 }
 
 /** @param {string} text */

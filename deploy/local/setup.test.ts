@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
 import { ensureNpmPackagesInstalled } from "./setup.mjs";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
 const createLockfile = (version: string) =>
@@ -18,7 +18,7 @@ function fakeNpm(script: string) {
 }
 
 beforeEach(() => {
-  folder = createScratchFolder();
+  folder = createTestScratchFolder();
   vi.stubEnv("PATH", `${folder}:${process.env.PATH}`);
   writeFileSync(join(folder, "package-lock.json"), createLockfile("1.0.0"));
   mkdirSync(join(folder, "node_modules"));

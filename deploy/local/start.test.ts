@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { isLocalLiveDemoEnabled, startLiveDemoProgram } from "./start.ts";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("the live demo runs when PRAGMA_LIVE_DEMO is %j", (value) => {
   expect(isLocalLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(true);
@@ -13,7 +13,7 @@ test.each(["off", "OFF", "false", "0", "no"])("the live demo is off when PRAGMA_
 });
 
 test("the live demo gets the URL of the API and the demo file, and stops gracefully", async () => {
-  const folder = createScratchFolder();
+  const folder = createTestScratchFolder();
   const program = join(folder, "play.mjs");
   writeFileSync(
     program,

@@ -3,11 +3,11 @@ import { requireFreePort } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchLocalServer } from "./run-server.ts";
-import { readOrCreateSecrets } from "./secrets.ts";
+import { readOrCreateLocalSecrets } from "./secrets.ts";
 import { ensureLocalServersRunning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockAndCleanLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
-import { printLine, runTaskWithProgress, UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
 const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
 const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
@@ -74,14 +74,14 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
 function readPort(variable: string, defaultPort: number): number {
   const port = Number(process.env[variable] || defaultPort);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
-  throw new UserFacingError(`${variable} must be a port from 1 to 65535.`);
+  throw new LocalCommandUserError(`${variable} must be a port from 1 to 65535.`);
 }
 
 /** Returns the environment of the product. Variables of this process override the defaults. */
 async function createProductEnvironment(
   ports: Record<"port" | "opsPort" | "portalPort", number>,
 ): Promise<NodeJS.ProcessEnv> {
-  const { dataKeys, adminKey } = await readOrCreateSecrets(localStateFolder);
+  const { dataKeys, adminKey } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
     OBJECT_STORE: `file:${join(localStateFolder, "objects")}`,
@@ -115,7 +115,7 @@ export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
  * is `logs/live-demo.log`. If the program exits, the product keeps running.
  */
 export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
-  // The path is resolved here, because only this process and the seeding program have the same working directory.
+  // Resolved here, because the live demo has another working directory than this process and the seeding program.
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
   return launchLocalServer({
     name: "The live demo",

@@ -16,10 +16,10 @@ import {
   type CleanupResource,
   isProcessRunning,
   type ProcessIdentity,
-  persistCleanupList,
+  persistCleanupResourcesToFile,
 } from "./process-cleanup.mjs";
 import { repositoryFolder } from "./setup.mjs";
-import { UserFacingError } from "./terminal.mjs";
+import { LocalCommandUserError } from "./terminal.mjs";
 
 /** The folder in the checkout for all data of `npm start`. */
 export const localStateFolder = join(repositoryFolder, ".pragma");
@@ -31,16 +31,16 @@ const minFreeBytes = 256 * 2 ** 20;
 /**
  * Creates the folder with access for this user only, or checks that the existing folder can be used.
  *
- * @throws `UserFacingError` if the folder has another layout version or is broken, or if its disk is nearly full.
+ * @throws `LocalCommandUserError` if the folder has another layout version or is broken, or if its disk is nearly full.
  */
 export function prepareLocalStateFolder(folder = localStateFolder): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
-    throw new UserFacingError(`${folder} is not a folder. Remove it.`);
+    throw new LocalCommandUserError(`${folder} is not a folder. Remove it.`);
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o700);
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < minFreeBytes)
-    throw new UserFacingError(
+    throw new LocalCommandUserError(
       `The disk of ${folder} has ${megabytes(bavail * bsize)} left, but ${megabytes(minFreeBytes)} are needed.`,
     );
 
@@ -49,9 +49,10 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : "none";
   if (version === String(layoutVersion)) return;
   const advice = `Remove it to start with fresh demo data (rm -rf ${folder})`;
-  if (!/^\d+$/.test(version)) throw new UserFacingError(`${folder} is broken: it has no layout version. ${advice}.`);
+  if (!/^\d+$/.test(version))
+    throw new LocalCommandUserError(`${folder} is broken: it has no layout version. ${advice}.`);
   const age = Number(version) < layoutVersion ? "an older" : "a newer";
-  throw new UserFacingError(
+  throw new LocalCommandUserError(
     `${folder} was created by ${age} version of this code (layout ${version}, expected ${layoutVersion}). ${advice}, or use that version.`,
   );
 }
@@ -59,18 +60,18 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
 /**
  * Locks the folder for this process. Cleans up the resources of an earlier process if its cleanup process was killed.
  *
- * @throws `UserFacingError` if another running process uses the folder.
+ * @throws `LocalCommandUserError` if another running process uses the folder.
  */
 export async function lockAndCleanLocalStateFolder(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
   const { owner, resources = [] } = readRunningRecord(file);
   if (owner !== undefined && isProcessRunning(owner))
-    throw new UserFacingError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
+    throw new LocalCommandUserError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
   // A process is cleaned up only if it is still the same, because its id may now belong to another process.
   await cleanUpProcessesContainersAndFolders(
     resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)),
   );
-  persistCleanupList(file);
+  persistCleanupResourcesToFile(file);
 }
 
 /** Returns the record in a file; an empty record if there is no file, or if a full disk or power cut truncated it. */

@@ -2,10 +2,10 @@
  * An error that the user can fix, such as a port in use, a missing program or a full disk. Only its message is shown,
  * without the stack.
  */
-export class UserFacingError extends Error {}
+export class LocalCommandUserError extends Error {}
 
 /**
- * Returns the text to show for an error: the message of a UserFacingError, advice for a file error, or the stack.
+ * Returns the text to show for an error: the message of a LocalCommandUserError, advice for a file error, or the stack.
  * @param {unknown} error
  */
 export function describeErrorForUser(error) {
@@ -13,7 +13,7 @@ export function describeErrorForUser(error) {
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
   if (code === "ENOSPC" || /ENOSPC|no space left on device/i.test(error.message))
     return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
-  if (error instanceof UserFacingError) return error.message;
+  if (error instanceof LocalCommandUserError) return error.message;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
     return `Not allowed to use ${path ?? "a file"}: it may belong to another user who ran this program earlier.`;
   if (path !== undefined) return `${error.message}. If a file in .pragma/ is broken, remove .pragma/ and start again.`;

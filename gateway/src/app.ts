@@ -2,9 +2,9 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { createErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
+import { logAndCreateErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
 import {
-  conditionalJsonResponse,
+  createConditionalJsonResponse,
   jsonResponse,
   type RouteHandlerResponse,
   toFetchResponse,
@@ -95,7 +95,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return toFetchResponse(createErrorResponse(error, { requestId, log }), context.req.method);
+    return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log }), context.req.method);
   });
   return app;
 }
@@ -110,5 +110,5 @@ function sendResponse(context: GatewayHonoContext, response: RouteHandlerRespons
 
 function sendDocument(context: GatewayHonoContext, { body, etag }: OpenApiDocumentWithEtag): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
-  return sendResponse(context, conditionalJsonResponse(body, { etag, ifNoneMatch }));
+  return sendResponse(context, createConditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

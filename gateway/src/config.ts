@@ -1,9 +1,9 @@
 import {
   commonServiceConfigSchema,
-  defaultRateLimitConfig,
+  defaultRateLimitConfigSchema,
   integerEnvSchema,
 } from "@pragma/runtime/config/runtime-config";
-import { redisConfig } from "@pragma/runtime/database/redis";
+import { redisConfigSchema } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
 const originListSchema = z
@@ -20,7 +20,7 @@ const originListSchema = z
 export const gatewayConfigSchema = commonServiceConfigSchema
   .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
-    ...redisConfig.shape,
+    ...redisConfigSchema.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
     /** The public URL of this API, for absolute links. By default, links use the scheme and host of each request. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -35,7 +35,7 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */
-    ...defaultRateLimitConfig.shape,
+    ...defaultRateLimitConfigSchema.shape,
     /** Seconds until a cached key expires. If the event of a revocation is lost, the key works until then. */
     KEY_CACHE_TTL_SECONDS: integerEnvSchema(1, 60).default(60),
     /** The rate limit per client address for requests with a wrong key. */

@@ -2,7 +2,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
-import type { ProcessComponent, ProcessRuntimeResources } from "@pragma/runtime/process/run-process";
+import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "@pragma/runtime/process/run-process";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
@@ -12,12 +12,12 @@ import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
 import { authenticationMiddleware, createApiKeyAuthenticator } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
-import { readOpenApiDocuments } from "./documents/openapi-documents.ts";
+import { readServedOpenApiDocuments } from "./documents/openapi-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createApiKeyRateLimiter, keyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
-import { keylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
+import { createApiKeyRateLimiter, createApiKeyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
+import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
@@ -39,9 +39,9 @@ export async function startGateway({
   registry,
   log: processLog,
   metrics,
-}: ProcessRuntimeResources & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
+}: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
-  const documents = await readOpenApiDocuments();
+  const documents = await readServedOpenApiDocuments();
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
   const forwarder = createServiceForwarder(registry, {
@@ -78,12 +78,12 @@ export async function startGateway({
       },
     }),
     headerLimits: headerLimitMiddleware,
-    addressLimit: keylessRequestLimitMiddleware(
+    addressLimit: createKeylessRequestLimitMiddleware(
       rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST),
     ),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
     authenticate: authenticationMiddleware(authenticate),
-    rateLimit: keyRateLimitMiddleware(rateLimiter),
+    rateLimit: createApiKeyRateLimitMiddleware(rateLimiter),
     trackStream: createStreamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,
     documents,

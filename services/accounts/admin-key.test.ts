@@ -3,7 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { installOutboxRecordingTrigger } from "@pragma/runtime/testing/outbox-recorder";
+import { installTestOutboxCopyTrigger } from "@pragma/runtime/testing/outbox-recorder";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -100,7 +100,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("replaces the previous key when five instances start concurrently", async () => {
     const service = await startAccountsService("the-first-admin-key");
-    // Opens all connections before the five calls start, so that the calls really run concurrently.
+    // Opens three connections first, so that several of the five calls really run at the same time.
     await Promise.all(Array.from({ length: 3 }, () => service.db.sql`select pg_sleep(0.1)`));
     const instance = { db: service.db, log: createLogger({ name: "accounts", level: "silent" }) };
     await Promise.all(Array.from({ length: 5 }, () => ensureAdminApiKey(instance, "the-second-admin-key")));
@@ -120,7 +120,7 @@ describe("PRAGMA_ADMIN_KEY", () => {
 
   it("publishes key.changed for the key that it replaces", async () => {
     const first = await startAccountsService("the-first-admin-key");
-    await installOutboxRecordingTrigger(first.db);
+    await installTestOutboxCopyTrigger(first.db);
     await startAccountsService("the-second-admin-key");
     const rows = await first.db.sql<{ body: string }[]>`select body from recorded_outbox order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data)).toMatchObject([

@@ -11,7 +11,7 @@ import type { AccountsContext } from "./context.ts";
 import { createLocationNotFoundError } from "./locations.ts";
 import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import { type ApiKeyEventFields, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { lockLocationApiConsumer, lockOperatorApiConsumerByName } from "./queries/consumers.ts";
+import { lockOperatorApiConsumerByName, shareLockApiConsumerByName } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
@@ -51,7 +51,7 @@ export async function createConsumerApiKey(
     if (!(await findLocationRef(tx, locationId))) throw createLocationNotFoundError(locationId);
     const operatorConsumer =
       hasScope(principal.scopes, "locations:any") && (await lockOperatorApiConsumerByName(tx, consumerName));
-    const consumer = operatorConsumer || (await lockLocationApiConsumer(tx, { name: consumerName, locationId }));
+    const consumer = operatorConsumer || (await shareLockApiConsumerByName(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     requireScopesToGrant(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);

@@ -1,9 +1,9 @@
-import { defaultRateLimitConfig } from "@pragma/runtime/config/runtime-config";
+import { defaultRateLimitConfigSchema } from "@pragma/runtime/config/runtime-config";
 import { apiKeyPrefix, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { z } from "zod";
 
 export const accountsConfigSchema = z.object({
-  ...defaultRateLimitConfig.shape,
+  ...defaultRateLimitConfigSchema.shape,
   /**
    * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.
    * A changed value replaces the previous key, which is then revoked.

@@ -8,7 +8,7 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { adminApiConsumerName } from "./admin-key.ts";
 import { publishApiKeyChanged } from "./api-keys.ts";
-import type { AccountsContext, DatabaseRowOfApiEntity } from "./context.ts";
+import type { AccountsContext, ApiEntityRowWithDates } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
@@ -29,7 +29,7 @@ import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./quer
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsContext,
   { name, principal }: { name: string; principal: Principal },
-): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
+): Promise<ApiEntityRowWithDates<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   const scopes = defaultApiConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
@@ -49,19 +49,19 @@ interface ConsumerChange {
 }
 
 /**
- * Changes the scopes and rate limit of a consumer, and returns the consumer. Publishes `key.changed` for each of its
- * keys, so that gateways refresh their caches. The principal must have every old and new scope of the consumer, and its
- * rate limit must not be lower than the old and the new rate limit of the consumer. A principal without `locations:any`
- * finds only consumers of its own location.
+ * Changes the scopes and rate limit of a consumer, and returns the consumer. Publishes `key.changed` for each of the
+ * consumer's active keys, so that gateways refresh their caches. The principal must have every old and new scope of the
+ * consumer, and its rate limit must not be lower than the old and the new rate limit of the consumer. A principal
+ * without `locations:any` finds only consumers of its own location.
  *
  * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
  * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
  * of admin keys.
  */
-export async function changeApiConsumer(
+export async function changeApiConsumerAndPublishEvents(
   { db, defaultRateLimit }: AccountsContext,
   { id, change, principal, context }: ConsumerChange,
-): Promise<DatabaseRowOfApiEntity<ApiConsumer>> {
+): Promise<ApiEntityRowWithDates<ApiConsumer>> {
   const locationId = getReadableLocationId(principal);
   return db.transaction(async (tx) => {
     const consumer = await lockApiConsumer(tx, { id, locationId });

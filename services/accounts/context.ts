@@ -4,7 +4,7 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 /** An API entity as PostgreSQL returns it, with `Date` objects, which JSON converts to the date-time format of the API. */
-export type DatabaseRowOfApiEntity<Entity> = {
+export type ApiEntityRowWithDates<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };
 

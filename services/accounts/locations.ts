@@ -74,7 +74,7 @@ export function createLocationNotFoundError(id: string): ApiError {
 }
 
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
-export async function createLocation(
+export async function createLocationAndPublishUpdate(
   { db }: Pick<AccountsContext, "db">,
   { location, context }: { location: CreateLocationRequest; context: RequestContext },
 ): Promise<string> {
@@ -102,7 +102,7 @@ export async function createLocation(
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */
-export async function importLocation(
+export async function findOrCreateLegacyLocation(
   { db }: Pick<AccountsContext, "db">,
   { location, context }: { location: ImportLocationRequest; context: RequestContext },
 ): Promise<{ id: string; isNew: boolean }> {
@@ -133,7 +133,7 @@ export async function importLocation(
  *
  * @throws `ApiError` location_not_found.
  */
-export async function changeLocation(
+export async function changeLocationAndPublishUpdate(
   { db }: Pick<AccountsContext, "db">,
   { id, change, context }: { id: string; change: ChangeLocationRequest; context: RequestContext },
 ): Promise<LocationRow> {

@@ -7,23 +7,23 @@ import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createLegacyLocationImportBody, importTestLocation } from "./testing/location-fixtures.ts";
+import { buildTestLegacyLocationImportBody, importTestLocation } from "./testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
   testAdminKey,
 } from "./testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
-  ownLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
-  otherLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
+  accounts = await startAccountsServiceUnderTest();
+  ownLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
+  otherLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
 });
 afterAll(() => accounts.remove());
 
@@ -426,7 +426,7 @@ describe("a key that may manage consumers", () => {
     expect(await trySetScopes(principal, own.id, readScopes)).toBe("consumer_not_found");
   });
 
-  /** Creates a key whose consumer belongs to this location and has this rate limit. Returns the id of the key. */
+  /** Creates a key for a new consumer with this rate limit, at the manager's location. Returns the id of the key. */
   async function createKeyWithRateLimit(rateLimit: RateLimit | null): Promise<string> {
     const own = await createConsumer();
     await requestOutcome("PATCH", `/v1/consumers/${own.id}`, operatorTestPrincipal, { rateLimit });

@@ -61,6 +61,6 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
  *
  * @throws `ApiError` location_forbidden. `detail` is shown to the client.
  */
-export function requireLocationsAnyScope(principal: Principal, detail: string): void {
+export function requireAccessToAnyLocation(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }

@@ -1,13 +1,13 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { createCatalogBodyReader } from "./parse-catalog-body.ts";
 
 /** The dependencies of the catalog service's routes. */
 export interface CatalogContext {
   db: Database;
-  locations: LocationLookup;
+  locations: LocationLookupClient;
   reader: ReturnType<typeof createCatalogBodyReader>;
   /** Limits the total size, in bytes, of the changed catalogs that a location sends per day. */
   quota: LocationDailyQuota;

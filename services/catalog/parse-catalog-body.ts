@@ -25,7 +25,7 @@ export function parseCatalogBody(bytes: Uint8Array): SerializedCatalog | Request
 
 export default createBodyParserWorkerFunction(parseCatalogBody);
 
-/** Maximum bytes of a body that is parsed without a thread, because a thread takes longer than parsing (2 ms). */
+/** Maximum bytes of a body that is parsed without a thread, because parsing such a body takes only about 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a parser that parses large bodies in a thread, because parsing 20,000 products takes one second. */

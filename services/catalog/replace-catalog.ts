@@ -1,11 +1,11 @@
-import type { ReplacedCatalog } from "@pragma/contracts/catalog";
+import type { ReplaceCatalogResponse } from "@pragma/contracts/catalog";
 import { ApiError } from "@pragma/contracts/errors";
 import { parseEntityTags } from "@pragma/runtime/http/route-response";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { CatalogContext } from "./context.ts";
-import { lockCatalogInsertingIfMissing, upsertCatalog } from "./queries/catalogs.ts";
+import { lockCatalogInsertingIfMissing, replaceChangedCatalogLists } from "./queries/catalogs.ts";
 import type { SerializedCatalog } from "./serialize-catalog.ts";
 
 interface CatalogReplacement {
@@ -25,15 +25,15 @@ interface CatalogReplacement {
 export async function replaceCatalog(
   { db, quota }: Pick<CatalogContext, "db" | "quota">,
   { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
-): Promise<ReplacedCatalog> {
+): Promise<ReplaceCatalogResponse> {
   return db.transaction(async (tx) => {
     const current = await lockCatalogInsertingIfMissing(tx, locationId);
     const { etag, counts } = catalog;
     const changed = current.etag !== etag;
     // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.
     if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
-    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
-    const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
+    if (changed) await consumeDailyQuotaOrThrow(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+    const { updatedAt } = changed ? await replaceChangedCatalogLists(tx, locationId, catalog) : current;
     if (changed) {
       const data = { locationId, etag, counts };
       await writeEventToOutbox(tx, "catalog.updated", { subject: locationId, data, traceparent });

@@ -1,5 +1,5 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { catalogConfigSchema } from "./config.ts";
 import type { CatalogContext } from "./context.ts";
 import { createCatalogBodyReader } from "./parse-catalog-body.ts";
@@ -19,7 +19,7 @@ export default defineService<typeof catalogConfigSchema, CatalogContext>({
   config: catalogConfigSchema,
   createResources({ db, registry }, config) {
     const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
-    const locations = createUncachedLocationLookup(registry, "catalog");
+    const locations = createUncachedLocationLookupClient(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },

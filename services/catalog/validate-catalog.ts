@@ -1,8 +1,8 @@
 import {
   type Catalog,
   type CatalogItemListName,
-  catalogItemListDefinitions,
   catalogItemListNames,
+  catalogListItemSchemasAndLimits,
 } from "@pragma/contracts/catalog";
 import type { RequestIssue } from "@pragma/contracts/errors";
 import { createUniqueIdsCheck } from "@pragma/contracts/fields";
@@ -33,7 +33,7 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | RequestB
 }
 
 function validateList(name: CatalogItemListName, list: unknown, issues: IssueCollector): unknown[] {
-  const { itemSchema, itemName, max } = catalogItemListDefinitions[name];
+  const { itemSchema, itemName, max } = catalogListItemSchemasAndLimits[name];
   if (Array.isArray(list) && list.length > max) {
     issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];

@@ -39,7 +39,7 @@ const maxConcurrentCopies = 16;
  * to which the database refers. No body is missing, because services store a body before the row that refers to it. If
  * the folder contains an earlier backup, replaces the dump and adds the missing bodies.
  */
-export async function createBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
+export async function createDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
   const paths = backupPathsOf(folder);
@@ -65,7 +65,7 @@ export async function createBackup(config: BackupConfig, folder: string): Promis
  * @throws `Error` before it writes any data, if the database already has schemas of the namespace, or if the backup
  * contains another namespace.
  */
-export async function restoreBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
+export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
   const paths = backupPathsOf(folder);
   const manifest = backupManifest.parse(JSON.parse(await readFile(paths.manifest, "utf8")));

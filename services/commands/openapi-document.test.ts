@@ -1,10 +1,10 @@
-import type { OperationDefinition } from "@pragma/runtime/http/define-route";
+import type { ApiOperationDefinition } from "@pragma/runtime/http/define-route";
 import { deprecatedTestOperation } from "@pragma/runtime/testing/deprecated-operation";
 import { expect, it } from "vitest";
 import { createOpenApiDocument } from "./openapi-document.ts";
 
 const options = { info: { title: "Test", version: "1", description: "" }, servers: [], tags: [] };
-const createTestDocument = (...operations: OperationDefinition[]) =>
+const createTestDocument = (...operations: ApiOperationDefinition[]) =>
   createOpenApiDocument(operations, { ...options, audiences: ["public"] });
 
 it("states when a deprecated operation may be removed, and its successor", () => {

@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { type ApiErrorCode, apiErrorDefinitions, problemSchema } from "@pragma/contracts/errors";
 import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
-import type { OperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
+import type { ApiOperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
 
 /** An OpenAPI 3.1 document. */
@@ -68,7 +68,7 @@ const conditionalRequestHeaders = z.object({
 
 /** Returns the OpenAPI 3.1 document. @throws `Error` if two operations have the same route or the same id. */
 export function createOpenApiDocument(
-  operations: OperationDefinition[],
+  operations: ApiOperationDefinition[],
   options: OpenApiDocumentOptions,
 ): OpenApiDocument {
   throwOnCollisions(operations);
@@ -124,7 +124,7 @@ export function createOpenApiDocument(
   return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
 }
 
-function descriptionOf({ description: text, scope, deprecation }: OperationDefinition): string {
+function descriptionOf({ description: text, scope, deprecation }: ApiOperationDefinition): string {
   const successorNotice = deprecation?.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
   const deprecationNotice = deprecation
     ? `\n\nDeprecated: this operation may be removed on or after ${deprecation.sunset}.${successorNotice}`
@@ -135,7 +135,7 @@ function descriptionOf({ description: text, scope, deprecation }: OperationDefin
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
 }
 
-function requestHeadersOf({ method, scope, request, responses }: OperationDefinition): z.ZodObject {
+function requestHeadersOf({ method, scope, request, responses }: ApiOperationDefinition): z.ZodObject {
   return z.object({
     ...(method === "post" && scope !== null && idempotencyHeaders.shape),
     ...(responses[304] && conditionalRequestHeaders.shape),
@@ -143,7 +143,7 @@ function requestHeadersOf({ method, scope, request, responses }: OperationDefini
   });
 }
 
-function successResponsesOf({ responses }: OperationDefinition) {
+function successResponsesOf({ responses }: ApiOperationDefinition) {
   return Object.fromEntries(
     Object.entries(responses).map(([status, { description, schema, example, contentType = "application/json" }]) => [
       status,
@@ -156,7 +156,7 @@ function successResponsesOf({ responses }: OperationDefinition) {
 }
 
 /** Returns the error responses by status. The description of a response lists its error codes. */
-function errorResponsesOf({ errors, request, scope, method }: OperationDefinition) {
+function errorResponsesOf({ errors, request, scope, method }: ApiOperationDefinition) {
   const hasInput = request?.params || request?.query;
   const idempotencyErrors: ApiErrorCode[] = [
     "invalid_request",
@@ -187,7 +187,7 @@ function errorResponsesOf({ errors, request, scope, method }: OperationDefinitio
   );
 }
 
-function throwOnCollisions(operations: OperationDefinition[]): void {
+function throwOnCollisions(operations: ApiOperationDefinition[]): void {
   const operationIds = new Map<string, string>();
   for (const { method, path, operationId } of operations) {
     const route = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
-import { gatewayOperations } from "@pragma/gateway/documents/gateway-operations";
+import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-operations";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
@@ -18,8 +18,8 @@ const openApiInfo = {
   version: "1.0.0",
   description: [
     "Orders, reports, catalogs and tills of restaurants, bars and hotels, from their point-of-sale (POS) systems.",
-    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request another location's data, the response is the same as for data that does not exist.",
-    "**Values.** Bodies are JSON. You can compress them with gzip and send `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 means 14.00. Tax rates in reports, V1 orders and the catalog are in hundredths of a percent: 1000 means 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 means 10%. Date-times are in the format of RFC 3339. In responses, they are always in UTC. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths can have a trailing slash.",
+    "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request a resource of another location by its ID, the response is the same as if the resource did not exist.",
+    "**Values.** Bodies are JSON. You can compress request bodies with gzip if you send `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 means 14.00. Tax rates in reports, V1 orders and the catalog are in hundredths of a percent: 1000 means 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 means 10%. Date-times are in the format of RFC 3339. In responses, they are always in UTC. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths can have a trailing slash.",
     "**Lists** are paginated, except for the lists of the catalog. By default, a page has 10 items. Set `size` to get up to 100 items. To read a whole list, send the `nextPageToken` of each page as `pageToken` in the next request. Pagination by token is the fastest way to read a whole list, and neither skips nor repeats items.",
     "**Retries.** A POST request with an `Idempotency-Key` takes effect only once, even if you send it several times. After a response with status 429 or 503, wait for the number of seconds in `Retry-After`.",
     "**Caching.** If a response has an `ETag`, send its value as `If-None-Match` in the next request. If the resource has not changed, you get 304 without a body.",
@@ -34,15 +34,15 @@ const openApiTags = [
   { name: "Reports", description: "End-of-day reports" },
   { name: "Catalog", description: "Products, categories, modifiers, taxes and payment methods of a location" },
   { name: "Orders", description: "Orders of closed shifts" },
-  { name: "Live orders", description: "Open orders and their changes" },
+  { name: "Live orders", description: "Orders whose till has not been closed yet, and their changes" },
   { name: "Webhooks", description: "Events of a location, sent to subscribed endpoints" },
   { name: "Tills", description: "Records of closed shifts, pushed by POS systems" },
   { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
-  { name: "Jobs", description: "Background jobs" },
+  { name: "Jobs", description: "Background jobs of a location" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Applications that use the API, with their scopes and rate limits" },
-  { name: "Keys", description: "API keys" },
-  { name: "OpenAPI documents", description: "The OpenAPI documents of this API" },
+  { name: "Keys", description: "API keys, which give consumers access to locations" },
+  { name: "OpenAPI documents", description: "Machine-readable descriptions of this API, in the OpenAPI format" },
 ];
 
 const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventName[]).map((name) => ({
@@ -50,7 +50,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "This message is sent to the endpoints that subscribe to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID. Messages can arrive in a different sequence than the events.",
+    "This message is sent to the endpoints that subscribe to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive in a different sequence from that of the events.",
   headers: webhookMessageHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {
@@ -60,7 +60,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   },
 }));
 
-const operations = [...gatewayOperations, ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes)];
+const operations = [...gatewayServedOperations, ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes)];
 
 const documents = {
   "openapi.json": createDocumentFor(["public"]),

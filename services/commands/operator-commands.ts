@@ -12,9 +12,12 @@ erase --location <id> --before <day>     erase the personal data in all orders o
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 
 /** An invalid command line. */
-export class OpsUsageError extends Error {}
+export class OpsCommandLineUsageError extends Error {}
 
-/** Reads `parkedAt`, the only name that older processes send. The output contains both names, for existing scripts. */
+/**
+ * Reads the time from `parkedAt`, because older processes send only this former name of `deadLetteredAt`. The output
+ * contains both names, for existing scripts.
+ */
 const deadLetterListSchema = z.array(
   z
     .object({
@@ -30,10 +33,10 @@ const deadLetterListSchema = z.array(
 const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 
 /** A client of the ops ports of an installation. */
-type OpsClient = ReturnType<typeof createOpsClient>;
+type OpsPortClient = ReturnType<typeof createOpsPortClient>;
 
 /** Returns a client. `urls` are the URLs of ops ports, such as `http://reporting:4090`. `token` is their OPS_TOKEN. */
-export function createOpsClient(urls: string[], token: string | undefined) {
+export function createOpsPortClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
     const response = await fetch(new URL(path, url), {
       method,
@@ -59,8 +62,8 @@ export function createOpsClient(urls: string[], token: string | undefined) {
   };
 }
 
-/** Runs a command and returns the result to print. Throws `OpsUsageError` when the command line is invalid. */
-export async function runOpsCommand(commandLine: string[], client: OpsClient): Promise<unknown> {
+/** Runs a command and returns the result to print. Throws `OpsCommandLineUsageError` when the command line is invalid. */
+export async function runOpsCommand(commandLine: string[], client: OpsPortClient): Promise<unknown> {
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
@@ -86,7 +89,7 @@ export async function runOpsCommand(commandLine: string[], client: OpsClient): P
     case "erase": {
       const { location, orders, before } = values;
       if (!location || (orders === undefined) === (before === undefined)) {
-        throw new OpsUsageError("erase needs --location and either --orders or --before.");
+        throw new OpsCommandLineUsageError("erase needs --location and either --orders or --before.");
       }
       const orderSelection = orders === undefined ? { before } : { orderIds: orders.split(",") };
       // Only reporting has this path. It publishes an event, so that the other services also erase the data.
@@ -98,7 +101,7 @@ export async function runOpsCommand(commandLine: string[], client: OpsClient): P
       return erasure;
     }
     default:
-      throw new OpsUsageError(
+      throw new OpsCommandLineUsageError(
         positionals.length > 0 ? `Unknown command: ${positionals.join(" ")}.` : "No command given.",
       );
   }
@@ -118,23 +121,23 @@ function parseCommandLine(commandLine: string[]) {
       },
     });
   } catch (error) {
-    throw new OpsUsageError(error instanceof Error ? error.message : String(error));
+    throw new OpsCommandLineUsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
 function requireIds(ids: string[]): string[] {
-  if (ids.length === 0) throw new OpsUsageError("Pass at least one ID, or --all.");
+  if (ids.length === 0) throw new OpsCommandLineUsageError("Pass at least one ID, or --all.");
   return ids;
 }
 
 /** Returns all dead letters without duplicates, because the instances of a service return the same dead letters. */
-async function fetchDeadLetters(client: OpsClient) {
+async function fetchDeadLetters(client: OpsPortClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
 }
 
-async function fetchUnfinishedTills(client: OpsClient, seconds: string | undefined) {
+async function fetchUnfinishedTills(client: OpsPortClient, seconds: string | undefined) {
   const query = seconds === undefined ? "" : `?seconds=${encodeURIComponent(seconds)}`;
   const lists = await client.requestEachProcess("GET", `/till-ingest/unfinished${query}`);
   const tills = lists.flatMap((list) => unfinishedTillListSchema.parse(list));

@@ -1,15 +1,17 @@
-import { createOpsClient, OpsUsageError, opsCommandUsage, runOpsCommand } from "./operator-commands.ts";
+import { createOpsPortClient, OpsCommandLineUsageError, opsCommandUsage, runOpsCommand } from "./operator-commands.ts";
 
 const { OPS_URLS = "http://127.0.0.1:4090", OPS_TOKEN } = process.env;
 
 try {
   const commandResult = await runOpsCommand(
     process.argv.slice(2),
-    createOpsClient(OPS_URLS.split(","), OPS_TOKEN || undefined),
+    createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined),
   );
   process.stdout.write(`${JSON.stringify(commandResult, null, 2)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(error instanceof OpsUsageError ? `${message}\n\n${opsCommandUsage}\n` : `${message}\n`);
+  process.stderr.write(
+    error instanceof OpsCommandLineUsageError ? `${message}\n\n${opsCommandUsage}\n` : `${message}\n`,
+  );
   process.exitCode = 1;
 }

@@ -1,8 +1,8 @@
 import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
-import { redisConfig } from "@pragma/runtime/database/redis";
+import { redisConfigSchema } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
-export const jobsConfigSchema = redisConfig.extend({
+export const jobsConfigSchema = redisConfigSchema.extend({
   NAMESPACE: z.string().default("pragma"),
   /** Maximum number of jobs of one location that run at the same time, across all processes. */
   JOBS_CONCURRENCY: integerEnvSchema(1, 1_000).default(5),

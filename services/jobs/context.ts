@@ -1,6 +1,6 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { JobsConfig } from "./config.ts";
 import type { JobQueue } from "./job-queue.ts";
 
@@ -9,7 +9,7 @@ export interface JobsContext {
   db: Database;
   config: JobsConfig;
   jobQueue: JobQueue;
-  locations: LocationLookup;
+  locations: LocationLookupClient;
 }
 
 export const defineJobsRoute = createRouteDefiner<JobsContext>();

@@ -5,7 +5,7 @@ import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
-import { admitDueJobs, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
+import { type JobPrimaryKey, type JobRow, markDueJobsAsQueued, updateUnfinishedJobRow } from "./queries/jobs.ts";
 import { type JobRunnerDependencies, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
@@ -89,7 +89,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
     if (state === "failed" && job.attemptsMade > 0) return existing?.retry();
     if (state === "active" && job.attemptsMade > 0) {
       // BullMQ has not recorded the failed attempt yet, so the job must wait for the next search.
-      await updateJob(db.sql, job, { queuedAt: null });
+      await updateUnfinishedJobRow(db.sql, job, { queuedAt: null });
       return;
     }
     if (state === "completed" || state === "failed") await existing?.remove();
@@ -105,7 +105,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
   const admissionLoop = startClaimLoop<JobRow>({
     name: "public jobs",
     log,
-    claim: async () => (connection.status === "ready" ? admitDueJobs(db, config.JOBS_CONCURRENCY) : []),
+    claim: async () => (connection.status === "ready" ? markDueJobsAsQueued(db, config.JOBS_CONCURRENCY) : []),
     // An error is only logged, because a later search finds a job that did not reach Redis.
     processItem: (job) => enqueueJob(job).then(redisOutage.recordRecovery, redisOutage.recordFailure),
     concurrency: maxConcurrentAdds,

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
@@ -90,9 +90,9 @@ describe.concurrent("a stopping process", () => {
 });
 
 describe.concurrent("while Redis is unavailable", () => {
-  let redis: DedicatedInfrastructureServer;
+  let redis: DedicatedTestInfrastructureServer;
   beforeAll(async () => {
-    redis = await startDedicatedInfrastructureServer("redis");
+    redis = await startDedicatedTestInfrastructureServer("redis");
   });
   afterAll(() => redis?.stop());
 
@@ -156,7 +156,7 @@ describe.concurrent("a job that BullMQ has lost", () => {
 });
 
 describe.concurrent("a process that has lost its lease", () => {
-  /** Starts a job whose lease another process then acquires. */
+  /** Starts a job, and changes its row as if another process had then acquired its lease. */
   async function startStalledJob(message: string, jobOptions = {}) {
     const testJobs = await startTestJobsService();
     const location = testJobs.createTestLocation();

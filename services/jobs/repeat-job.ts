@@ -1,5 +1,11 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { countUnfinishedJobRuns, insertJob, type JobPrimaryKey, type JobRow, updateJob } from "./queries/jobs.ts";
+import {
+  countUnfinishedJobRuns,
+  insertJob,
+  type JobPrimaryKey,
+  type JobRow,
+  updateUnfinishedJobRow,
+} from "./queries/jobs.ts";
 import { computeNextJobRunMs } from "./repeat-schedule.ts";
 
 /**
@@ -17,7 +23,7 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
   // The message of the run is empty, because the message is stored only once, with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: dueMs };
   await insertJob(tx, { ...run, id: `${job.id}:${dueMs}`, repeatingJobId: job.id, options }, new Date(dueMs));
-  await updateJob(tx, job, { lastDueMs: dueMs });
+  await updateUnfinishedJobRow(tx, job, { lastDueMs: dueMs });
 }
 
 /**
@@ -27,5 +33,5 @@ export async function insertNextJobRun(tx: SqlTransaction, job: JobRow): Promise
 export async function finishRepeatingJobIfExhausted(tx: SqlTransaction, key: JobPrimaryKey): Promise<void> {
   if ((await countUnfinishedJobRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
-  await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
+  await updateUnfinishedJobRow(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
 }

@@ -9,14 +9,14 @@ import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } fr
 import {
   acquireJobLease,
   deleteJobRow,
+  type JobKeyWithOptionalLease,
   type JobPrimaryKey,
   type JobRow,
-  jobLeaseExpiry,
-  type LeasedJobKey,
-  lockJob,
-  updateJob,
+  lockJobRow,
+  newJobLeaseExpirySql,
+  updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
-import { deleteFinishedJobsBeyondRetention } from "./queries/remove-jobs.ts";
+import { deleteJobRowsBeyondRetentionOptions } from "./queries/remove-jobs.ts";
 import { finishRepeatingJobIfExhausted, insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
@@ -28,8 +28,8 @@ type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "fail
  * completed job still waits for children, it finishes when the last of them finishes. Changes nothing if the job has
  * already finished, or if another process holds its lease.
  */
-async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobOutcome): Promise<void> {
-  const job = await lockJob(tx, key);
+async function finishJob(tx: SqlTransaction, key: JobKeyWithOptionalLease, jobOutcome: JobOutcome): Promise<void> {
+  const job = await lockJobRow(tx, key);
   if (!job || job.finishedAt || (key.leaseId !== undefined && key.leaseId !== job.leaseId)) return;
   const { outcome } = jobOutcome;
   const isCompleted = outcome === "completed";
@@ -38,18 +38,24 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
     : { failure: jobOutcome.failure };
   if (job.repeatingJobId !== null) {
     const repeating = { locationId: job.locationId, id: job.repeatingJobId };
-    await updateJob(tx, repeating, { ...resultFields, runs: tx`runs + 1` });
+    await updateUnfinishedJobRow(tx, repeating, { ...resultFields, runs: tx`runs + 1` });
     await deleteJobRow(tx, job);
     return finishRepeatingJobIfExhausted(tx, repeating);
   }
   if (isCompleted && job.pendingChildren > 0) {
-    await updateJob(tx, job, { isWorkDone: true, leaseExpiresAt: null, queuedAt: null, progress: 0 });
+    await updateUnfinishedJobRow(tx, job, { isWorkDone: true, leaseExpiresAt: null, queuedAt: null, progress: 0 });
     return;
   }
   const counts = isCompleted ? { progress: 100 } : { attemptsMade: job.attemptsMade + 1 };
-  await updateJob(tx, job, { ...resultFields, ...counts, outcome, leaseExpiresAt: null, finishedAt: tx`now()` });
+  await updateUnfinishedJobRow(tx, job, {
+    ...resultFields,
+    ...counts,
+    outcome,
+    leaseExpiresAt: null,
+    finishedAt: tx`now()`,
+  });
   await updateParentJob(tx, job, outcome);
-  await deleteFinishedJobsBeyondRetention(tx, job, outcome);
+  await deleteJobRowsBeyondRetentionOptions(tx, job, outcome);
 }
 
 /** Updates the parent of a finished child. By default, the parent of a failed child waits forever. */
@@ -60,7 +66,9 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
   if (outcome === "failed" && failParentOnFailure) {
     await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
-    const waitingParent = await updateJob(tx, key, { pendingChildren: tx`greatest(0, pending_children - 1)` });
+    const waitingParent = await updateUnfinishedJobRow(tx, key, {
+      pendingChildren: tx`greatest(0, pending_children - 1)`,
+    });
     if (!waitingParent?.isWorkDone || waitingParent.pendingChildren > 0) return;
     const { message, duration } = waitingParent;
     await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
@@ -74,7 +82,7 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
 async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow | undefined> {
   const job = await acquireJobLease(tx, key);
   if (!job || job.repeatingJobId === null) return job;
-  const repeating = await lockJob(tx, { locationId: job.locationId, id: job.repeatingJobId });
+  const repeating = await lockJobRow(tx, { locationId: job.locationId, id: job.repeatingJobId });
   if (repeating?.lastDueMs === job.timestamp) await insertNextJobRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }
@@ -90,7 +98,7 @@ export type JobHandler = (
 ) => Promise<JobResult>;
 
 /** Waits for the job's duration, and reports the progress in the meantime. */
-export const performJobBySleeping: JobHandler = async ({ message, duration }, { reportProgress, signal }) => {
+export const sleepForJobDuration: JobHandler = async ({ message, duration }, { reportProgress, signal }) => {
   const startedAtMs = performance.now();
   const elapsedMs = () => performance.now() - startedAtMs;
   const stepMs = Math.min(Math.max(duration / 20, 250), 5_000);
@@ -102,7 +110,6 @@ export const performJobBySleeping: JobHandler = async ({ message, duration }, { 
   return { message, waited: Math.round(elapsedMs()) };
 };
 
-/** The dependencies for running jobs. */
 export interface JobRunnerDependencies {
   db: Database;
   log: Logger;
@@ -130,7 +137,9 @@ export async function runJob(
   const reportProgress = async (progress: number) => {
     queued.updateProgress(progress).catch(() => {});
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-    await updateJob(db.sql, job, { leaseExpiresAt: jobLeaseExpiry(db.sql), progress }).catch(() => {});
+    await updateUnfinishedJobRow(db.sql, job, { leaseExpiresAt: newJobLeaseExpirySql(db.sql), progress }).catch(
+      () => {},
+    );
   };
   await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
     const startedAtMs = performance.now();
@@ -143,7 +152,7 @@ export async function runJob(
       const error = cause instanceof Error ? cause : new Error(String(cause));
       if (signal.aborted) {
         log.info({ ...logFields(), isRequeued: true }, "job requeued");
-        await updateJob(db.sql, job, { leaseExpiresAt: null, progress: 0 });
+        await updateUnfinishedJobRow(db.sql, job, { leaseExpiresAt: null, progress: 0 });
         // Returns the job to the BullMQ queue, so that another process can start it immediately.
         await queued.moveToWait(queued.token).catch(() => {});
         throw new WaitingError();
@@ -175,5 +184,5 @@ async function recordJobFailure(
     dueAt: new Date(dueMs),
     sortPosition: dueMs / 1000,
   };
-  await updateJob(tx, job, { ...waitingFields, attemptsMade, failure });
+  await updateUnfinishedJobRow(tx, job, { ...waitingFields, attemptsMade, failure });
 }

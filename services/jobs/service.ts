@@ -1,12 +1,12 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { jobsConfigSchema } from "./config.ts";
 import type { JobsContext } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
 import { deleteOldFinishedJobRows } from "./queries/remove-jobs.ts";
 import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
-import { type JobHandler, performJobBySleeping } from "./run-job.ts";
+import { type JobHandler, sleepForJobDuration } from "./run-job.ts";
 
 /** Returns the definition of the jobs service, which runs each job with `perform`. */
 export function defineJobsService(perform: JobHandler) {
@@ -18,7 +18,7 @@ export function defineJobsService(perform: JobHandler) {
       metrics.observeGauge("jobs_unfinished", "Unfinished public jobs", () => countAllUnfinishedJobs(db.sql));
       const jobQueue = startJobQueue(config, { db, log, perform });
       return {
-        services: { db, config, jobQueue, locations: createUncachedLocationLookup(registry, "jobs") },
+        services: { db, config, jobQueue, locations: createUncachedLocationLookupClient(registry, "jobs") },
         checks: { redis: jobQueue.checkRedis },
         queues: () => [jobQueue.queue],
         close: jobQueue.close,
@@ -36,4 +36,4 @@ export function defineJobsService(perform: JobHandler) {
 }
 
 /** The jobs service, which queues and runs the jobs of each location. */
-export default defineJobsService(performJobBySleeping);
+export default defineJobsService(sleepForJobDuration);

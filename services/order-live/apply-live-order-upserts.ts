@@ -3,40 +3,40 @@ import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { OrderLiveContext } from "./context.ts";
 import {
   determineOrderEventType,
   getFilterFieldsOfListedOrder,
+  getLaterTime,
   type OrderEventType,
-  pickLaterTime,
   type StoredLiveOrderState,
   shouldSkipLiveOrderUpsert,
 } from "./order-state.ts";
-import type { IncomingLiveOrder } from "./orders-body.ts";
+import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
 import {
   findFinalReportTillIds,
-  findStoredLiveOrderStates,
+  findOrderStatesIncludingDeparted,
   type LiveOrderUpsertRow,
   upsertLiveOrderRows,
 } from "./queries/orders.ts";
 import {
-  appendLiveOrderStreamEntries,
+  appendLiveOrderChangeLogEntries,
   ensureAndLockLiveOrderStream,
   type LiveOrderChangeLogEntry,
 } from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
   locationId: string;
-  orders: IncomingLiveOrder[];
+  orders: ValidatedLiveOrderUpsert[];
   context: RequestContext;
 }
 
 /** The effects of one applied order. */
 interface OrderChange {
-  incoming: IncomingLiveOrder;
+  incoming: ValidatedLiveOrderUpsert;
   stored: LiveOrderUpsertRow;
   event: OrderEventType | undefined;
   /** Undefined for a training order that was not listed before, because lists never show training orders. */
@@ -61,7 +61,7 @@ export async function applyLiveOrderUpserts(
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       ensureAndLockLiveOrderStream(tx, locationId),
-      findStoredLiveOrderStates(tx, { locationId, ids }),
+      findOrderStatesIncludingDeparted(tx, { locationId, ids }),
       findFinalReportTillIds(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
@@ -79,7 +79,7 @@ export async function applyLiveOrderUpserts(
     await Promise.all([
       writeChanges(tx, { locationId, changes, traceparent }),
       changes.length > 0 &&
-        consumeDailyQuota(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
+        consumeDailyQuotaOrThrow(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
       ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };
         return writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
@@ -95,7 +95,7 @@ function countStoredBytes(changes: OrderChange[]): number {
 }
 
 function computeOrderChange(
-  incoming: IncomingLiveOrder,
+  incoming: ValidatedLiveOrderUpsert,
   before: StoredLiveOrderState | undefined,
   { locationId, now, position }: { locationId: string; now: string; position: number },
 ): OrderChange {
@@ -109,7 +109,7 @@ function computeOrderChange(
   const stored: LiveOrderUpsertRow = {
     id,
     ...state,
-    modifiedAt: pickLaterTime(state.modifiedAt, before?.modifiedAt ?? null),
+    modifiedAt: getLaterTime(state.modifiedAt, before?.modifiedAt ?? null),
     isTraining,
     sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
     position: isShown ? position + 1 : (before?.position ?? 0),
@@ -147,7 +147,7 @@ async function writeChanges(
   const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
     upsertLiveOrderRows(tx, locationId, rows),
-    appendLiveOrderStreamEntries(tx, locationId, revisions),
+    appendLiveOrderChangeLogEntries(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }
@@ -167,7 +167,7 @@ async function publishOrderEvent(
 }
 
 /** Returns the devices of these orders without duplicates, each with its latest name. */
-function collectSeenDevices(orders: IncomingLiveOrder[]): PosDeviceIdentity[] {
+function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdentity[] {
   const devices = orders.flatMap(({ device }) => device ?? []);
   return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }

@@ -2,7 +2,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { OrderLiveConfig } from "./config.ts";
 import type { LiveOrdersBodyReader } from "./orders-body.ts";
 import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
@@ -12,7 +12,7 @@ export interface OrderLiveContext {
   db: Database;
   log: Logger;
   config: OrderLiveConfig;
-  locations: LocationLookup;
+  locations: LocationLookupClient;
   ordersBodyReader: LiveOrdersBodyReader;
   /** Sends changes to the streams of this process. */
   broadcaster: LiveOrderBroadcaster;

@@ -3,9 +3,9 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfigSchema } from "./config.ts";
 import { removeOldLiveOrdersTask } from "./periodic/remove-old-orders.ts";
-import { createChangedLiveOrderInput, createLiveOrderInput } from "./testing/order-fixtures.ts";
+import { createChangedTestLiveOrder, createTestLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "./testing/start-test-order-live.ts";
@@ -22,9 +22,9 @@ const eventTypesOf = async (id: string) => (await orderLive.publishedEvents(id))
 
 /** Creates a location with a closed till whose report contains one of its two orders. */
 async function createClosedTill() {
-  const pos = buildTestPosPrincipal();
+  const pos = buildTestPosPrincipalAndLocation();
   const tillId = randomUUID();
-  const [reported, unreported] = [createLiveOrderInput({}, { tillId }), createLiveOrderInput({}, { tillId })];
+  const [reported, unreported] = [createTestLiveOrderInput({}, { tillId }), createTestLiveOrderInput({}, { tillId })];
   await orderLive.upsertOrders(pos.principal, reported, unreported);
   await orderLive.finishTill({ locationId: pos.locationId, tillId, orderIds: [reported.id] }, closedAt);
   return { ...pos, tillId, reported, unreported };
@@ -32,11 +32,11 @@ async function createClosedTill() {
 
 describe("a till with a final report", () => {
   it("removes the orders that it contains and the orders that name it from the live orders", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
-    const named = createLiveOrderInput({}, { tillId });
-    const reported = createLiveOrderInput({ isPaid: true }, { tillId: otherTill });
-    const remaining = createLiveOrderInput({}, { tillId: otherTill });
+    const named = createTestLiveOrderInput({}, { tillId });
+    const reported = createTestLiveOrderInput({ isPaid: true }, { tillId: otherTill });
+    const remaining = createTestLiveOrderInput({}, { tillId: otherTill });
     await orderLive.upsertOrders(principal, named, reported, remaining);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
@@ -60,17 +60,17 @@ describe("a till with a final report", () => {
   });
 
   it("does not affect another location", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     await orderLive.finishTill({ locationId: randomUUID(), tillId: order.tillId, orderIds: [order.id] });
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(1);
   });
 
   it("removes a training order without an event", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const training = createLiveOrderInput({ isTraining: true });
-    const real = createLiveOrderInput({}, { tillId: training.tillId });
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const training = createTestLiveOrderInput({ isTraining: true });
+    const real = createTestLiveOrderInput({}, { tillId: training.tillId });
     await orderLive.upsertOrders(principal, training, real);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
@@ -98,13 +98,13 @@ describe("an order that is no longer live because its till was closed", () => {
       for (const upsertTillId of upsertTillIds) {
         expect(
           await orderLive.upsertOrders(principal, {
-            ...createChangedLiveOrderInput(reported, { modifiedAt }),
+            ...createChangedTestLiveOrder(reported, { modifiedAt }),
             tillId: upsertTillId,
           }),
         ).toEqual([]);
       }
     }
-    const late = { ...createChangedLiveOrderInput(reported, { modifiedAt: afterClose }), tillId };
+    const late = { ...createChangedTestLiveOrder(reported, { modifiedAt: afterClose }), tillId };
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
   });
@@ -112,7 +112,7 @@ describe("an order that is no longer live because its till was closed", () => {
   it("becomes live by a later change under another till and continues its event sequence", async () => {
     const { principal, reported } = await createClosedTill();
     const reopened = {
-      ...createChangedLiveOrderInput(reported, { modifiedAt: afterClose, isPaid: true }),
+      ...createChangedTestLiveOrder(reported, { modifiedAt: afterClose, isPaid: true }),
       tillId: randomUUID(),
     };
     expect(await orderLive.upsertOrders(principal, reopened)).toHaveLength(1);
@@ -125,22 +125,22 @@ describe("an order that is no longer live because its till was closed", () => {
 
   it("becomes live under another till if the report of the closed till does not contain it", async () => {
     const { principal, tillId, unreported } = await createClosedTill();
-    expect(
-      await orderLive.upsertOrders(principal, createChangedLiveOrderInput(unreported, { guestsCount: 3 })),
-    ).toEqual([]);
+    expect(await orderLive.upsertOrders(principal, createChangedTestLiveOrder(unreported, { guestsCount: 3 }))).toEqual(
+      [],
+    );
     const carriedOver = { ...unreported, tillId: randomUUID() };
     expect(await orderLive.upsertOrders(principal, carriedOver)).toHaveLength(1);
     expect(await eventTypesOf(unreported.id)).toEqual(["order.call"]);
-    expect(
-      await orderLive.upsertOrders(principal, { ...createChangedLiveOrderInput(carriedOver, {}), tillId }),
-    ).toEqual([]);
+    expect(await orderLive.upsertOrders(principal, { ...createChangedTestLiveOrder(carriedOver, {}), tillId })).toEqual(
+      [],
+    );
   });
 
   it("is skipped when it first arrives after its till was closed", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const [named, reported] = [
-      createLiveOrderInput({ modifiedAt: afterClose }),
-      createLiveOrderInput({ modifiedAt: closedAt }),
+      createTestLiveOrderInput({ modifiedAt: afterClose }),
+      createTestLiveOrderInput({ modifiedAt: closedAt }),
     ];
     await orderLive.finishTill({ locationId, tillId: named.tillId, orderIds: [reported.id] }, closedAt);
     expect(await orderLive.upsertOrders(principal, named, reported)).toEqual([]);
@@ -192,9 +192,9 @@ describe("the removal of old orders", () => {
   });
 
   it("removes live orders unchanged for 30 days, which a later upsert creates again", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
-    await orderLive.upsertOrders(principal, order, createLiveOrderInput({ isTraining: true }));
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
+    await orderLive.upsertOrders(principal, order, createTestLiveOrderInput({ isTraining: true }));
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
     await ageOrders(locationId, "updatedAt", 31);

@@ -3,12 +3,12 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveConfig } from "./config.ts";
 import {
-  findLiveOrderStates,
+  findTillLiveOrderStates,
   insertReportedOrderTombstones,
   markLiveOrdersDeparted,
   recordTillReportIsFinal,
 } from "./queries/orders.ts";
-import { appendOrderDepartureStreamEntries, ensureAndLockLiveOrderStream } from "./queries/streams.ts";
+import { appendLiveOrderDepartureLogEntries, ensureAndLockLiveOrderStream } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
@@ -26,15 +26,16 @@ export async function removeLiveOrdersOfFinalTill(
   const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
   const [isNewlyFinal, liveOrders] = await Promise.all([
     recordTillReportIsFinal(tx, { locationId, tillId }),
-    findLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
+    findTillLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const reportedIds = new Set(orderIds);
   const ids = [...liveOrders.keys()];
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  // The orders of a reprocessed till older than the retention period were removed and must not be inserted again.
+  // If the till was reprocessed and was closed before the retention period, its departed orders have been removed and
+  // must not be inserted again.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
     await insertReportedOrderTombstones(tx, { locationId, tillId, ids: orderIds, closedAt });
-  return appendOrderDepartureStreamEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
+  return appendLiveOrderDepartureLogEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

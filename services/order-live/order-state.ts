@@ -73,7 +73,7 @@ function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): bo
 }
 
 /** Returns the later of two times. If one time is null, returns the other time. */
-export function pickLaterTime(one: string | null, other: string | null): string | null {
+export function getLaterTime(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isUtcBefore(one, other) ? other : one;
 }

@@ -23,7 +23,7 @@ const orderValueLimits = { items: 10_000, levels: 50 };
 const maxStoredBytes = 8 * mebibyte;
 
 /** A validated order of an upsert request. */
-export interface IncomingLiveOrder {
+export interface ValidatedLiveOrderUpsert {
   id: string;
   openedAt: string;
   isTraining: boolean;
@@ -36,7 +36,7 @@ export interface IncomingLiveOrder {
 }
 
 /** Parses the body of an upsert, which is a list of orders. Each issue has a path such as `[3].data.total`. */
-export const upsertLiveOrdersBodyParser: RequestBodyParser<IncomingLiveOrder[], OrdersBodyServices> = {
+export const upsertLiveOrdersBodyParser: RequestBodyParser<ValidatedLiveOrderUpsert[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
   async parse(bytes, { ordersBodyReader, config }, senderId) {
@@ -67,14 +67,17 @@ export type LiveOrdersBodyReader = ReturnType<typeof createLiveOrdersBodyReader>
  *
  * @throws `ApiError` malformed_json.
  */
-function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: IncomingLiveOrder[] } | RequestBodyIssues {
+function readOrders(
+  bytes: Uint8Array,
+  orderMaxBytes: number,
+): { value: ValidatedLiveOrderUpsert[] } | RequestBodyIssues {
   const limitIssues = checkJsonLimits(bytes, ordersBodyLimits);
   if (limitIssues) return limitIssues;
   const issues = new IssueCollector();
   const input = parseJsonBody(bytes);
   issues.addZodError(upsertOrderIdsSchema.safeParse(input).error, input);
   const list: unknown[] = Array.isArray(input) ? input.slice(0, maxLiveOrdersPerRequest) : [];
-  const orders: IncomingLiveOrder[] = [];
+  const orders: ValidatedLiveOrderUpsert[] = [];
   let storedBytes = 0;
   for (const [index, item] of list.entries()) {
     if (issues.hasTooManyIssues) break;
@@ -98,7 +101,7 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: Incoming
   return issues.count > 0 ? issues : { value: orders };
 }
 
-function toIncomingOrder(order: OrderLiveInput): IncomingLiveOrder {
+function toIncomingOrder(order: OrderLiveInput): ValidatedLiveOrderUpsert {
   const { id, data, ...record } = order;
   const { isPaid, isTransferred, isCanceled, manuallyClosed: isManuallyClosed, modifiedAt } = data;
   return {

@@ -8,12 +8,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   buildTestOrderProductRow,
-  createChangedLiveOrderInput,
-  createLiveOrderInput,
+  createChangedTestLiveOrder,
+  createTestLiveOrderInput,
 } from "./testing/order-fixtures.ts";
 import { LiveOrderReferenceModel } from "./testing/order-model.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   openTestLiveOrderStream,
   sendTestLiveOrderUpsert,
   startTestOrderLiveService,
@@ -33,24 +33,24 @@ const runCount = Number(process.env.LIVE_RUNS ?? 15);
 /** The changes that a point of sale, a slow network or a faulty client makes to an order. */
 const orderChanges = {
   addRow: (order) =>
-    createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList, buildTestOrderProductRow()] }),
+    createChangedTestLiveOrder(order, { productRowList: [...order.data.productRowList, buildTestOrderProductRow()] }),
   discount: (order) =>
-    createChangedLiveOrderInput(order, { productRowList: order.data.productRowList.map(withDiscount) }),
-  payInPart: (order) => createChangedLiveOrderInput(order, { leftToPay: order.data.leftToPay - 100 }),
-  pay: (order) => createChangedLiveOrderInput(order, { isPaid: true, leftToPay: 0 }),
-  cancel: (order) => createChangedLiveOrderInput(order, { isCanceled: true }),
-  transfer: (order) => createChangedLiveOrderInput(order, { isTransferred: true }),
-  close: (order) => createChangedLiveOrderInput(order, { manuallyClosed: true }),
+    createChangedTestLiveOrder(order, { productRowList: order.data.productRowList.map(withDiscount) }),
+  payInPart: (order) => createChangedTestLiveOrder(order, { leftToPay: order.data.leftToPay - 100 }),
+  pay: (order) => createChangedTestLiveOrder(order, { isPaid: true, leftToPay: 0 }),
+  cancel: (order) => createChangedTestLiveOrder(order, { isCanceled: true }),
+  transfer: (order) => createChangedTestLiveOrder(order, { isTransferred: true }),
+  close: (order) => createChangedTestLiveOrder(order, { manuallyClosed: true }),
   reopen: (order) =>
-    createChangedLiveOrderInput(order, {
+    createChangedTestLiveOrder(order, {
       isPaid: false,
       isCanceled: false,
       isTransferred: false,
       manuallyClosed: false,
       isTraining: false,
     }),
-  train: (order) => createChangedLiveOrderInput(order, { isTraining: true }),
-  payAndCancel: (order) => createChangedLiveOrderInput(order, { isPaid: true, isCanceled: true, isTransferred: true }),
+  train: (order) => createChangedTestLiveOrder(order, { isTraining: true }),
+  payAndCancel: (order) => createChangedTestLiveOrder(order, { isPaid: true, isCanceled: true, isTransferred: true }),
   repeat: (order) => order,
 } satisfies Record<string, (order: OrderLiveInput) => OrderLiveInput>;
 
@@ -82,7 +82,7 @@ class LocationTrial {
   #seconds = 0;
 
   private constructor(
-    { principal, locationId }: ReturnType<typeof buildTestPosPrincipal>,
+    { principal, locationId }: ReturnType<typeof buildTestPosPrincipalAndLocation>,
     streams: ServerSentEventReader[],
   ) {
     this.principal = principal;
@@ -91,7 +91,7 @@ class LocationTrial {
   }
 
   static async start(): Promise<LocationTrial> {
-    const pos = buildTestPosPrincipal();
+    const pos = buildTestPosPrincipalAndLocation();
     const streams = await Promise.all(instances.map((instance) => openTestLiveOrderStream(instance, pos.principal)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     return new LocationTrial(pos, streams);
@@ -106,7 +106,7 @@ class LocationTrial {
       this.#seconds += 1;
       const modifiedAt =
         ageSeconds === null ? null : new Date(baseMs + (this.#seconds - ageSeconds) * 1000).toISOString();
-      const before = this.latestOrders.get(id) ?? createLiveOrderInput({}, { id, tillId: this.tillIds[0] ?? "" });
+      const before = this.latestOrders.get(id) ?? createTestLiveOrderInput({}, { id, tillId: this.tillIds[0] ?? "" });
       const after = orderChanges[change](before);
       const next =
         change === "repeat"
@@ -205,7 +205,8 @@ class ConcurrentUpsertCommand implements Command {
   async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const requests = this.requests.map((inputs) => trial.composeOrders(inputs));
     const responses = await Promise.all(requests.map((orders, instance) => trial.sendOrders(instance, orders)));
-    // Either request may have been applied first. The streamed messages and stored revisions show which one it was.
+    // Either request may have been applied first. The responses, the streamed messages and the stored revisions show
+    // which one it was.
     const outcomes = [[0, 1] as const, [1, 0] as const].map((requestOrder) => {
       const model = trial.model.clone();
       const expected: string[][] = [];

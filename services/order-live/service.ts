@@ -1,5 +1,5 @@
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { orderLiveConfigSchema } from "./config.ts";
 import type { OrderLiveContext } from "./context.ts";
 import { createLiveOrdersBodyReader } from "./orders-body.ts";
@@ -28,7 +28,7 @@ export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
       stallTimeoutMs: config.STREAM_STALL_TIMEOUT_SECONDS * 1000,
     });
     const ordersBodyReader = createLiveOrdersBodyReader();
-    const locations = createUncachedLocationLookup(registry, "order-live");
+    const locations = createUncachedLocationLookupClient(registry, "order-live");
     metrics.observeGauge(
       "order_streams_open",
       "Open live order streams of this process",

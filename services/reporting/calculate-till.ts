@@ -36,10 +36,10 @@ export interface SerializedReportResponses {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
-  orders: SerializedOrderResponses[];
+  orders: SerializedV1AndV2Order[];
 }
 
-export interface SerializedOrderResponses {
+export interface SerializedV1AndV2Order {
   id: string;
   day: string;
   openedAt: string;

@@ -13,7 +13,7 @@ export const reportingConfigSchema = z.object({
    * reporting can calculate every till that till-ingest accepts.
    */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
-  /** Seconds after which a claim to an accounting export expires, unless the process that claimed it renews it. */
+  /** Seconds after which a claim to an accounting export expires, unless the claiming process renews the claim. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of an export's files, in bytes. Limited, because the files are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),

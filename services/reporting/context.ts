@@ -2,9 +2,9 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingConfig } from "./config.ts";
-import type { TillCalculator } from "./till-calculator.ts";
+import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 /** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
 export interface ReportingContext {
@@ -12,8 +12,8 @@ export interface ReportingContext {
   log: Logger;
   config: ReportingConfig;
   objects: ObjectStore;
-  calculator: TillCalculator;
-  locations: LocationLookup;
+  calculator: ThreadedTillReportCalculator;
+  locations: LocationLookupClient;
   /** Claims pending exports now, without waiting for the next regular poll. */
   pollExports(): void;
 }

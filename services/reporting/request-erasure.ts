@@ -9,7 +9,8 @@ const batchSize = 100;
 
 /**
  * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
- * messages. Publishes one `orders.erased` event for each till, so the erasure survives crashes.
+ * messages. Publishes one `orders.erased` event for each till. The events are stored in the database with their
+ * transaction, so the erasure continues after a crash.
  *
  * @returns the number of affected tills.
  */

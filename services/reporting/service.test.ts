@@ -12,7 +12,7 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { waitUntilEventsHandled } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
+import { readTestEventStreamEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Pushes a till in the same way as till-ingest: stores its body, and publishes the event through the outbox. */
+/** Stores a till's body and publishes its event, in the same way as till-ingest. Then waits until it is handled. */
 async function pushTill(
   till: { id: string },
   eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
@@ -186,7 +186,7 @@ describe("revisions of a till", () => {
     const locationId = randomUUID();
     await pushTill(till, { locationId, revision });
     await waitUntilEventsHandled(environment, service);
-    const envelopes = (await readPublishedEnvelopes(environment)).filter((event) =>
+    const envelopes = (await readTestEventStreamEnvelopes(environment)).filter((event) =>
       JSON.stringify(event).includes(till.id),
     );
     const [pushed, published] = envelopes;

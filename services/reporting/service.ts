@@ -1,10 +1,10 @@
 import { boundedArray } from "@pragma/contracts/fields";
-import { createWorkerPool } from "@pragma/runtime/concurrency/worker-pool";
+import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
 import { runAccountingExport } from "./accounting/run-export.ts";
@@ -45,7 +45,7 @@ import {
   listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
-import { createTillCalculator } from "./till-calculator.ts";
+import { createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 const locationId = z.guid();
 const erasureRequestSchema = z.union([
@@ -79,10 +79,10 @@ export default defineService<typeof reportingConfigSchema, ReportingContext>({
   config: reportingConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    // Only one till of each location, and only one large till of all locations, is calculated at a time. The second
-    // thread is therefore always available for other tills.
-    const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
-    const entryWriterPool = createWorkerPool<
+    // Only one till of each location, and only one large till of all locations, is calculated at a time. Therefore,
+    // neither a single location nor large tills can occupy both threads.
+    const calculator = createThreadedTillReportCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
+    const entryWriterPool = createWorkerThreadPool<
       TillJournalEntriesWorkerInput,
       EncodedTillJournal | FailedTillAccountingExport
     >(import.meta.url, "./accounting/write-till-entries", {
@@ -105,7 +105,7 @@ export default defineService<typeof reportingConfigSchema, ReportingContext>({
     return {
       services: {
         ...{ db, log, config, objects, calculator },
-        locations: createUncachedLocationLookup(registry, "reporting"),
+        locations: createUncachedLocationLookupClient(registry, "reporting"),
         pollExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },

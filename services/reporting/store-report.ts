@@ -3,7 +3,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedReportResponses } from "./calculate-till.ts";
-import { adjustReportOrderDayCounts } from "./queries/day-counts.ts";
+import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
 
@@ -16,7 +16,7 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
  *
  * @returns the data of the `report.finalized` event.
  */
-export async function storeReportAndOrders(
+export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
   report: SerializedReportResponses,
@@ -32,7 +32,7 @@ export async function storeReportAndOrders(
   const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
-  await reports.upsertReport(tx, {
+  await reports.upsertReportRow(tx, {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
     etag: computeEntityTag(`${contentVersion} ${id}`),
     finalized: JSON.stringify(finalized),
@@ -54,12 +54,12 @@ export async function storeReportAndOrders(
   });
   await replaceOrders(tx, pushed, rows);
   const previousDays = previousReport ? [previousReport.day] : [];
-  await adjustReportOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
+  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
 }
 
 /** Deletes the report and orders of a till whose new revision is in training mode. */
-export async function removeReportOfTrainingTill(
+export async function deleteReportAndOrdersOfTrainingTill(
   tx: SqlTransaction,
   { tillId, locationId }: TillPushedData,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function removeReportOfTrainingTill(
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);
-  await adjustReportOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
+  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
 /** Replaces the orders of a till, and updates the counts by day. */
@@ -81,7 +81,7 @@ async function replaceOrders(
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
   await orders.assignOrdersToLatestTill(tx, { locationId, ids });
   const after = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
-  await adjustReportOrderDayCounts(tx, { locationId, kind: "order", before, after });
+  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
 function toReportFinalizedData(

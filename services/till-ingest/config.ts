@@ -16,7 +16,7 @@ export const tillIngestConfigSchema = z.object({
   TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
   /** Days for which the bodies of replaced till revisions are kept. If not set, these bodies are never removed. */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Maximum number of tills that a location can push per day. The default allows ten years of five tills a day. */
+  /** Maximum number of tills that a location can push per day. The default allows ten years of tills (five a day). */
   MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
   /** Maximum total bytes of tills that a location can push per day. The default allows 20,000 tills of 1 MB. */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),

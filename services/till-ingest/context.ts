@@ -3,7 +3,7 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestConfig } from "./config.ts";
 import type { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
@@ -13,7 +13,7 @@ export interface TillIngestContext {
   log: Logger;
   config: TillIngestConfig;
   objects: ObjectStore;
-  locations: LocationLookup;
+  locations: LocationLookupClient;
   reader: ReturnType<typeof createThreadedTillBodyParser>;
   /** Starts new reprocessings immediately, without waiting for the next poll. */
   pollReprocessings(): void;

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestContext } from "./context.ts";
-import { publishTillPushedEvent } from "./publish-till-events.ts";
-import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
-import { insertTillRevision, scheduleSupersededTillBodyRemoval } from "./queries/till-versions.ts";
+import { writeTillPushedToOutbox } from "./publish-till-events.ts";
+import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
+import { insertTillRevision, markOlderTillBodiesForRemoval } from "./queries/till-versions.ts";
 import {
   findTillRow,
-  lockTill,
+  lockTillRow,
   recordErasedTillPushedHash,
   saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
-import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
+import { removeTillObjectIfUnreferenced } from "./remove-unreferenced-object.ts";
 import { buildTillObjectKey } from "./store-pushed-till.ts";
 
 /**
@@ -66,21 +66,21 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUpload(db.sql, buildTillObjectKey(existing.locationId, hash));
+    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(existing.locationId, hash));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {
-    const till = await lockTill(tx, tillId);
+    const till = await lockTillRow(tx, tillId);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
       const next = await saveNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
       await recordErasedTillPushedHash(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
       await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
-      await publishTillPushedEvent(tx, next, { reason: "replace", isErasure: true, traceparent });
+      await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmTillObjectUpload(tx, erased.objectKey);
     }
-    return scheduleSupersededTillBodyRemoval(tx, { tillId, objectKey: erased.objectKey });
+    return markOlderTillBodiesForRemoval(tx, { tillId, objectKey: erased.objectKey });
   });
-  for (const key of removed) await removeUnreferencedObject({ db, objects }, key);
+  for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

@@ -1,8 +1,8 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import {
-  type DedicatedInfrastructureServers,
-  startDedicatedInfrastructureServers,
+  type DedicatedTestInfrastructureServers,
+  startDedicatedTestInfrastructureServers,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
@@ -10,12 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestTill } from "./testing/till-fixtures.ts";
 
-let servers: DedicatedInfrastructureServers;
+let servers: DedicatedTestInfrastructureServers;
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();
 
 beforeAll(async () => {
-  servers = await startDedicatedInfrastructureServers();
+  servers = await startDedicatedTestInfrastructureServers();
   await servers.kill("nats");
   service = await startTestTillIngestService({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });

@@ -11,7 +11,7 @@ interface TillPushedDetails {
 }
 
 /** Publishes `till.pushed` for a till's current revision, in the transaction that created or requeued the revision. */
-export async function publishTillPushedEvent(
+export async function writeTillPushedToOutbox(
   tx: SqlTransaction,
   till: TillRow,
   { reason, traceparent, isErasure = false }: TillPushedDetails,

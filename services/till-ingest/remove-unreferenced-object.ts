@@ -1,8 +1,8 @@
 import type { TillIngestContext } from "./context.ts";
 import {
-  claimUnreferencedObjectForRemoval,
+  claimUnreferencedTillObjectRemoval,
   confirmOverdueUploadIfReferenced,
-  recordObjectRemoved,
+  recordStoredObjectDeletion,
 } from "./queries/pending-uploads.ts";
 
 /**
@@ -10,16 +10,16 @@ import {
  * refers to it, or another process is removing it. A push during the removal writes its body under another key. If the
  * process dies during the removal, the next run of the periodic task repeats the removal.
  */
-export async function removeUnreferencedObject(
+export async function removeTillObjectIfUnreferenced(
   { db, objects }: Pick<TillIngestContext, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  const removal = await claimUnreferencedObjectForRemoval(db.sql, key);
+  const removal = await claimUnreferencedTillObjectRemoval(db.sql, key);
   if (!removal) {
     await confirmOverdueUploadIfReferenced(db.sql, key);
     return false;
   }
   await objects.delete(key);
-  await recordObjectRemoved(db.sql, removal);
+  await recordStoredObjectDeletion(db.sql, removal);
   return true;
 }

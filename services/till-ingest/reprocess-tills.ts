@@ -1,18 +1,18 @@
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestContext } from "./context.ts";
-import { publishTillPushedEvent } from "./publish-till-events.ts";
+import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import {
   findNextBulkReprocessingId,
-  lockBulkTillReprocessing,
   lockNextTillsToReprocess,
   recordBulkReprocessingProgress,
+  tryLockBulkTillReprocessing,
 } from "./queries/reprocessings.ts";
-import { findTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
-import { countPendingTills, lockTill, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
+import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
+import { countTillsAwaitingReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
 
 /** The caller that requested a reprocessing, recorded as the author of the revision. */
@@ -32,15 +32,15 @@ interface TillReprocessing {
  * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
  * quota_exceeded.
  */
-export async function reprocessTill(
+export async function enqueueTillReprocessing(
   { db, requeueAfterSeconds, revisionQuota }: Pick<TillIngestContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
   { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
-    const till = await lockTill(tx, id);
+    const till = await lockTillRow(tx, id);
     if (!till || (locationId !== null && till.locationId !== locationId)) throw createTillNotFoundError(id);
     if (await isBeingReprocessed(tx, till)) return till;
-    await consumeDailyQuota(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
+    await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
     return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
   });
 }
@@ -51,7 +51,7 @@ export async function reprocessTill(
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
-  return isPending && (await findTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
+  return isPending && (await findCurrentTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
 /** Creates the next revision of a till with the same body. The caller must lock the till first. */
@@ -66,7 +66,7 @@ async function createReprocessRevision(
 ): Promise<TillRow> {
   const next = await saveNextTillRevision(tx, till, { requeueAfterSeconds });
   await insertTillRevision(tx, next, { reason: "reprocess", ...author });
-  await publishTillPushedEvent(tx, next, { reason: "reprocess", traceparent });
+  await writeTillPushedToOutbox(tx, next, { reason: "reprocess", traceparent });
   return next;
 }
 
@@ -89,7 +89,7 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
     log,
     async claim() {
       const ids = await findNextBulkReprocessingId(db.sql);
-      return ids.length > 0 && (await countPendingTills(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
+      return ids.length > 0 && (await countTillsAwaitingReport(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
     },
     processItem: (id) => runWithRequestContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
     concurrency: 1,
@@ -102,7 +102,7 @@ async function reprocessBatch(
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const reprocessing = await lockBulkTillReprocessing(tx, id);
+    const reprocessing = await tryLockBulkTillReprocessing(tx, id);
     if (!reprocessing) return;
     const tills = await lockNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };

@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestContext } from "./context.ts";
 import { findTillRow, type TillRow } from "./queries/tills.ts";
@@ -14,10 +14,10 @@ import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-ti
  *
  * @throws `ApiError` location_forbidden, location_not_found.
  */
-export async function resolveLegacyLocation(
+export async function resolveAuthorizedLegacyLocation(
   { location: own, scopes }: Principal,
   { application, legacyId }: LegacyLocationIdentity,
-  locations: LocationLookup,
+  locations: LocationLookupClient,
   context: RequestContext,
 ): Promise<LocationRef> {
   if (own?.application === application && own.legacyId === legacyId) return own;
@@ -33,13 +33,14 @@ export async function resolveLegacyLocation(
  *
  * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
  */
-export async function resolveLocationOfReplacedTill(
+export async function resolveAuthorizedTillReplacementLocation(
   principal: Principal,
   metadata: TillMetadata,
   { db, locations }: Pick<TillIngestContext, "db" | "locations">,
   context: RequestContext,
 ): Promise<LocationRef> {
-  if (metadata.format === "V1") return resolveLegacyLocation(principal, metadata.legacyLocation, locations, context);
+  if (metadata.format === "V1")
+    return resolveAuthorizedLegacyLocation(principal, metadata.legacyLocation, locations, context);
   const till = await findTillRow(db.sql, metadata.tillId);
   if (till && till.locationId === principal.location?.id) return principal.location;
   if (till && hasScope(principal.scopes, "locations:any")) return locations.getById(till.locationId, context);

@@ -1,6 +1,6 @@
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestConfigSchema } from "./config.ts";
@@ -8,8 +8,12 @@ import type { TillIngestContext } from "./context.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
-import { requeueTillsAwaitingReportTask } from "./periodic/requeue-unfinished-tills.ts";
-import { countTillsWithOverdueReport, listTillsAwaitingReport, requeueTillNow } from "./queries/tills.ts";
+import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import {
+  countTillsWithOverdueReport,
+  listTillsWithOverdueReport,
+  markTillForImmediateRequeue,
+} from "./queries/tills.ts";
 import { startTillReprocessingLoop } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
@@ -22,7 +26,10 @@ import {
   replaceTillRoute,
 } from "./routes/tills.ts";
 import { redactTillOrdersSubscription } from "./subscriptions/orders-erased.ts";
-import { markTillProcessedSubscription, markTillReportRemovedSubscription } from "./subscriptions/report-events.ts";
+import {
+  markTillReportFinalizedSubscription,
+  markTillReportRemovedSubscription,
+} from "./subscriptions/report-events.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** Maximum number of unfinished tills in the response for operators. */
@@ -37,13 +44,13 @@ export function createTillOperatorRoutes(
   app.get("/unfinished", async (context) => {
     const parsedSeconds = z.coerce.number().int().min(0).safeParse(context.req.query("seconds"));
     const seconds = parsedSeconds.success ? parsedSeconds.data : requeueAfterSeconds;
-    return context.json(await listTillsAwaitingReport(db.sql, { seconds, limit: maxListedTills }));
+    return context.json(await listTillsWithOverdueReport(db.sql, { seconds, limit: maxListedTills }));
   });
   app.post("/unfinished/:tillId/retry", async (context) => {
     const tillId = context.req.param("tillId");
     if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
-    const isRequeued = await requeueTillNow(db.sql, tillId);
-    if (isRequeued) await requeueTillsAwaitingReportTask.run(services);
+    const isRequeued = await markTillForImmediateRequeue(db.sql, tillId);
+    if (isRequeued) await requeueTillsWithOverdueReportTask.run(services);
     return context.json({ tillId, isRequeued });
   });
   return app;
@@ -57,7 +64,7 @@ export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
-    const locations = createUncachedLocationLookup(registry, "till-ingest");
+    const locations = createUncachedLocationLookupClient(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countTillsWithOverdueReport(db.sql),
     );
@@ -91,9 +98,9 @@ export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
     reprocessTillsRoute,
     getReprocessingRoute,
   ],
-  subscriptions: [markTillProcessedSubscription, markTillReportRemovedSubscription, redactTillOrdersSubscription],
+  subscriptions: [markTillReportFinalizedSubscription, markTillReportRemovedSubscription, redactTillOrdersSubscription],
   periodic: [
-    requeueTillsAwaitingReportTask,
+    requeueTillsWithOverdueReportTask,
     removeOrphanedTillObjectsTask,
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,

@@ -1,18 +1,18 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestConfig } from "./config.ts";
 import type { TillIngestContext } from "./context.ts";
-import { publishTillPushedEvent } from "./publish-till-events.ts";
-import { confirmTillObjectUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import { writeTillPushedToOutbox } from "./publish-till-events.ts";
+import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
 import {
   findTillRow,
   insertTill,
-  lockTill,
+  lockTillRow,
   type NewTillRow,
   saveNextTillRevision,
   type TillRow,
@@ -55,7 +55,7 @@ export async function storePushedTill(
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
   await consumeTillQuotas(db.sql, config, row);
-  row.objectKey = await recordPendingUpload(db.sql, row.objectKey);
+  row.objectKey = await recordPendingUploadAndGetKey(db.sql, row.objectKey);
   await context.runStep({ name: "store till body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, requeueAfterSeconds);
@@ -68,7 +68,7 @@ export async function storePushedTill(
     }
     await insertTillRevision(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     const { traceparent } = context;
-    await publishTillPushedEvent(tx, inserted, { reason: "push", traceparent });
+    await writeTillPushedToOutbox(tx, inserted, { reason: "push", traceparent });
     const { device } = till.metadata;
     if (device) {
       const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
@@ -122,7 +122,7 @@ function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
  *
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
-export async function replaceTill(
+export async function replaceTillBody(
   { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
@@ -131,10 +131,10 @@ export async function replaceTill(
   if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
 
   await consumeTillQuotas(db.sql, config, body);
-  body.objectKey = await recordPendingUpload(db.sql, body.objectKey);
+  body.objectKey = await recordPendingUploadAndGetKey(db.sql, body.objectKey);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
-    const existing = await lockTill(tx, body.id);
+    const existing = await lockTillRow(tx, body.id);
     if (existing?.locationId !== location.id) {
       throw new ApiError("till_not_found", {
         detail: `This location has no till ${body.id} to replace. Push the till instead.`,
@@ -146,10 +146,10 @@ export async function replaceTill(
       await confirmTillObjectUpload(tx, body.objectKey);
       return existing;
     }
-    await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
+    await consumeDailyQuotaOrThrow(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
     const replaced = await saveNextTillRevision(tx, existing, { body, requeueAfterSeconds });
     await insertTillRevision(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
-    await publishTillPushedEvent(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await writeTillPushedToOutbox(tx, replaced, { reason: "replace", traceparent: context.traceparent });
     await confirmTillObjectUpload(tx, body.objectKey);
     return replaced;
   });
@@ -167,6 +167,6 @@ async function consumeTillQuotas(
 ): Promise<void> {
   const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
   const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
-  await consumeDailyQuota(sql, { locationId, quota: tills, amount: 1 });
-  await consumeDailyQuota(sql, { locationId, quota: bytes, amount: size });
+  await consumeDailyQuotaOrThrow(sql, { locationId, quota: tills, amount: 1 });
+  await consumeDailyQuotaOrThrow(sql, { locationId, quota: bytes, amount: size });
 }

@@ -1,5 +1,5 @@
 import { createRouteDefiner, type RouteDefinition } from "@pragma/runtime/http/define-route";
-import type { LocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { z } from "zod";
 import type { WebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { WebhooksDependencies } from "./dependencies.ts";
@@ -7,7 +7,7 @@ import type { WebhookMessageBatcher } from "./messages/message-batcher.ts";
 
 /** The resources that routes, subscriptions and periodic tasks of the webhooks service use. */
 export interface WebhooksContext extends WebhooksDependencies {
-  locations: LocationLookup;
+  locations: LocationLookupClient;
   deliveryWorker: WebhookDeliveryWorker;
   messageBatcher: WebhookMessageBatcher;
 }

@@ -1,6 +1,6 @@
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
-import { createUncachedLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { webhooksConfigSchema } from "./config.ts";
 import type { WebhooksContext } from "./context.ts";
 import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
@@ -12,9 +12,9 @@ import { createWebhookMessageBatcher } from "./messages/message-batcher.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import {
-  getDeliveryRoute,
+  getWebhookDeliveryRoute,
   listWebhookDeliveriesRoute,
-  replayDeliveryRoute,
+  replayWebhookDeliveryRoute,
   testWebhookRoute,
 } from "./routes/deliveries.ts";
 import {
@@ -32,7 +32,7 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { enqueueEndpointFailureWebhooksSubscriptions } from "./subscriptions/endpoint-events.ts";
+import { endpointFailureEventSubscriptions } from "./subscriptions/endpoint-events.ts";
 import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
 import { redactWebhookOrdersSubscription } from "./subscriptions/orders-erased.ts";
 
@@ -62,7 +62,7 @@ export const createWebhooksServiceDefinition = ({
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);
-      const locations = createUncachedLocationLookup(registry, "webhooks");
+      const locations = createUncachedLocationLookupClient(registry, "webhooks");
       const dependencies = { db, log, clock, encryption, endpointRules, config };
       const deliveryWorker = startWebhookDeliveryWorker({
         ...dependencies,
@@ -85,8 +85,8 @@ export const createWebhooksServiceDefinition = ({
       upsertWebhookRoute,
       listWebhooksRoute,
       // These routes come first, so that `deliveries` in their paths does not match the `{id}` of another route.
-      getDeliveryRoute,
-      replayDeliveryRoute,
+      getWebhookDeliveryRoute,
+      replayWebhookDeliveryRoute,
       getWebhookRoute,
       deleteWebhookRoute,
       pauseWebhookRoute,
@@ -98,7 +98,7 @@ export const createWebhooksServiceDefinition = ({
     ],
     subscriptions: [
       ...orderAndReportEventSubscriptions,
-      ...enqueueEndpointFailureWebhooksSubscriptions,
+      ...endpointFailureEventSubscriptions,
       redactWebhookOrdersSubscription,
     ],
     periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeExpiredWebhookDataTask],

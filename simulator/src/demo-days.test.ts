@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DemoLocationDay, generateDemoTill, listDemoDays } from "./demo-location.ts";
+import { type DemoDayTillIdAndStart, generateDemoTill, listDemoDays } from "./demo-location.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const noon = new Date("2026-06-15T12:00:00.000Z");
@@ -22,7 +22,7 @@ describe("listDemoDays", () => {
 
   it("returns the same till id for a day on the next day, and another till id for another location", () => {
     const tomorrow = new Date("2026-06-16T12:00:00.000Z");
-    const idOn = (days: DemoLocationDay[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
+    const idOn = (days: DemoDayTillIdAndStart[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
     const id = idOn(listDemoDays(location, noon));
     expect(idOn(listDemoDays(location, tomorrow))).toBe(id);
     expect(idOn(listDemoDays("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", noon))).not.toBe(id);
@@ -43,7 +43,7 @@ describe("generateDemoTill", () => {
   });
 
   it("always returns the same till, without orders of another day", () => {
-    const [one, other] = days as [DemoLocationDay, DemoLocationDay];
+    const [one, other] = days as [DemoDayTillIdAndStart, DemoDayTillIdAndStart];
     expect(JSON.stringify(generateDemoTill(location, one))).toBe(JSON.stringify(generateDemoTill(location, one)));
     const ids = [one, other].flatMap((day) => generateDemoTill(location, day).orderList.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);

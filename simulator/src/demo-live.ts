@@ -5,21 +5,21 @@
 import { env, stdout } from "node:process";
 import { createApiClient } from "@pragma/client/api-client";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
-import { demoEnvironmentSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
+import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateDemoLocation } from "./simulate-demo.ts";
-import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
+import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 await runUntilStopped(async (signal) => {
-  const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentSchema.parse(env);
+  const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentVariablesSchema.parse(env);
   const access = await readDemoLocationCredentials(file);
   if (!access) throw new Error(`${file} contains no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };
   await simulateDemoLocation({
     ...control,
-    api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createTransientRetryOptions(control) }),
+    api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createUnlimitedApiRetryOptions(control) }),
     restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId: access.locationId,

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { z } from "zod";
 
 /** The environment variables of the demo programs. */
-export const demoEnvironmentSchema = z.object({
+export const demoEnvironmentVariablesSchema = z.object({
   /** The base URL of the API. */
   PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
   /** The path of the demo file, which contains the id and the API key of the demo location. */

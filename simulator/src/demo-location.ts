@@ -10,14 +10,13 @@ import {
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationApiKey,
-  ensureApiConsumer,
+  ensureApiConsumerWithScopes,
   importAndConfigureRestaurantLocation,
 } from "./import-and-configure-location.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { computeDailyTillOpeningMs, getLocalDate } from "./service-day.ts";
 
-/** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
 
 /** The seed from which the restaurant of the demo location is generated. */
@@ -25,8 +24,8 @@ export const demoRestaurantSeed = "demo";
 
 const demoDayCount = 30;
 
-/** One day of the demo location. */
-export interface DemoLocationDay {
+/** A day for which the demo location has a till. */
+export interface DemoDayTillIdAndStart {
   /** YYYY-MM-DD, in the location's time zone. */
   readonly day: string;
   readonly tillId: string;
@@ -35,7 +34,7 @@ export interface DemoLocationDay {
 }
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
-export function listDemoDays(locationId: string, now: Date): DemoLocationDay[] {
+export function listDemoDays(locationId: string, now: Date): DemoDayTillIdAndStart[] {
   const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
@@ -51,7 +50,7 @@ export function listDemoDays(locationId: string, now: Date): DemoLocationDay[] {
  * Returns the till of a day, which depends only on the location and the day. It has 60 to 80 orders from Friday to
  * Sunday, and 40 to 60 orders on other days.
  */
-export function generateDemoTill(locationId: string, { day, tillId }: DemoLocationDay) {
+export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTillIdAndStart) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
     .fork("orders")
@@ -63,7 +62,7 @@ export function generateDemoTill(locationId: string, { day, tillId }: DemoLocati
 export const documentationHomePageDay = "2026-05-30";
 
 /** Returns the till of the demo restaurant that the documentation shows for a day. Depends only on the day. */
-export function generateExampleTill(day: string): GeneratedTill {
+export function generateDocumentationExampleTill(day: string): GeneratedTill {
   return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
 
@@ -81,8 +80,8 @@ export async function ensureDemoLocationAndKey(
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
 ): Promise<DemoLocationCredentials> {
-  // Runs before the stored key is returned, so that its consumer also has all scopes.
-  await ensureApiConsumer(admin, demoConsumerName, demoConsumerScopes);
+  // Also runs if the stored key is valid, because an older version may have created its consumer with fewer scopes.
+  await ensureApiConsumerWithScopes(admin, demoConsumerName, demoConsumerScopes);
   const stored = await readDemoLocationCredentials(file);
   if (stored) {
     const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");

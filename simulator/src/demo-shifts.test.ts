@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  createDemoShiftSchedule,
-  createNextDemoShift,
-  type DemoShift,
-  findInterruptedDemoShift,
+  createDemoTillShiftSchedule,
+  createNextDemoTillShift,
+  type DemoTillShift,
+  findInterruptedDemoTillShift,
   getDemoShiftProgressAtHour,
-  planFirstDemoShift,
+  planFirstDemoTillShift,
 } from "./simulate-demo.ts";
 import { FakeClock } from "./testing/fake-pragma-api.ts";
 
@@ -21,10 +21,10 @@ const createLiveTills = (...tillIds: string[]) => new Map(tillIds.map((tillId) =
 
 describe("the first shift of a demo", () => {
   it("started at least twenty minutes ago, so that orders are open", () => {
-    const shift = planFirstDemoShift(contextAt(now));
+    const shift = planFirstDemoTillShift(contextAt(now));
     expect(now - shift.startsAtMs).toBeGreaterThanOrEqual(20 * minuteMs);
     expect(now - shift.startsAtMs).toBeLessThan(25 * minuteMs);
-    const { revisions } = createDemoShiftSchedule(contextAt(now), shift);
+    const { revisions } = createDemoTillShiftSchedule(contextAt(now), shift);
     const last = new Map(revisions.filter(({ atMs }) => atMs <= now).map(({ order }) => [order.id, order.data]));
     const open = [...last.values()].filter(({ closedAt }) => closedAt === null);
     expect(open.length).toBeGreaterThan(4);
@@ -34,20 +34,20 @@ describe("the first shift of a demo", () => {
 
 describe("an interrupted shift", () => {
   it("is found by its till until its planned end", () => {
-    const first = planFirstDemoShift(contextAt(now));
+    const first = planFirstDemoTillShift(contextAt(now));
     const live = createLiveTills("another", first.tillId);
-    expect(findInterruptedDemoShift(contextAt(now + 90 * minuteMs), live)).toEqual(first);
-    expect(findInterruptedDemoShift(contextAt(now + 121 * minuteMs), live)).toBeUndefined();
-    expect(findInterruptedDemoShift(contextAt(now, "7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22"), live)).toBeUndefined();
+    expect(findInterruptedDemoTillShift(contextAt(now + 90 * minuteMs), live)).toEqual(first);
+    expect(findInterruptedDemoTillShift(contextAt(now + 121 * minuteMs), live)).toBeUndefined();
+    expect(findInterruptedDemoTillShift(contextAt(now, "7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22"), live)).toBeUndefined();
   });
 });
 
 describe("the following shifts", () => {
   it("follow one another: first short shifts, then two shifts a day", () => {
-    const shifts: DemoShift[] = [planFirstDemoShift(contextAt(now))];
+    const shifts: DemoTillShift[] = [planFirstDemoTillShift(contextAt(now))];
     for (let count = 1; count < 40; count++) {
-      const before = shifts.at(-1) as DemoShift;
-      const next = createNextDemoShift(contextAt(before.startsAtMs + before.durationMs + 1_000), before, count);
+      const before = shifts.at(-1) as DemoTillShift;
+      const next = createNextDemoTillShift(contextAt(before.startsAtMs + before.durationMs + 1_000), before, count);
       expect(next.startsAtMs).toBe(before.startsAtMs + before.durationMs);
       shifts.push(next);
     }
@@ -56,16 +56,16 @@ describe("the following shifts", () => {
       ...Array(6).fill(120),
       ...Array(34).fill(720),
     ]);
-    const long = shifts.at(-1) as DemoShift;
-    expect(findInterruptedDemoShift(contextAt(long.startsAtMs + 600 * minuteMs), createLiveTills(long.tillId))).toEqual(
-      long,
-    );
+    const long = shifts.at(-1) as DemoTillShift;
+    expect(
+      findInterruptedDemoTillShift(contextAt(long.startsAtMs + 600 * minuteMs), createLiveTills(long.tillId)),
+    ).toEqual(long);
   });
 
   it("start at the current time after the machine was suspended", () => {
-    const before = planFirstDemoShift(contextAt(now));
+    const before = planFirstDemoTillShift(contextAt(now));
     const morning = now + 600 * minuteMs;
-    const next = createNextDemoShift(contextAt(morning), before, 1);
+    const next = createNextDemoTillShift(contextAt(morning), before, 1);
     expect(morning - next.startsAtMs).toBeGreaterThanOrEqual(0);
     expect(morning - next.startsAtMs).toBeLessThan(5 * minuteMs);
   });
@@ -84,8 +84,8 @@ describe("the schedule of a shift", () => {
   });
 
   it("is always the same, and has a change every few seconds", () => {
-    const shift = planFirstDemoShift(contextAt(now));
-    const [one, other] = [1, 2].map(() => createDemoShiftSchedule(contextAt(now), shift));
+    const shift = planFirstDemoTillShift(contextAt(now));
+    const [one, other] = [1, 2].map(() => createDemoTillShiftSchedule(contextAt(now), shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
     expect(one?.till.startedAt).toBe(new Date(shift.startsAtMs).toISOString());
     expect(one?.closesAtMs).toBeLessThan(shift.startsAtMs + shift.durationMs);

@@ -4,11 +4,11 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironmentSchema } from "./demo-location-credentials.ts";
+import { demoEnvironmentVariablesSchema } from "./demo-location-credentials.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemoLocation } from "./seed-demo.ts";
 
-const seedEnvironment = demoEnvironmentSchema.extend({
+const seedEnvironment = demoEnvironmentVariablesSchema.extend({
   /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The URL of the documentation. */

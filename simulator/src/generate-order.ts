@@ -1,11 +1,11 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
-import { generatePayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
+import { generateSimulatedOrderPayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import {
+  getRowCancellationTiming,
   getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
   pickOrderCancellationTiming,
-  pickRowCancellationTiming,
   type SimulatedOrderTimes,
   simulatedCancellationReasons,
 } from "./order-times.ts";
@@ -31,7 +31,7 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   plan: SimulatedOrderPlan;
   tillId: string;
   fiscalNumber: number;
-  /** By table id: the time until which it is occupied. Orders must therefore be generated sorted by opening time. */
+  /** By table id: until when the table is occupied. Orders must therefore be generated in order of opening time. */
   occupiedUntil: Map<string, string>;
   /** The clerk who collects the payments. */
   cashier: GeneratedRestaurantClerk;
@@ -40,7 +40,7 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
 const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
 
 /** Returns the order that a plan describes, with rows, payments and totals. */
-export function generateOrder(order: NewOrder): OrderData {
+export function generateOrderFromPlan(order: NewOrder): OrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
   const table = pickTable(random, room, times, order.occupiedUntil);
@@ -52,7 +52,7 @@ export function generateOrder(order: NewOrder): OrderData {
   const ending = generateOrderEnding(random, times, plan);
   const customer = pickCustomer(context, plan);
   const delivery = generateDelivery(context, plan);
-  const paymentRowList = generatePayments({
+  const paymentRowList = generateSimulatedOrderPayments({
     ...context,
     operator: order.cashier,
     plan,
@@ -111,7 +111,7 @@ export function generateOrder(order: NewOrder): OrderData {
   };
 }
 
-/** Returns a free table, or a shared table if no table is free. Marks the table as occupied until the closing. */
+/** Returns a free table, or any table if none is free. Marks the table as occupied until the order is closed. */
 function pickTable(
   random: SeededRandom,
   { tables }: GeneratedRestaurantRoom,
@@ -184,7 +184,7 @@ function generateOrderEnding(
   };
   const canceledRowIndex = cases.get("canceledRow");
   const cancellationTiming =
-    cancellation ?? (canceledRowIndex === undefined ? null : pickRowCancellationTiming(canceledRowIndex));
+    cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
   const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
   return { ...ending, firstBillPrintDate: hasBill ? times.at(guestStayShareByOrderEvent.bill) : null };
 }

@@ -1,4 +1,4 @@
-import { PaymentRow } from "@pragma/contracts/order-rows";
+import { PosOrderPaymentRow } from "@pragma/contracts/order-rows";
 import { guestStayShareByOrderEvent, pickOrderCancellationTiming } from "./order-times.ts";
 import type { SimulatedOrderPlan } from "./plan-orders.ts";
 import type { OrderGenerationContext } from "./product-row.ts";
@@ -18,13 +18,16 @@ interface Bill extends OrderGenerationContext {
 /** A part of a bill that is paid separately. */
 interface PaymentPart {
   method: SimulatedPaymentMethodName;
-  type?: PaymentRow["paymentType"];
+  type?: PosOrderPaymentRow["paymentType"];
   hasChange?: boolean;
   hasTip?: boolean;
 }
 
-/** Returns the payments of an order. Unless a payment is pending, the settled payments add up to the amount due. */
-export function generatePayments(bill: Bill): PaymentRow[] {
+/**
+ * Returns the payments of an order. Refunds and canceled orders may have none, and transferred orders have none. In all
+ * other orders, the settled payments without tips add up to the amount due, unless a payment is pending.
+ */
+export function generateSimulatedOrderPayments(bill: Bill): PosOrderPaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
   if (plan.kind === "canceled" && pickOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
@@ -42,7 +45,7 @@ export function generatePayments(bill: Bill): PaymentRow[] {
 }
 
 /** Returns whether a payment reduces the amount left to pay. */
-export function isValidatedPaymentReducingAmountDue({ status, paymentType }: PaymentRow): boolean {
+export function isValidatedPaymentReducingAmountDue({ status, paymentType }: PosOrderPaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
@@ -65,7 +68,7 @@ function createPayment(
   part: PaymentPart,
   amount: number,
   share: number = guestStayShareByOrderEvent.payment,
-): PaymentRow {
+): PosOrderPaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
@@ -75,7 +78,7 @@ function createPayment(
     changePaymentId: cash.id,
   };
   return {
-    ...createValidatedPaymentRow(random.uuid(), method, times.at(share), amount),
+    ...createSimulatedValidatedPaymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? randomTip(bill) : null,
@@ -88,8 +91,13 @@ function createPayment(
 type Method = GeneratedRestaurant["paymentMethods"][SimulatedPaymentMethodName];
 
 /** Returns a validated payment without change or tip. `at` is a date-time in UTC. `amount` is in minor units. */
-export function createValidatedPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
-  return PaymentRow.parse({
+export function createSimulatedValidatedPaymentRow(
+  id: string,
+  method: Method,
+  at: string,
+  amount: number,
+): PosOrderPaymentRow {
+  return PosOrderPaymentRow.parse({
     id,
     recordedAt: at,
     modifiedAt: at,
@@ -107,10 +115,10 @@ export function createValidatedPaymentRow(id: string, method: Method, at: string
 }
 
 /** Adds a tip row to every second order with a tip. In the other orders, the tip is part of a card payment. */
-function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
+function addTipRow(bill: Bill, paid: PosOrderPaymentRow[]): PosOrderPaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
-  const tip: PaymentRow = {
+  const tip: PosOrderPaymentRow = {
     ...first,
     ...noChange,
     id: bill.random.uuid(),
@@ -123,14 +131,17 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   return [...paid, tip];
 }
 
-/** Adds an unsettled payment, alternately without a terminal response, with a declined card, or pending. */
-function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+/**
+ * Applies the case of an unsettled payment. By turns, adds a payment without a terminal response, adds a payment with a
+ * declined card, or makes the first payment pending.
+ */
+function addUnsettledPayments({ random, times, plan }: Bill, paid: PosOrderPaymentRow[]): PosOrderPaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
   const recordedAt = times.at(guestStayShareByOrderEvent.afterBill);
-  const failed: PaymentRow = {
+  const failed: PosOrderPaymentRow = {
     ...first,
     ...noChange,
     id: random.uuid(),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isSoldProductRow, listOrderProductRows } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows, isSoldProductRow } from "@pragma/contracts/order-rows";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -94,7 +94,7 @@ describe("generateTill", () => {
         order.id,
         ...order.paymentRowList.map(({ id }) => id),
         ...order.menuRowList.map(({ id }) => id),
-        ...listOrderProductRows(order).flatMap((row) => [
+        ...flattenOrderProductRows(order).flatMap((row) => [
           row.id,
           ...row.modifierRowList.map(({ id }) => id),
           ...row.discountRowList.map(({ id }) => id),
@@ -120,7 +120,7 @@ describe("generateTill", () => {
 describe("the amounts of a generated till", () => {
   it("follow from price, quantity, weight, modifiers, discounts and tax rate in each row", () => {
     checkEveryOrder((order) => {
-      for (const row of listOrderProductRows(order)) {
+      for (const row of flattenOrderProductRows(order)) {
         const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
         assert.deepEqual(
@@ -151,7 +151,7 @@ describe("the amounts of a generated till", () => {
 
   it("add up in each order: the order's totals are the sums of its sold rows", () => {
     checkEveryOrder((order) => {
-      const soldRows = listOrderProductRows(order).filter(isSoldProductRow);
+      const soldRows = flattenOrderProductRows(order).filter(isSoldProductRow);
       expect(order.total).toBe(sumFieldOfRows(soldRows, "totalRow"));
       expect(order.totalTax).toBe(sumFieldOfRows(soldRows, "taxAmount"));
       expect(order.totalWithoutTax).toBe(sumFieldOfRows(soldRows, "taxableAmount"));
@@ -165,7 +165,7 @@ describe("the amounts of a generated till", () => {
       const soldOrders = till.orderList.filter(
         (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,
       );
-      const rows = soldOrders.flatMap(listOrderProductRows).filter(isSoldProductRow);
+      const rows = soldOrders.flatMap(flattenOrderProductRows).filter(isSoldProductRow);
       expect(sumFieldOfRows(rows, "totalRow")).toBe(sumFieldOfRows(soldOrders, "total"));
     });
   });

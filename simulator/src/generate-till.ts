@@ -2,22 +2,22 @@ import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
-import { generateOrder } from "./generate-order.ts";
-import { epochMsToUtcDateTime, randomOrderTimes } from "./order-times.ts";
+import { generateOrderFromPlan } from "./generate-order.ts";
+import { epochMsToUtcDateTime, generateTimesOfSimulatedOrder } from "./order-times.ts";
 import { defaultSimulatedOrderCaseShares, planSimulatedOrders, type SimulatedOrderCaseShares } from "./plan-orders.ts";
 import { sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import { type GeneratedEstablishment, type GeneratedRestaurant, generateRestaurant } from "./restaurant.ts";
+import { type GeneratedRestaurant, type GeneratedTillEstablishmentFields, generateRestaurant } from "./restaurant.ts";
 import {
   generateGuestArrivalTimes,
   generateRestaurantOpeningHours,
-  pickClerk,
+  pickClerkByShiftStatus,
   planSimulatedClerkShifts,
-  type RestaurantOpeningHours,
+  type SimulatedDayOpeningHours,
 } from "./service-day.ts";
 
-/** A generated till with all fields of a push. */
-export type GeneratedTill = TillV2 & GeneratedEstablishment;
+/** A generated till, including the fields that describe its restaurant. */
+export type GeneratedTill = TillV2 & GeneratedTillEstablishmentFields;
 
 export interface GenerateTillOptions {
   /** Determines the restaurant: all tills with the same seed have the same clerks, products and rooms. */
@@ -60,10 +60,10 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const orderList = planSimulatedOrders(random, count, mix).map((plan, index): OrderData => {
     const openedMs = arrivalTimes[index] ?? serviceDay.opensAtMs;
     const orderRandom = random.fork(index);
-    const times = randomOrderTimes(orderRandom, openedMs, plan.serviceType);
-    const operator = pickClerk(orderRandom, shifts, openedMs, !plan.isOffShift);
+    const times = generateTimesOfSimulatedOrder(orderRandom, openedMs, plan.serviceType);
+    const operator = pickClerkByShiftStatus(orderRandom, shifts, openedMs, !plan.isOffShift);
     const isCashierOperator = orderRandom.chance(0.75);
-    return generateOrder({
+    return generateOrderFromPlan({
       random: orderRandom,
       restaurant,
       plan: training ? { ...plan, kind: "training" } : plan,
@@ -72,7 +72,9 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
       times,
       occupiedUntil,
       operator,
-      cashier: isCashierOperator ? operator : pickClerk(orderRandom, shifts, Date.parse(times.closedAt), true),
+      cashier: isCashierOperator
+        ? operator
+        : pickClerkByShiftStatus(orderRandom, shifts, Date.parse(times.closedAt), true),
     });
   });
 
@@ -83,7 +85,7 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
     epochMsToUtcDateTime(serviceDay.closesAtMs),
   ];
   return {
-    ...createTillWithClosedOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
+    ...buildGeneratedTillFromOrders(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
     ...computeCashDrawer(random, restaurant, serviceDay, orderList),
@@ -100,7 +102,7 @@ const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
 /** Returns a till with these closed orders. It has no cash balances, no cash movements and no clerk shifts. */
-export function createTillWithClosedOrders(
+export function buildGeneratedTillFromOrders(
   { establishment, device, clerks }: GeneratedRestaurant,
   closed: ClosedOrders,
 ): GeneratedTill {
@@ -123,7 +125,7 @@ export function createTillWithClosedOrders(
   };
 }
 
-/** Returns the report number of a day: the number of days since 2024-01-01, which is before all generated tills. */
+/** Returns the report number of a day: the number of days since 2024-01-01, but at least 1. */
 function getReportNumber(day: string): number {
   const days = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
   return Math.max(1, days);
@@ -137,7 +139,7 @@ type DeclaredPayment = TillV2["declaredPaymentList"][number];
 function computeCashDrawer(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,
-  day: RestaurantOpeningHours,
+  day: SimulatedDayOpeningHours,
   orders: readonly OrderData[],
 ) {
   const initialCashBalance = random.integer(30, 60) * 500;
@@ -202,7 +204,7 @@ function planMovements(random: SeededRandom, orderCount: number): PlannedMovemen
 function createMovement(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,
-  day: RestaurantOpeningHours,
+  day: SimulatedDayOpeningHours,
   movement: PlannedMovement,
 ): Movement {
   const { cash } = restaurant.paymentMethods;

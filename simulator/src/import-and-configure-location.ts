@@ -1,12 +1,12 @@
 import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { GeneratedRestaurant } from "./restaurant.ts";
-import { createRestaurantCatalog } from "./restaurant-catalog.ts";
+import { buildGeneratedRestaurantCatalog } from "./restaurant-catalog.ts";
 
 interface RestaurantLocation {
   restaurant: GeneratedRestaurant;
   timeZone: string;
-  /** The organization and the agency of the location in its legacy backoffice. */
+  /** The id of the location's organization, and also of its agency, in the legacy backoffice. */
   owner: string;
   /** The id of the location in its legacy backoffice. A location that was imported before is found by this id. */
   legacyId: number;
@@ -31,7 +31,7 @@ export async function importAndConfigureRestaurantLocation(
 }
 
 /** Ensures that the consumer with this name exists and has these scopes. */
-export async function ensureApiConsumer(
+export async function ensureApiConsumerWithScopes(
   admin: AdminApiClient,
   name: string,
   scopes: readonly ApiScope[],
@@ -55,5 +55,5 @@ export async function createLocationApiKey(
 /** Pushes the catalog of a restaurant to the key's location, unless the location already has products. */
 export async function pushCatalogIfMissing(api: PublicApiClient, restaurant: GeneratedRestaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");
-  if (products.length === 0) await api.PUT("/v1/catalog", { body: createRestaurantCatalog(restaurant) });
+  if (products.length === 0) await api.PUT("/v1/catalog", { body: buildGeneratedRestaurantCatalog(restaurant) });
 }

@@ -131,7 +131,7 @@ export const menuCardProductsByCategory: Readonly<Record<string, MenuCardCategor
 };
 
 /** Set menus with a fixed price, in minor currency units. In some menus, products have different VAT rates. */
-export const setMenusByName: Readonly<Record<string, MenuCardMenu>> = {
+export const fixedPriceMenusByName: Readonly<Record<string, MenuCardMenu>> = {
   "Formule du midi": {
     price: 2190,
     steps: {

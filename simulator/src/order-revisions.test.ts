@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
-import { computeProductRowAmounts, listOrderProductRows } from "@pragma/contracts/order-rows";
+import { computeProductRowAmounts, flattenOrderProductRows } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
@@ -63,7 +63,7 @@ describe("the revisions of a generated till", () => {
   it("add up at any time: rows, menus, totals and the amount left to pay", () => {
     checkEveryOrder((revisions) => {
       for (const { data } of revisions) {
-        for (const row of listOrderProductRows(data)) assert.deepEqual(computeProductRowAmounts(row), row);
+        for (const row of flattenOrderProductRows(data)) assert.deepEqual(computeProductRowAmounts(row), row);
         for (const menu of data.menuRowList) {
           assert.equal(menu.unitPriceRow, sumFieldOfRows(menu.productRowList, "unitPriceRow"));
         }
@@ -79,7 +79,7 @@ describe("the revisions of a generated till", () => {
       let before = new Set<string>();
       for (const { data } of revisions) {
         const now = data.modifiedAt ?? "";
-        const rows = listOrderProductRows(data);
+        const rows = flattenOrderProductRows(data);
         const times = [
           ...rows.flatMap((row) => [row.recordedAt, row.modifiedAt, row.reclaimedAt]),
           ...data.paymentRowList.flatMap(({ recordedAt, modifiedAt }) => [recordedAt, modifiedAt]),
@@ -105,11 +105,11 @@ describe("the revisions of a generated till", () => {
     });
     const revisions = generateRevisionsOfTillOrders(till).map(({ order }) => order);
     for (const final of till.orderList.filter(
-      (order) => !order.isCanceled && listOrderProductRows(order).some((row) => row.parentProductRowId !== null),
+      (order) => !order.isCanceled && flattenOrderProductRows(order).some((row) => row.parentProductRowId !== null),
     )) {
       const orderRevisions = revisions.filter(({ id }) => id === final.id);
       const splitIndex = orderRevisions.findIndex(({ data }) =>
-        listOrderProductRows(data).some((row) => row.parentProductRowId !== null),
+        flattenOrderProductRows(data).some((row) => row.parentProductRowId !== null),
       );
       expect(splitIndex).toBeGreaterThan(0);
       expect(orderRevisions[splitIndex]?.data.total).toBe(orderRevisions[splitIndex - 1]?.data.total);

@@ -1,12 +1,16 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { computeProductRowAmounts, listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import {
+  computeProductRowAmounts,
+  flattenOrderProductRows,
+  type PosOrderProductRow,
+} from "@pragma/contracts/order-rows";
 import { isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
-import { computeSimulatedOrderAmounts, replaceMenuRowProducts, sumFieldOfRows } from "./product-row.ts";
+import { buildMenuRowWithProducts, computeSimulatedOrderAmounts, sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
-import type { GeneratedEstablishment } from "./restaurant.ts";
+import type { GeneratedTillEstablishmentFields } from "./restaurant.ts";
 
 /** A revision of a live order: the whole order after a change. */
 export interface SimulatedOrderRevision {
@@ -33,11 +37,17 @@ export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrd
 }
 
 /** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
-export function toOrderLiveInput(establishment: GeneratedEstablishment, data: OrderData): OrderLiveInput {
+export function toOrderLiveInput(establishment: GeneratedTillEstablishmentFields, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
-  return { ...(header as GeneratedEstablishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
+  return {
+    ...(header as GeneratedTillEstablishmentFields),
+    id,
+    tillId: tillId ?? id,
+    revisionHash: revisionHash ?? id,
+    data,
+  };
 }
 
 /** Returns the instants at which a generated order changes, from its opening to its closing, without duplicates. */
@@ -45,13 +55,13 @@ function listChangeInstants(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
-    ...listOrderProductRows(order).flatMap((row) => [row.modifiedAt, ...listRowChangeInstants(row)]),
+    ...flattenOrderProductRows(order).flatMap((row) => [row.modifiedAt, ...listRowChangeInstants(row)]),
     ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
   ];
   return [...new Set(instants.filter((instant) => instant !== null))].sort();
 }
 
-function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: ProductRow) {
+function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: PosOrderProductRow) {
   return [recordedAt, reclaimedAt, ...discountRowList.map((discount) => discount.recordedAt)];
 }
 
@@ -61,8 +71,8 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
-  const rows = new Map(restoreProductRowsAt(listOrderProductRows(final), instant).map((row) => [row.id, row]));
-  const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
+  const rows = new Map(restoreProductRowsAt(flattenOrderProductRows(final), instant).map((row) => [row.id, row]));
+  const present = (list: readonly PosOrderProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
   const productRowList = present(final.productRowList);
   const menuRowList = final.menuRowList
     .filter((menu) => hasHappenedBy(menu.recordedAt, instant))
@@ -73,7 +83,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
         menu.recordedAt,
         ...parts.map((row) => row.modifiedAt),
       ]);
-      return replaceMenuRowProducts(
+      return buildMenuRowWithProducts(
         { ...menu, unitPriceRow: sumFieldOfRows(parts, "unitPriceRow"), modifiedAt },
         parts,
       );
@@ -113,14 +123,14 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
 }
 
 /** Returns the rows at an instant. Discounts, kitchen calls, cancellations and splits after this instant are undone. */
-function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
+function restoreProductRowsAt(final: readonly PosOrderProductRow[], instant: string): PosOrderProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))
     .map((row) => {
-      const isPartOf = (other: ProductRow) =>
+      const isPartOf = (other: PosOrderProductRow) =>
         other.parentProductRowId === row.id && !hasHappenedBy(other.recordedAt, instant);
       const parts = [row, ...final.filter(isPartOf)];
-      const whole = <Part extends { amount: number }>(listOf: (part: ProductRow) => readonly Part[]): Part[] =>
+      const whole = <Part extends { amount: number }>(listOf: (part: PosOrderProductRow) => readonly Part[]): Part[] =>
         listOf(row).map((each, index) => {
           const amounts = parts.map((part) => listOf(part)[index]?.amount ?? 0);
           return { ...each, amount: amounts.reduce((sum, amount) => sum + amount, 0) };

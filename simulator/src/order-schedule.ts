@@ -3,7 +3,7 @@ import type { GeneratedTill } from "./generate-till.ts";
 import { generateRevisionsOfTillOrders, type SimulatedOrderRevision } from "./order-revisions.ts";
 
 /** A simulated day of service: the revisions of its orders, and the till with the final orders. */
-export interface SimulatedDaySchedule {
+export interface SimulatedDayRevisionsAndTill {
   readonly till: GeneratedTill;
   /** The revisions of all orders, sorted by the time at which they are to be sent. */
   readonly revisions: readonly SimulatedOrderRevision[];
@@ -17,10 +17,10 @@ export interface SimulatedDaySchedule {
 type InstantMapping = (instantMs: number) => number;
 
 /** Returns the schedule of a day. The date-times in its orders and till are not changed. */
-export function createOriginalTimesDaySchedule(
+export function createDayScheduleWithOriginalTimes(
   till: GeneratedTill,
   toSimulatedMs: InstantMapping,
-): SimulatedDaySchedule {
+): SimulatedDayRevisionsAndTill {
   return {
     till,
     revisions: generateRevisionsOfTillOrders(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
@@ -30,15 +30,15 @@ export function createOriginalTimesDaySchedule(
 }
 
 /** Returns the schedule of a day. The date-times in its orders and till are replaced with simulated date-times. */
-export function createSimulatedTimesDaySchedule(
+export function createDayScheduleWithSimulatedTimes(
   till: GeneratedTill,
   toSimulatedMs: InstantMapping,
-): SimulatedDaySchedule {
+): SimulatedDayRevisionsAndTill {
   const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   return {
-    ...createOriginalTimesDaySchedule(JSON.parse(shiftedJson), (instantMs) => instantMs),
+    ...createDayScheduleWithOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),
     shouldUseNextReportNumber: true,
   };
 }
@@ -49,7 +49,7 @@ const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=
  * Returns the next batch of due revisions, and the remaining queue. A batch contains at most one revision of an order,
  * and at most as many revisions as one request can contain.
  */
-export function splitDueSimulatedOrderRevisions(
+export function splitDueSimulatedRevisionBatch(
   queue: readonly SimulatedOrderRevision[],
   nowMs: number,
 ): { batch: SimulatedOrderRevision[]; rest: SimulatedOrderRevision[] } {
@@ -63,7 +63,10 @@ export function splitDueSimulatedOrderRevisions(
 }
 
 /** Returns a schedule without past revisions, except for the last past revision of each order. */
-export function skipPastRevisionsInSchedule(schedule: SimulatedDaySchedule, nowMs: number): SimulatedDaySchedule {
+export function dropSupersededPastRevisions(
+  schedule: SimulatedDayRevisionsAndTill,
+  nowMs: number,
+): SimulatedDayRevisionsAndTill {
   const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
   const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {

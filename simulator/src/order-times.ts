@@ -36,7 +36,7 @@ export function createSimulatedOrderTimes(openedMs: number, closedMs: number): S
 }
 
 /** Returns the times of an order that is opened at an instant. Its duration is random, and depends on the service. */
-export function randomOrderTimes(
+export function generateTimesOfSimulatedOrder(
   random: SeededRandom,
   openedMs: number,
   service: keyof typeof stayMinutes,
@@ -59,11 +59,10 @@ export function pickOrderCancellationTiming(index: number): CancellationTimingRe
 }
 
 /** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
-export function pickRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
+export function getRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
   return cancellationTimings[index % 3] as CancellationTimingRelativeToBill;
 }
 
-/** Returns the date-time of a cancellation. */
 export function getSimulatedCancellationDateTime(
   times: SimulatedOrderTimes,
   cancellation: CancellationTimingRelativeToBill,

@@ -3,9 +3,9 @@ import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-ca
 
 /**
  * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
- * of 0.02, exactly 6 of 300 orders have the case. The kinds from `canceledOrder` to `trainingOrder` are shares of all
- * orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases are shares of those orders in which
- * the case is possible.
+ * of 0.02, 6 of 300 orders have the case (5 or 7 because of rounding). The kinds from `canceledOrder` to
+ * `trainingOrder` are shares of all orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases
+ * are shares of those orders in which the case is possible.
  */
 export const defaultSimulatedOrderCaseShares = {
   /** Takeout orders, which customers pick up at the counter. */

@@ -2,11 +2,11 @@ import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import {
   computeProductRowAmounts,
-  DiscountRow,
+  flattenOrderProductRows,
   isSoldProductRow,
-  listOrderProductRows,
-  type MenuRow,
-  ProductRow,
+  PosOrderDiscountRow,
+  type PosOrderMenuRow,
+  PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
 import { guestStayShareByOrderEvent, type SimulatedOrderTimes } from "./order-times.ts";
 import type { SeededRandom } from "./random.ts";
@@ -31,8 +31,8 @@ export interface OrderGenerationContext {
 
 /** The rows of an order. */
 export interface SimulatedOrderRows {
-  readonly productRowList: readonly ProductRow[];
-  readonly menuRowList: readonly MenuRow[];
+  readonly productRowList: readonly PosOrderProductRow[];
+  readonly menuRowList: readonly PosOrderMenuRow[];
 }
 
 interface ProductLine {
@@ -46,11 +46,11 @@ interface ProductLine {
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
-const rowDefaults = getSchemaFieldDefaults(ProductRow.shape);
-const discountDefaults = getSchemaFieldDefaults(DiscountRow.shape);
+const rowDefaults = getSchemaFieldDefaults(PosOrderProductRow.shape);
+const discountDefaults = getSchemaFieldDefaults(PosOrderDiscountRow.shape);
 
 /** Returns the row of a product, with all amounts. */
-export function generateProductRow(context: OrderGenerationContext, line: ProductLine): ProductRow {
+export function generateProductRow(context: OrderGenerationContext, line: ProductLine): PosOrderProductRow {
   const { product, inMenu } = line;
   const { random, room, operator } = context;
   const { device } = context.restaurant;
@@ -141,12 +141,12 @@ const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42
  */
 export function applyDiscountToProductRow(
   { random, times }: Pick<OrderGenerationContext, "random" | "times">,
-  row: ProductRow,
+  row: PosOrderProductRow,
   { id, name, percent }: GeneratedRestaurantDiscount,
-  { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
-): ProductRow {
+  { groupId, status = "validated" }: { groupId?: string; status?: PosOrderDiscountRow["status"] } = {},
+): PosOrderProductRow {
   const discountedAt = times.at(guestStayShareByOrderEvent.discount);
-  const discountRow: DiscountRow = {
+  const discountRow: PosOrderDiscountRow = {
     ...discountDefaults,
     id: random.uuid(),
     recordedAt: discountedAt,
@@ -172,7 +172,7 @@ export function sumFieldOfRows<Name extends string>(
 
 /** Returns the totals of an order in minor units. Only sold rows count. */
 export function computeSimulatedOrderAmounts(rows: SimulatedOrderRows) {
-  const soldRows = listOrderProductRows(rows).filter(isSoldProductRow);
+  const soldRows = flattenOrderProductRows(rows).filter(isSoldProductRow);
   return {
     total: sumFieldOfRows(soldRows, "totalRow"),
     totalTax: sumFieldOfRows(soldRows, "taxAmount"),
@@ -182,9 +182,9 @@ export function computeSimulatedOrderAmounts(rows: SimulatedOrderRows) {
 }
 
 /** Returns a menu row with these product rows. Its total is the total of the sold product rows. */
-export function replaceMenuRowProducts(
-  menu: Omit<MenuRow, "totalRow" | "productRowList">,
-  productRowList: ProductRow[],
-): MenuRow {
+export function buildMenuRowWithProducts(
+  menu: Omit<PosOrderMenuRow, "totalRow" | "productRowList">,
+  productRowList: PosOrderProductRow[],
+): PosOrderMenuRow {
   return { ...menu, totalRow: sumFieldOfRows(productRowList.filter(isSoldProductRow), "totalRow"), productRowList };
 }

@@ -2,12 +2,12 @@ import { Catalog } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { createRestaurantCatalog } from "./restaurant-catalog.ts";
+import { buildGeneratedRestaurantCatalog } from "./restaurant-catalog.ts";
 
-const catalog = createRestaurantCatalog(generateRestaurant("seed"));
+const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
-/** Returns the ids in a field of the rows that the catalog does not contain. */
+/** Returns the ids in this field of the rows, except for ids that the catalog contains. */
 function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>): unknown[] {
   return rows.map((row) => row[field]).filter((id) => id !== null && !catalogIds.has(String(id)));
 }
@@ -15,7 +15,7 @@ function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>)
 describe("createRestaurantCatalog", () => {
   it("always returns the same valid catalog", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
-    expect(createRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
+    expect(buildGeneratedRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
   });
 
   it("contains every product, category, price list, tax, modifier and payment method of its tills", () => {

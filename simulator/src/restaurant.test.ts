@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { setMenusByName } from "./menu-card.ts";
+import { fixedPriceMenusByName } from "./menu-card.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 describe("generateRestaurant", () => {
@@ -14,7 +14,7 @@ describe("generateRestaurant", () => {
     expect(new Set(products.map(({ soldBy }) => soldBy))).toEqual(new Set(["piece", "kilogram"]));
     expect(new Set(products.map(({ id }) => id)).size).toBe(products.length);
     expect(menus.map(({ steps }) => steps.map(({ choices }) => choices.length))).toEqual(
-      Object.values(setMenusByName).map(({ steps }) => Object.values(steps).map((choices) => choices.length)),
+      Object.values(fixedPriceMenusByName).map(({ steps }) => Object.values(steps).map((choices) => choices.length)),
     );
   });
 

@@ -1,8 +1,8 @@
 import {
   discountPercentsByName,
+  fixedPriceMenusByName,
   menuCardModifierGroups,
   menuCardProductsByCategory,
-  setMenusByName,
 } from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
@@ -29,12 +29,12 @@ export function generateRestaurant(seed: string | number) {
     percent,
   }));
   return {
-    establishment: generateEstablishment(random.fork("establishment")),
+    establishment: generateTillEstablishmentFields(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
     products,
-    menus: Object.entries(setMenusByName).map(([name, { price, steps }]) => ({
+    menus: Object.entries(fixedPriceMenusByName).map(([name, { price, steps }]) => ({
       id: random.uuid(),
       name,
       price,
@@ -163,10 +163,10 @@ const familyNames = [
 ];
 
 /** The fields of a till that describe its restaurant. */
-export type GeneratedEstablishment = ReturnType<typeof generateEstablishment>;
+export type GeneratedTillEstablishmentFields = ReturnType<typeof generateTillEstablishmentFields>;
 
 /** Returns a fictional establishment. Its telephone and company numbers are not assigned. */
-export function generateEstablishment(random: SeededRandom) {
+export function generateTillEstablishmentFields(random: SeededRandom) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
   const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);

@@ -1,15 +1,15 @@
-import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
+import type { PosOrderMenuRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import {
+  getRowCancellationTiming,
   getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
-  pickRowCancellationTiming,
   simulatedCancellationReasons,
 } from "./order-times.ts";
 import {
   applyDiscountToProductRow,
+  buildMenuRowWithProducts,
   generateProductRow,
   type OrderGenerationContext,
-  replaceMenuRowProducts,
   type SimulatedOrderRows,
   sumFieldOfRows,
 } from "./product-row.ts";
@@ -155,45 +155,49 @@ const rowCaseAppliers = {
 export type SpecialOrderRowCaseName = keyof typeof rowCaseAppliers;
 export const specialOrderRowCaseNames = Object.keys(rowCaseAppliers) as SpecialOrderRowCaseName[];
 
-function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): SimulatedOrderRows {
+function addProductRows({ rows }: RowCaseContext, ...newRows: PosOrderProductRow[]): SimulatedOrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...newRows] };
 }
 
-function addMenuRows({ rows }: RowCaseContext, ...newRows: MenuRow[]): SimulatedOrderRows {
+function addMenuRows({ rows }: RowCaseContext, ...newRows: PosOrderMenuRow[]): SimulatedOrderRows {
   return { ...rows, menuRowList: [...rows.menuRowList, ...newRows] };
 }
 
 function mapProductRows(
   { productRowList, menuRowList }: SimulatedOrderRows,
-  change: (row: ProductRow) => ProductRow,
+  change: (row: PosOrderProductRow) => PosOrderProductRow,
 ): SimulatedOrderRows {
   return {
     productRowList: productRowList.map(change),
-    menuRowList: menuRowList.map((menu) => replaceMenuRowProducts(menu, menu.productRowList.map(change))),
+    menuRowList: menuRowList.map((menu) => buildMenuRowWithProducts(menu, menu.productRowList.map(change))),
   };
 }
 
-function mapFirstMenuRows(menu: MenuRow, count: number, change: (row: ProductRow) => ProductRow): MenuRow {
+function mapFirstMenuRows(
+  menu: PosOrderMenuRow,
+  count: number,
+  change: (row: PosOrderProductRow) => PosOrderProductRow,
+): PosOrderMenuRow {
   const { productRowList: rows } = menu;
-  return replaceMenuRowProducts(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
+  return buildMenuRowWithProducts(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
 }
 
-function cancelRow({ random, times, caseIndex }: RowCaseContext, row: ProductRow): ProductRow {
+function cancelRow({ random, times, caseIndex }: RowCaseContext, row: PosOrderProductRow): PosOrderProductRow {
   const canceledReason = random.pick([...simulatedCancellationReasons, null]);
   return {
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: getSimulatedCancellationDateTime(times, pickRowCancellationTiming(caseIndex)),
+    modifiedAt: getSimulatedCancellationDateTime(times, getRowCancellationTiming(caseIndex)),
   };
 }
 
-function markRowLost({ random, times }: RowCaseContext, row: ProductRow): ProductRow {
+function markRowLost({ random, times }: RowCaseContext, row: PosOrderProductRow): PosOrderProductRow {
   const lossReason = random.pick(["Casse", "Renversé", "Erreur de cuisson"]);
   return { ...row, isLoss: true, lossReason, modifiedAt: times.at(guestStayShareByOrderEvent.beforeBill) };
 }
 
-function randomPieceRow(context: RowCaseContext): ProductRow {
+function randomPieceRow(context: RowCaseContext): PosOrderProductRow {
   return generateProductRow(context, { product: pickPiece(context), quantity: randomQuantity(context) });
 }
 
@@ -204,7 +208,7 @@ function pickPiece(
   return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && isSuitable(product)));
 }
 
-function randomMenuRow(context: RowCaseContext): MenuRow {
+function randomMenuRow(context: RowCaseContext): PosOrderMenuRow {
   return generateSetMenuRow(context, context.random.pick(context.restaurant.menus));
 }
 
@@ -229,7 +233,7 @@ function randomShares({ random }: RowCaseContext): readonly number[] {
 }
 
 /** Returns the row of a set menu. Its price is divided among its products in proportion to their own prices. */
-export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurantSetMenu): MenuRow {
+export function generateSetMenuRow(context: OrderGenerationContext, menu: GeneratedRestaurantSetMenu): PosOrderMenuRow {
   const { random, room } = context;
   const id = random.uuid();
   const chosenProducts = menu.steps.map(({ choices }) => random.pick(choices));
@@ -266,7 +270,7 @@ export function generateSetMenuRow(context: OrderGenerationContext, menu: Genera
     name: menu.name,
     parentMenuRowId: null,
   };
-  return replaceMenuRowProducts(row, rows);
+  return buildMenuRowWithProducts(row, rows);
 }
 
 /** Returns one random modifier of each modifier group of a product. */

@@ -7,7 +7,7 @@ import {
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import {
-  type DemoLocationDay,
+  type DemoDayTillIdAndStart,
   demoRestaurantSeed,
   ensureDemoLocationAndKey,
   generateDemoTill,
@@ -58,8 +58,12 @@ export async function seedDemoLocation(options: SeedDemoOptions): Promise<string
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** Pushes the till of a day. Skips an existing till, even if an older version of the demo created other content. */
-async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoLocationDay): Promise<void> {
+/** Pushes the till of a day. Skips an existing till, even if an older demo version created it differently. */
+async function pushDemoTillIfMissing(
+  api: PublicApiClient,
+  locationId: string,
+  day: DemoDayTillIdAndStart,
+): Promise<void> {
   const existing = await nullOnProblem(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
     "till_not_found",
@@ -70,7 +74,7 @@ async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, d
 /** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */
 async function awaitReports(
   api: PublicApiClient,
-  days: readonly DemoLocationDay[],
+  days: readonly DemoDayTillIdAndStart[],
   { showProgress, wait = sleep }: SeedDemoOptions,
 ) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };

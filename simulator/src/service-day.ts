@@ -17,7 +17,7 @@ export function getLocalDate(instant: number, timeZone: string): Temporal.PlainD
 }
 
 /** The opening and closing times of a day of service, in milliseconds since 1970. */
-export interface RestaurantOpeningHours {
+export interface SimulatedDayOpeningHours {
   readonly opensAtMs: number;
   readonly closesAtMs: number;
 }
@@ -32,12 +32,12 @@ export function computeDailyTillOpeningMs(day: string, timeZone: string): number
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
-/** Returns the opening hours of a local day. @throws RangeError for a missing day or an unknown time zone. */
+/** Returns the opening hours of a local day. @throws RangeError for an invalid day or an unknown time zone. */
 export function generateRestaurantOpeningHours(
   random: SeededRandom,
   day: string,
   timeZone: string,
-): RestaurantOpeningHours {
+): SimulatedDayOpeningHours {
   const opensAtMs = computeDailyTillOpeningMs(day, timeZone);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
@@ -45,7 +45,7 @@ export function generateRestaurantOpeningHours(
 /** Returns `count` sorted arrival times of guests. Most guests arrive at noon and in the evening. */
 export function generateGuestArrivalTimes(
   random: SeededRandom,
-  { opensAtMs, closesAtMs }: RestaurantOpeningHours,
+  { opensAtMs, closesAtMs }: SimulatedDayOpeningHours,
   count: number,
 ): number[] {
   const lastOrderMs = closesAtMs - 90 * minuteMs;
@@ -66,10 +66,10 @@ interface ClerkShift {
   to: number | null;
 }
 
-/** Returns the shifts of the clerks on a day. */
+/** Returns the shifts of the clerks on a day. The clerks get the entries of the rota one after the other. */
 export function planSimulatedClerkShifts(
   clerks: readonly GeneratedRestaurantClerk[],
-  { opensAtMs, closesAtMs }: RestaurantOpeningHours,
+  { opensAtMs, closesAtMs }: SimulatedDayOpeningHours,
 ): ClerkShift[] {
   return clerks.flatMap((clerk, index) =>
     (clerkRota[index % clerkRota.length] ?? []).map(([from, to]) => ({
@@ -81,7 +81,7 @@ export function planSimulatedClerkShifts(
 }
 
 /** Returns a random clerk who is on shift at an instant, or who is off shift if `isOnShift` is false. */
-export function pickClerk(
+export function pickClerkByShiftStatus(
   random: SeededRandom,
   shifts: readonly ClerkShift[],
   instant: number,

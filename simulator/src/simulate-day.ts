@@ -2,10 +2,10 @@ import type { PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
-import { createValidatedPaymentRow } from "./generate-payments.ts";
-import { createTillWithClosedOrders, type GeneratedTill } from "./generate-till.ts";
+import { createSimulatedValidatedPaymentRow } from "./generate-payments.ts";
+import { buildGeneratedTillFromOrders, type GeneratedTill } from "./generate-till.ts";
 import { toOrderLiveInput } from "./order-revisions.ts";
-import { type SimulatedDaySchedule, splitDueSimulatedOrderRevisions } from "./order-schedule.ts";
+import { type SimulatedDayRevisionsAndTill, splitDueSimulatedRevisionBatch } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
@@ -42,20 +42,20 @@ export interface SimulatedDayResult {
 
 /**
  * Simulates a day of service and returns its result. Sends each revision of each order when it is due. Then pushes the
- * till with these orders, and waits until its report is available, which removes the orders from the live orders.
+ * till with these orders, and waits until its report is available and these orders are no longer live orders.
  *
  * @throws `ApiProblem` if the API rejects a request; an error when the signal is aborted.
  */
 export async function simulateRestaurantDay(
   context: SimulationContext,
-  schedule: SimulatedDaySchedule,
+  schedule: SimulatedDayRevisionsAndTill,
 ): Promise<SimulatedDayResult> {
   const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
   const logProgress = createProgressLog(context, schedule, orders);
   let queue = schedule.revisions;
   while (queue.length > 0) {
-    const { batch, rest } = splitDueSimulatedOrderRevisions(queue, clock.now());
+    const { batch, rest } = splitDueSimulatedRevisionBatch(queue, clock.now());
     if (batch.length === 0) {
       await clock.wait(Math.max(1, (queue[0]?.atMs ?? 0) - clock.now()), signal);
       continue;
@@ -133,7 +133,7 @@ function formatEuros(minorUnits: number): string {
 /** Logs the start of a day. Returns a function that logs the progress of the day, about twenty times in total. */
 function createProgressLog(
   { clock, log }: SimulationContext,
-  schedule: SimulatedDaySchedule,
+  schedule: SimulatedDayRevisionsAndTill,
   orders: ReadonlyMap<string, OrderLiveInput>,
 ): () => void {
   const startsAtMs = clock.now();
@@ -169,7 +169,7 @@ export async function fetchLiveOrdersByTill({ api, restaurant }: SimulationConte
  * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. Afterwards,
  * the orders are no longer live orders. Skips tills that were pushed before.
  */
-export async function closeInterruptedTills(
+export async function closeAndPushInterruptedTills(
   context: SimulationContext,
   ordersByTill: ReadonlyMap<string, OrderData[]>,
 ): Promise<void> {
@@ -186,13 +186,13 @@ export async function closeInterruptedTills(
     const reportNumber = await readNextReportNumber(context);
     await pushTillAndAwaitReport(
       context,
-      createTillWithClosedOrders(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
+      buildGeneratedTillFromOrders(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
     );
     log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumOrderSales(closedOrders))}`);
   }
 }
 
-/** Returns the order, closed at this time and paid by card. Orders that are closed already are not changed. */
+/** Returns the order, closed at this time. Pays the amount due, if any, by card. Returns a closed order unchanged. */
 function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: OrderData, at: string): OrderData {
   if (order.closedAt !== null) return order;
   const { operatorId, operatorName, leftToPay } = order;
@@ -208,7 +208,7 @@ function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: OrderD
     manuallyClosed: !isDone && !isDue,
   };
   if (!isDue) return closed;
-  const paid = createValidatedPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
+  const paid = createSimulatedValidatedPaymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
   const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];
   return { ...closed, isPaid: true, paidAt: at, leftToPay: 0, paymentRowList };
 }

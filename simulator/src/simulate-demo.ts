@@ -2,22 +2,22 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
 import {
-  createSimulatedTimesDaySchedule,
-  type SimulatedDaySchedule,
-  skipPastRevisionsInSchedule,
+  createDayScheduleWithSimulatedTimes,
+  dropSupersededPastRevisions,
+  type SimulatedDayRevisionsAndTill,
 } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
-  closeInterruptedTills,
+  closeAndPushInterruptedTills,
   fetchLiveOrdersByTill,
   type SimulationContext,
   simulateRestaurantDay,
 } from "./simulate-day.ts";
 
 /** A day of service that the demo simulates in less time. Each shift has its own till. */
-export interface DemoShift {
+export interface DemoTillShift {
   readonly tillId: string;
   /** When the till is opened, in milliseconds since 1970. */
   readonly startsAtMs: number;
@@ -37,16 +37,16 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
   for (let shiftCount = 0; ; ) {
     try {
       const liveOrdersByTill = await fetchLiveOrdersByTill(context);
-      let shift = findInterruptedDemoShift(context, liveOrdersByTill) ?? planFirstDemoShift(context);
+      let shift = findInterruptedDemoTillShift(context, liveOrdersByTill) ?? planFirstDemoTillShift(context);
       liveOrdersByTill.delete(shift.tillId);
-      await closeInterruptedTills(context, liveOrdersByTill);
+      await closeAndPushInterruptedTills(context, liveOrdersByTill);
       for (;;) {
         await simulateRestaurantDay(
           context,
-          skipPastRevisionsInSchedule(createDemoShiftSchedule(context, shift), clock.now()),
+          dropSupersededPastRevisions(createDemoTillShiftSchedule(context, shift), clock.now()),
         );
         shiftCount++;
-        shift = createNextDemoShift(context, shift, shiftCount);
+        shift = createNextDemoTillShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
       }
     } catch (error) {
@@ -61,10 +61,10 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
  * Returns the interrupted shift to which one of these tills belongs, unless the shift should have ended by now. Ignores
  * a till if one of its live orders is not in its shift. Another version of the simulator created such a till.
  */
-export function findInterruptedDemoShift(
+export function findInterruptedDemoTillShift(
   context: ShiftContext,
   liveOrdersByTill: ReadonlyMap<string, OrderData[]>,
-): DemoShift | undefined {
+): DemoTillShift | undefined {
   const { locationId, clock } = context;
   const shifts = [...liveOrdersByTill.keys()].flatMap((tillId) => {
     const startsAtMs = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
@@ -73,13 +73,13 @@ export function findInterruptedDemoShift(
   return shifts.find((shift) => {
     const orders = liveOrdersByTill.get(shift.tillId);
     if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
-    const scheduledIds = new Set(createDemoShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
+    const scheduledIds = new Set(createDemoTillShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
 
 /** Returns a shift in which it is already noon, so that orders are open when the demo starts. */
-export function planFirstDemoShift({ locationId, clock }: ShiftContext): DemoShift {
+export function planFirstDemoTillShift({ locationId, clock }: ShiftContext): DemoTillShift {
   return createDemoShiftAt(locationId, clock.now() - headStartMs, shortShiftMs);
 }
 
@@ -88,11 +88,11 @@ export function planFirstDemoShift({ locationId, clock }: ShiftContext): DemoShi
  * example because the computer was suspended. The first shifts are short. Later shifts last half a day, so that a demo
  * does not store more data than a restaurant.
  */
-export function createNextDemoShift(
+export function createNextDemoTillShift(
   { locationId, clock }: ShiftContext,
-  { startsAtMs, durationMs }: DemoShift,
+  { startsAtMs, durationMs }: DemoTillShift,
   count: number,
-): DemoShift {
+): DemoTillShift {
   const endsAtMs = startsAtMs + durationMs;
   const isLate = clock.now() > endsAtMs + headStartMs;
   return createDemoShiftAt(
@@ -103,14 +103,14 @@ export function createNextDemoShift(
 }
 
 /** Returns the schedule of a shift. A whole day, from opening to closing, is mapped to the duration of the shift. */
-export function createDemoShiftSchedule(
+export function createDemoTillShiftSchedule(
   { timeZone }: ShiftContext,
-  { tillId, startsAtMs, durationMs }: DemoShift,
-): SimulatedDaySchedule {
+  { tillId, startsAtMs, durationMs }: DemoTillShift,
+): SimulatedDayRevisionsAndTill {
   const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
-  return createSimulatedTimesDaySchedule(
+  return createDayScheduleWithSimulatedTimes(
     till,
     (instantMs) => startsAtMs + durationMs * getDemoShiftProgressAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );
@@ -128,7 +128,7 @@ export function getDemoShiftProgressAtHour(hour: number): number {
 }
 
 /** Returns a shift. Its till id begins with its start time, so that the shift can be restored from the till id. */
-function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
+function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoTillShift {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");
   const uuid = new SeededRandom(`live/${locationId}/${startsAtMs}/${durationMs}`).uuid();

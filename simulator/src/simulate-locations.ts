@@ -3,16 +3,16 @@ import { Temporal } from "temporal-polyfill";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationApiKey,
-  ensureApiConsumer,
+  ensureApiConsumerWithScopes,
   importAndConfigureRestaurantLocation,
   pushCatalogIfMissing,
 } from "./import-and-configure-location.ts";
-import { createOriginalTimesDaySchedule, createSimulatedTimesDaySchedule } from "./order-schedule.ts";
+import { createDayScheduleWithOriginalTimes, createDayScheduleWithSimulatedTimes } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
-  closeInterruptedTills,
+  closeAndPushInterruptedTills,
   fetchLiveOrdersByTill,
   pushGeneratedTill,
   type SimulatedDayResult,
@@ -20,7 +20,7 @@ import {
   simulateRestaurantDay,
 } from "./simulate-day.ts";
 import type { SimulatorOptions } from "./simulate-options.ts";
-import { createTransientRetryOptions } from "./transient-retry-options.ts";
+import { createUnlimitedApiRetryOptions } from "./transient-retry-options.ts";
 
 type SimulationControl = Pick<SimulationContext, "clock" | "signal" | "log">;
 
@@ -31,7 +31,7 @@ interface SimulatedLocation {
   apiKey: string;
 }
 
-/** Simulates the locations of the given API keys. With an admin key, creates the locations first. */
+/** Simulates the locations of the given API keys, or, with an admin key, locations that are created from the seed. */
 export async function simulateLocations(options: SimulatorOptions, control: SimulationControl): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return simulateCreatedLocations(adminKey, options, control);
@@ -50,10 +50,10 @@ async function simulateCreatedLocations(
 ): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
   // Requests of the admin are not aborted, because a created key can be revoked only if its response arrives.
-  const admin = createAdminApiClient({ baseUrl, apiKey, ...createTransientRetryOptions({ ...control, fetch }) });
+  const admin = createAdminApiClient({ baseUrl, apiKey, ...createUnlimitedApiRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
-    await ensureApiConsumer(admin, simulatorConsumerName, simulatorScopes);
+    await ensureApiConsumerWithScopes(admin, simulatorConsumerName, simulatorScopes);
     for (let index = 0; index < options.locations; index++) {
       const seed = locationSeed(options, index);
       const restaurant = generateRestaurant(seed);
@@ -118,7 +118,7 @@ export async function simulateLocation(
 ): Promise<SimulatedDayResult | undefined> {
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
-  await closeInterruptedTills(context, await fetchLiveOrdersByTill(context));
+  await closeAndPushInterruptedTills(context, await fetchLiveOrdersByTill(context));
   const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
     await pushGeneratedTill(
@@ -139,8 +139,8 @@ export async function simulateLocation(
     lastDay = await simulateRestaurantDay(
       context,
       from === undefined
-        ? createSimulatedTimesDaySchedule(till, toSimulatedMs)
-        : createOriginalTimesDaySchedule(till, toSimulatedMs),
+        ? createDayScheduleWithSimulatedTimes(till, toSimulatedMs)
+        : createDayScheduleWithOriginalTimes(till, toSimulatedMs),
     );
   }
   return lastDay;
@@ -159,7 +159,7 @@ function generateDayTill(
 }
 
 function createLocationClient({ url: baseUrl }: SimulatorOptions, control: SimulationControl, apiKey: string) {
-  return createApiClient({ baseUrl, apiKey, ...createTransientRetryOptions(control) });
+  return createApiClient({ baseUrl, apiKey, ...createUnlimitedApiRetryOptions(control) });
 }
 
 async function revokeKey(admin: AdminApiClient, { locationId, apiKey }: SimulatedLocation): Promise<void> {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readSimulateOptions } from "./simulate-options.ts";
+import { parseSimulateCommandOptions } from "./simulate-options.ts";
 
-const read = (args: string, environment = {}) => readSimulateOptions(args.split(" ").filter(Boolean), environment);
+const read = (args: string, environment = {}) =>
+  parseSimulateCommandOptions(args.split(" ").filter(Boolean), environment);
 
 describe("the options of npm run simulate", () => {
   it("are listed by --help", () => {

@@ -78,7 +78,7 @@ export type SimulatorOptions = z.output<typeof optionDefinitions>;
  *
  * @throws an error whose message lists all invalid options.
  */
-export function readSimulateOptions(
+export function parseSimulateCommandOptions(
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): SimulatorOptions | string {

@@ -2,7 +2,7 @@
 import { argv, env, stdout } from "node:process";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { simulateLocations } from "./simulate-locations.ts";
-import { readSimulateOptions } from "./simulate-options.ts";
+import { parseSimulateCommandOptions } from "./simulate-options.ts";
 import { systemClock } from "./transient-retry-options.ts";
 
 const log = (line: string) => stdout.write(`${line}\n`);
@@ -11,7 +11,7 @@ await runUntilStopped(async (signal) => {
   signal.addEventListener("abort", () =>
     log("Stopped. The next run with this seed closes the orders that are still open."),
   );
-  const options = readSimulateOptions(argv.slice(2), env);
+  const options = parseSimulateCommandOptions(argv.slice(2), env);
   if (typeof options === "string") log(options);
   else await simulateLocations(options, { clock: systemClock, signal, log });
 });

@@ -2,7 +2,7 @@ import { isSoldProductRow } from "@pragma/contracts/order-rows";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 
-/** The special cases that every till with a few hundred orders must contain, for any seed. */
+/** Checks, for several seeds, that a till of 300 orders contains every special case. */
 describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed) => {
   const till = generateTill({ seed, orders: 300, day: "2026-05-29" });
   const orders = till.orderList;

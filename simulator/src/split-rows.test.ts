@@ -1,4 +1,4 @@
-import type { ProductRow } from "@pragma/contracts/order-rows";
+import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSimulatedOrderTimes } from "./order-times.ts";
@@ -15,7 +15,7 @@ if (!room || !operator) throw new Error("The restaurant is empty");
 const random = new SeededRandom("split");
 const context = { random, restaurant, room, operator, times: createSimulatedOrderTimes(0, 3_600_000) };
 
-function sumRowTotals(rows: readonly ProductRow[]) {
+function sumRowTotals(rows: readonly PosOrderProductRow[]) {
   return {
     totalRowWithModifier: sumFieldOfRows(rows, "totalRowWithModifier"),
     totalDiscount: sumFieldOfRows(rows, "totalDiscount"),

@@ -1,19 +1,19 @@
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
-import { computeProductRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
+import { computeProductRowAmounts, type PosOrderMenuRow, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import { guestStayShareByOrderEvent } from "./order-times.ts";
-import { type OrderGenerationContext, replaceMenuRowProducts, sumFieldOfRows } from "./product-row.ts";
+import { buildMenuRowWithProducts, type OrderGenerationContext, sumFieldOfRows } from "./product-row.ts";
 
 type SplitRowContext = Pick<OrderGenerationContext, "random" | "times">;
 
 /**
  * Splits a row over several bills, and returns its parts. The first part keeps the id of the row, and is the parent of
  * the other parts. Each part has the full quantity, but only a share of the price, modifiers and discounts. The shares
- * add up to the original amounts, except in rows sold by weight, whose parts are rounded separately. Do not use this
- * function for such rows.
+ * add up to the original amounts, except in rows sold by weight, whose parts are rounded separately. Therefore, do
+ * not use this function for such rows.
  */
 export function splitProductRowOverBills(
   { random, times }: SplitRowContext,
-  row: ProductRow,
+  row: PosOrderProductRow,
   shares: readonly number[],
 ) {
   const splitAt = times.at(guestStayShareByOrderEvent.split);
@@ -41,12 +41,18 @@ export function splitProductRowOverBills(
 }
 
 /** Splits a menu over several bills, and returns its parts. Each product of the menu is split separately. */
-export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
+export function splitMenuRowOverBills(
+  context: SplitRowContext,
+  menu: PosOrderMenuRow,
+  shares: readonly number[],
+): PosOrderMenuRow[] {
   const splitAt = context.times.at(guestStayShareByOrderEvent.split);
   const partsByRow = menu.productRowList.map((row) => splitProductRowOverBills(context, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : context.random.uuid();
-    const rows = partsByRow.map((parts): ProductRow => ({ ...(parts[part] as ProductRow), menuRowId: id }));
+    const rows = partsByRow.map(
+      (parts): PosOrderProductRow => ({ ...(parts[part] as PosOrderProductRow), menuRowId: id }),
+    );
     const changed = {
       ...menu,
       id,
@@ -54,7 +60,7 @@ export function splitMenuRowOverBills(context: SplitRowContext, menu: MenuRow, s
       modifiedAt: splitAt,
       unitPriceRow: sumFieldOfRows(rows, "unitPriceRow"),
     };
-    return replaceMenuRowProducts(changed, rows);
+    return buildMenuRowWithProducts(changed, rows);
   });
 }
 

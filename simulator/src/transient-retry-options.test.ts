@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createApiClient } from "@pragma/client/api-client";
 import { describe, expect, it } from "vitest";
-import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
+import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 /** Returns a client whose calls have these outcomes, one after the other. All later calls have status 200. */
 function createClientWith(...outcomes: (number | "unreachable")[]) {
@@ -30,7 +30,7 @@ function createClientWith(...outcomes: (number | "unreachable")[]) {
   const client = createApiClient({
     baseUrl: "http://localhost:4000",
     apiKey: "key",
-    ...createTransientRetryOptions(options),
+    ...createUnlimitedApiRetryOptions(options),
   });
   return { stop, waits, lines, call: () => client.GET("/v1/locations/own") };
 }
@@ -72,7 +72,7 @@ describe("createTransientRetryOptions", () => {
     const client = createApiClient({
       baseUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
       apiKey: "key",
-      ...createTransientRetryOptions({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
+      ...createUnlimitedApiRetryOptions({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
     });
     try {
       await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no");

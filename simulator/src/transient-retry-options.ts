@@ -12,7 +12,7 @@ export interface InjectableClock {
 
 export const systemClock: InjectableClock = { now: () => Date.now(), wait: abortableDelay };
 
-interface TransientRetryOptions {
+interface UnlimitedApiRetrySettings {
   clock: InjectableClock;
   /** Aborting this signal ends retries and aborts requests in flight. */
   signal: AbortSignal;
@@ -25,7 +25,7 @@ interface TransientRetryOptions {
  * Returns options for an API client that retries without limit while the API is unreachable or responds with a
  * transient error. If an outage lasts longer than ten seconds, logs its start and its end.
  */
-export function createTransientRetryOptions(options: TransientRetryOptions) {
+export function createUnlimitedApiRetryOptions(options: UnlimitedApiRetrySettings) {
   const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
   let reason = "";

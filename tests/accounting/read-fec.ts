@@ -22,7 +22,7 @@ const pairedColumns = [
   ["Montantdevise", "Idevise"],
 ] as const;
 
-export interface FecLine {
+export interface ParsedFecLine {
   entry: number;
   day: string;
   journal: string;
@@ -43,7 +43,7 @@ interface FecFormat {
 }
 
 /** Returns the parsed lines of a FEC file. @throws Error at the first violation of the rules. */
-export function parseFecFile(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
+export function parseAndValidateFecFile(bytes: Uint8Array, { separator, charset }: FecFormat): ParsedFecLine[] {
   const lines = decodeFec(bytes, charset).split("\r\n");
   if (lines.pop() !== "") throw new Error("The last line has no line end.");
   if (lines.some((line) => /\p{Cc}/u.test(line.replaceAll("\t", "")))) throw new Error("There is a control character.");
@@ -60,7 +60,7 @@ function decodeFec(bytes: Uint8Array, charset: FecFormat["charset"]): string {
   return new TextDecoder(charset === "us-ascii" ? "utf-8" : charset, { fatal: true }).decode(bytes);
 }
 
-function readLine(line: string, separator: string): FecLine {
+function readLine(line: string, separator: string): ParsedFecLine {
   const values = line.split(separator);
   if (values.length !== fecColumns.length) throw new Error(`${values.length} fields in: ${line}`);
   const row = Object.fromEntries(fecColumns.map((name, index) => [name, values[index] ?? ""]));
@@ -106,13 +106,13 @@ function parseCents(text: string, line: string): number {
  * Throws an error unless the entries are numbered from 1 without gaps, and each entry is balanced. The lines of an
  * entry must be consecutive and have the same day, document and journal.
  */
-function requireBalancedEntries(lines: FecLine[]): void {
+function requireBalancedEntries(lines: ParsedFecLine[]): void {
   let last = 0;
   for (const [index, { entry }] of lines.entries()) {
     if (entry !== last && entry !== last + 1) throw new Error(`Line ${index + 1} is of entry ${entry} after ${last}.`);
     last = entry;
   }
-  const entries = new Map<number, FecLine[]>();
+  const entries = new Map<number, ParsedFecLine[]>();
   for (const line of lines) entries.set(line.entry, [...(entries.get(line.entry) ?? []), line]);
   for (const [number, entryLines] of entries) {
     const [first] = entryLines;

@@ -21,7 +21,7 @@ export async function findSeriousAccessibilityViolations(page: Page): Promise<st
   ];
 }
 
-/** Returns the violations of color rules. For the second color mode, only these rules can have other results. */
+/** Returns the violations of color rules, which are the only rules to check again in the other color mode. */
 export async function findColorAccessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(`window.styleSamples = (${selectOneElementPerStyle})()`);
   return findViolations(page, "{ include: window.styleSamples }", { runOnly: { type: "rule", values: colorRules } });

@@ -12,7 +12,7 @@ const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/service
 export interface DocumentationSiteUnderTest {
   url: string;
   /** Opens a page in a new tab with empty local storage. The default color mode is dark. */
-  openTab(path: string, options?: BrowserTabOptions): Promise<BrowserTab>;
+  openTab(path: string, options?: BrowserTabOptions): Promise<TestBrowserTab>;
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface BrowserTabOptions {
   hasOwnCache?: boolean;
 }
 
-export interface BrowserTab {
+export interface TestBrowserTab {
   page: Page;
   context: BrowserContext;
   /** The uncaught errors of the page and the errors in its console, so far. */

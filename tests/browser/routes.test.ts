@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import {
-  type BrowserTab,
   type DocumentationSiteUnderTest,
   startDocumentationSiteWithBrowser,
+  type TestBrowserTab,
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
@@ -67,7 +67,7 @@ describe("the site", () => {
 
 describe("a page", () => {
   // All pages are opened in the same tab, so that shared files are loaded only once.
-  let tab: BrowserTab;
+  let tab: TestBrowserTab;
   beforeAll(async () => {
     tab = await documentationSite.openTab("/");
   });

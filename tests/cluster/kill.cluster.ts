@@ -1,7 +1,7 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,20 +9,20 @@ import { expectDatabaseConsistency } from "../fault-injection/expect-consistency
 import { serviceAndGatewayNames } from "../harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "../harness/replicated-pragma.ts";
 import { createTestLocation } from "../harness/test-location.ts";
-import { clientTrafficApiKeyScopes, startTestTrafficClients } from "../traffic/client-traffic.ts";
-import { type NatsCluster, startNatsCluster } from "./nats-cluster.ts";
+import { startTestTrafficClients, testTrafficApiKeyScopes } from "../traffic/client-traffic.ts";
+import { startTestNatsCluster, type TestNatsCluster } from "./nats-cluster.ts";
 
-let nats: NatsCluster;
-let postgres: DedicatedInfrastructureServer;
-let redis: DedicatedInfrastructureServer;
+let nats: TestNatsCluster;
+let postgres: DedicatedTestInfrastructureServer;
+let redis: DedicatedTestInfrastructureServer;
 let environment: IsolatedTestEnvironment;
 let replicatedProduct: ReplicatedPragmaUnderTest;
 
 beforeAll(async () => {
   [nats, postgres, redis] = await Promise.all([
-    startNatsCluster(),
-    startDedicatedInfrastructureServer("postgres"),
-    startDedicatedInfrastructureServer("redis"),
+    startTestNatsCluster(),
+    startDedicatedTestInfrastructureServer("postgres"),
+    startDedicatedTestInfrastructureServer("redis"),
   ]);
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url, EVENT_STREAM_REPLICAS: "3" },
@@ -41,23 +41,23 @@ const writeLine = (line: string) => process.stderr.write(`${line}\n`);
 describe("two instances of everything on three NATS servers", () => {
   it("lose nothing and repeat nothing while one instance of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const testLocation = await createTestLocation(replicatedProduct, { scopes: clientTrafficApiKeyScopes });
+    const testLocation = await createTestLocation(replicatedProduct, { scopes: testTrafficApiKeyScopes });
     const traffic = await startTestTrafficClients(testLocation, { clients: 8, maxPauseMs: 40, shouldRetry: true });
-    const { counts } = traffic;
+    const { results } = traffic;
 
     /** Runs `work`. Logs the response times of the clients from the start of `work` until two seconds after its end. */
     async function measureDuring(label: string, work: () => Promise<void>): Promise<void> {
       const [responsesBefore, failuresBefore, since] = [
-        counts.responseCount,
-        counts.failures.length,
+        results.responseCount,
+        results.failures.length,
         performance.now(),
       ];
       await work();
       await sleep(2_000);
-      const times = counts.responseTimesMs.slice(responsesBefore).sort((one, other) => one - other);
+      const times = results.responseTimesMs.slice(responsesBefore).sort((one, other) => one - other);
       const seconds = (performance.now() - since) / 1_000;
       const at = (share: number) => `${Math.round(times[Math.floor(share * (times.length - 1))] ?? 0)} ms`;
-      const retried = `${counts.failures.length - failuresBefore} retried`;
+      const retried = `${results.failures.length - failuresBefore} retried`;
       writeLine(
         `${label.padEnd(34)} ${seconds.toFixed(1).padStart(5)} s  ${String(times.length).padStart(5)} responses, ${retried}, ` +
           `half within ${at(0.5)}, 99 % within ${at(0.99)}, all within ${at(1)}`,
@@ -86,7 +86,7 @@ describe("two instances of everything on three NATS servers", () => {
     await traffic.stop();
     const { duplicateCount } = await traffic.expectNothingLost();
     await expectDatabaseConsistency({ ...environment });
-    const { responseCount, failures } = counts;
+    const { responseCount, failures } = results;
     writeLine(
       `${responseCount} responses, ${failures.length} retries; ${traffic.tills.length} tills, each with one exact report`,
     );

@@ -1,10 +1,10 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { assertNatsClusterHasLeader, getJetStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
 import { findFreePort } from "../../deploy/local/free-port.js";
-import { createTemporaryDataFolder, type StartedLocalServer, startNats } from "../../deploy/local/servers.js";
+import { createTemporaryDataFolder, type StartedLocalServer, startNatsServer } from "../../deploy/local/servers.js";
 
 /** A cluster of three NATS servers. Each server has a replica of every stream. */
-export interface NatsCluster {
+export interface TestNatsCluster {
   /** The URLs of all servers, separated by commas. */
   url: string;
   /** Kills the server that leads a stream, without a graceful shutdown. Returns the name of the server. */
@@ -14,7 +14,7 @@ export interface NatsCluster {
   stop(): Promise<void>;
 }
 
-export async function startNatsCluster(): Promise<NatsCluster> {
+export async function startTestNatsCluster(): Promise<TestNatsCluster> {
   const folder = createTemporaryDataFolder("cluster");
   const names = ["n1", "n2", "n3"];
   const routes = await Promise.all(names.map(() => findFreePort()));
@@ -28,7 +28,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       `server_name: ${name}\n` +
       `cluster {\n  name: pragma\n  listen: "127.0.0.1:${route}"\n  routes: [${others.join(", ")}]\n}\n`;
     const fixedPort = port === undefined ? {} : { port };
-    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, config, ...fixedPort }));
+    servers.set(name, await startNatsServer({ dataFolder: `${folder}/${name}`, config, ...fixedPort }));
   }
   await Promise.all(names.map((name) => start(name)));
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);

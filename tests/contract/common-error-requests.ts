@@ -30,7 +30,10 @@ export const contractTestErrorRequestBuilders: Partial<Record<ApiErrorCode, Erro
     addContractTestRequestQuery(successRequest, { locationId: otherLocation.locationId }),
 };
 
-/** Returns the request with an invalid value in every part that is validated: path, query and body. */
+/**
+ * Returns the request with invalid path parameters, query parameters and body. If the operation has none of these, the
+ * Idempotency-Key is invalid.
+ */
 function invalidateEveryPart(
   successRequest: ContractTestRequest,
   operation: DocumentedApiOperation,
@@ -54,7 +57,7 @@ function invalidatableQueryParameters({ queryParameters }: DocumentedApiOperatio
 }
 
 /** Returns the expected location of each issue: "body", or the part of the request and the name of the parameter. */
-export function listExpectedRequestIssueLocations(operation: DocumentedApiOperation): string[] {
+export function listExpectedInvalidRequestParts(operation: DocumentedApiOperation): string[] {
   const { pathParameters, acceptsBody } = operation;
   const locations = [
     ...pathParameters.map((name) => `path ${name}`),
@@ -79,6 +82,6 @@ export function addContractTestRequestQuery(
 }
 
 /** Returns the request with a new Idempotency-Key. */
-export function withIdempotencyKey(operationRequest: ContractTestRequest): ContractTestRequest {
+export function addContractTestIdempotencyKey(operationRequest: ContractTestRequest): ContractTestRequest {
   return addContractTestRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
 }

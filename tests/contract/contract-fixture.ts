@@ -4,10 +4,10 @@ import { type ApiScope, apiScopeNames } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { createRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
+import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
-import { createLiveOrderInput } from "./order-and-till-inputs.ts";
+import { createTestLiveOrderInput } from "./order-and-till-inputs.ts";
 
 /** The scopes of a location's API key, which are all scopes that do not give access to other locations. */
 export const testLocationKeyScopes: ApiScope[] = apiScopeNames.filter(
@@ -25,7 +25,7 @@ export interface ContractTestFixture {
   reportId: string;
   orderId: string;
   liveOrder: OrderLiveInput;
-  catalog: ReturnType<typeof createRestaurantCatalog>;
+  catalog: ReturnType<typeof buildGeneratedRestaurantCatalog>;
   /** A consumer that was created with the API key of `testLocation`. */
   consumer: { id: string; name: string };
   /** Sends a request with the admin key, and returns the response body. @throws Error if the request fails. */
@@ -34,7 +34,7 @@ export interface ContractTestFixture {
   createKeyWithScopes(scopes: ApiScope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-/** Creates the fixture. `mark` is appended to every name in the fixture, so that tests can find its data. */
+/** Creates the fixture. Names in its till, live order and catalog end with `mark`, so that tests can recognize them. */
 export async function createContractTestFixture(
   product: PragmaUnderTestAccess,
   { mark = "" } = {},
@@ -47,8 +47,8 @@ export async function createContractTestFixture(
     generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() }),
     mark,
   );
-  const liveOrder = withNameSuffix(createLiveOrderInput(), mark);
-  const catalog = withNameSuffix(createRestaurantCatalog(generateRestaurant("contract")), mark);
+  const liveOrder = withNameSuffix(createTestLiveOrderInput(), mark);
+  const catalog = withNameSuffix(buildGeneratedRestaurantCatalog(generateRestaurant("contract")), mark);
 
   async function requestAsAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
     return requireSuccess(testLocation.request(method, path, { body, key: product.adminKey }), `${method} ${path}`);

@@ -4,7 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 const bytesPerMebibyte = 1024 * 1024;
 
 /**
- * Sends bodies that do not end until the memory for request bodies (56 MB) is full. Requests with `key` fill the memory
+ * Sends bodies that never end, until the memory for request bodies (56 MB) is full. Requests with `key` fill the memory
  * up to the limit per location, and requests with `otherKey` fill the rest. Returns a function that aborts them all.
  */
 export async function exhaustRequestBodyMemory(url: string, key: string, otherKey: string): Promise<() => void> {

@@ -8,7 +8,7 @@ import {
   fullOpenApiDocument,
   type JsonSchema,
 } from "./api-operations.ts";
-import type { ReceivedOperationResponse } from "./send-operation-request.ts";
+import type { ContractTestOperationResponse } from "./send-operation-request.ts";
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
 addFormats.default(ajv);
@@ -21,7 +21,7 @@ const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 /** Checks that a response has the documented status, headers, content type and body of an outcome. */
 export function expectDocumentedResponse(
   operation: DocumentedApiOperation,
-  response: ReceivedOperationResponse,
+  response: ContractTestOperationResponse,
   outcome: DocumentedStatusOrErrorCode,
 ): void {
   const documented = operation.outcomes.get(outcome);

@@ -7,7 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 const liveOrderExample = OrderLiveInput.parse(orderLiveInputExample);
 
 /** Returns an open live order with a new id and a new till id. */
-export function createLiveOrderInput(): OrderLiveInput {
+export function createTestLiveOrderInput(): OrderLiveInput {
   const id = randomUUID();
   return {
     ...liveOrderExample,
@@ -19,11 +19,11 @@ export function createLiveOrderInput(): OrderLiveInput {
 }
 
 /** Returns a V2 till with one order and a new id. */
-export const createTillV2Input = () =>
+export const buildContractTestTillV2 = () =>
   generateTill({ seed: "new", orders: 1, day: "2026-06-01", tillId: randomUUID() });
 
 /** Returns a V1 till of the location with this application and legacy id. */
-export function createTillV1Input(
+export function buildContractTestTillV1(
   { application, legacyId }: { application: string; legacyId: number },
   tillId: string = randomUUID(),
 ) {

@@ -2,18 +2,18 @@ import type { DocumentedApiOperation } from "./api-operations.ts";
 import type { ContractTestRequest } from "./operation-contract.ts";
 
 /** A response whose body was read as text. */
-export interface ReceivedOperationResponse {
+export interface ContractTestOperationResponse {
   status: number;
   headers: Headers;
   text: string;
 }
 
 /** Sends a request to an operation. Reads only the first chunk of an event stream, because a stream does not end. */
-export async function sendOperationRequest(
+export async function sendContractTestOperationRequest(
   url: string,
   operation: DocumentedApiOperation,
   operationRequest: ContractTestRequest,
-): Promise<ReceivedOperationResponse> {
+): Promise<ContractTestOperationResponse> {
   const response = await fetchOperation(url, operation, operationRequest);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = isStream ? await readFirstChunk(response) : await response.text();

@@ -1,10 +1,14 @@
 import { createAdminApiClient } from "@pragma/client/api-client";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone, documentationHomePageDay, generateExampleTill } from "@pragma/simulator/demo-location";
+import {
+  demoTimeZone,
+  documentationHomePageDay,
+  generateDocumentationExampleTill,
+} from "@pragma/simulator/demo-location";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { documentationEdgeCaseTill } from "./edge-case-till.ts";
-import { createExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
+import { createDocumentationExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
 /** The location in the examples of the documentation. It has three days of demo data and one day of edge cases. */
 export interface DocumentationExampleLocation {
@@ -20,7 +24,7 @@ export interface DocumentationExampleLocation {
 const exampleDays = ["2026-05-28", "2026-05-29", documentationHomePageDay];
 
 /** The till from which the report on the home page is computed. */
-export const homePageTill = generateExampleTill(documentationHomePageDay);
+export const documentationHomePageTill = generateDocumentationExampleTill(documentationHomePageDay);
 
 const partnerScopes: ApiScope[] = [
   "reports:read",
@@ -40,7 +44,7 @@ export async function createDocumentationExampleLocation(
   const newLocation = { organizationId: "1", agencyId: "1", legacyId: 990_001, application: "POPINA" } as const;
   const { data: location } = await admin.POST("/v1/locations/import", { body: newLocation });
   const { establishmentName, siretCode, companyName, address1, zipCode, city, country, phoneNumber, tvaCode, nafCode } =
-    homePageTill;
+    documentationHomePageTill;
   await admin.PATCH("/v1/locations/{id}", {
     params: { path: { id: location.id } },
     body: {
@@ -71,8 +75,8 @@ export async function createDocumentationExampleLocation(
   }
 
   const key = await createKey("Partner", partnerScopes);
-  const recorder = createExampleRecorder(product.url, () => key);
-  for (const till of [...exampleDays.map(generateExampleTill), documentationEdgeCaseTill]) {
+  const recorder = createDocumentationExampleRecorder(product.url, () => key);
+  for (const till of [...exampleDays.map(generateDocumentationExampleTill), documentationEdgeCaseTill]) {
     recorder.keepIds(till);
     const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
     if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);

@@ -96,7 +96,7 @@ export const documentationEdgeCaseOrders = {
 
 const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
 
-/** The till of the example day on which every edge case occurs once. */
+/** The till of the example day with edge cases. It contains every edge case once. */
 export const documentationEdgeCaseTill: TillV2Input = {
   ...tillHeader,
   id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",

@@ -12,7 +12,7 @@ const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
 /** Times are replaced if they differ from the time of the run by at most this number of milliseconds. */
 const maxClockDistanceMs = 10 * 60_000;
 
-export interface ExampleNormalizer {
+export interface DocumentationExampleNormalizer {
   /** Excludes all ids in this value from later replacements. */
   keepIds(value: unknown): void;
   /** Returns a copy of the value in which fixed values replace the ids, times and API keys of the run. */
@@ -23,7 +23,7 @@ export interface ExampleNormalizer {
  * Returns a normalizer, which makes the responses of all runs equal. It replaces the generated ids with numbered ids,
  * the times of the run with a fixed time, and the API keys with an invalid key.
  */
-export function createExampleNormalizer(now = Date.now()): ExampleNormalizer {
+export function createDocumentationExampleNormalizer(now = Date.now()): DocumentationExampleNormalizer {
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
 

@@ -1,5 +1,5 @@
 import { productRowExample } from "@pragma/contracts/examples/till-v2";
-import { amountWithoutTax, priceByWeight } from "@pragma/contracts/money";
+import { computeAmountWithoutTax, computePriceByWeight } from "@pragma/contracts/money";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 
 type Order = TillV2Input["orderList"][number];
@@ -21,10 +21,10 @@ export function createExampleProductRow(
 ): Product {
   const { quantity = 1, weight = null, modifierRowList = [], discountRowList = [] } = overrides;
   const unitPriceRowWithModifier = unitPrice + sumAmounts(modifierRowList, ({ amount }) => amount);
-  const totalRowWithModifier = priceByWeight(unitPriceRowWithModifier, quantity, weight ?? 1);
+  const totalRowWithModifier = computePriceByWeight(unitPriceRowWithModifier, quantity, weight ?? 1);
   const totalDiscount = sumAmounts(discountRowList, ({ amount }) => amount);
   const totalRow = overrides.totalRow ?? totalRowWithModifier - totalDiscount;
-  const taxableAmount = amountWithoutTax(totalRow, 10);
+  const taxableAmount = computeAmountWithoutTax(totalRow, 10);
   const { isCanceled, isTransferred, isMerged, isCustomPrice, validated, taxId, taxName, taxRate } = productRowExample;
   return {
     id: createExampleUuid(number),

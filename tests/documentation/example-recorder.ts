@@ -1,4 +1,4 @@
-import { createExampleNormalizer } from "./example-normalizer.ts";
+import { createDocumentationExampleNormalizer } from "./example-normalizer.ts";
 
 /** The URL of the API in the documentation. */
 export const documentedApiUrl = "http://127.0.0.1:4000";
@@ -34,11 +34,11 @@ const placeholderEtag = '"mC5uX0hQ2rW8"';
 /** Fixed values of the fields that have a different value in each run, by field name. */
 const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds: 38, averageMilliseconds: 38 };
 
-export type DocumentationExampleRecorder = ReturnType<typeof createExampleRecorder>;
+export type DocumentationExampleRecorder = ReturnType<typeof createDocumentationExampleRecorder>;
 
 /** Returns a recorder, which sends requests and records them with their responses. Recorded values are normalized. */
-export function createExampleRecorder(url: string, getDefaultKey: () => string) {
-  const normalizer = createExampleNormalizer();
+export function createDocumentationExampleRecorder(url: string, getDefaultKey: () => string) {
+  const normalizer = createDocumentationExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
   /** Sends a request without recording it. Returns the response and its parsed body. */
@@ -82,7 +82,7 @@ export function createExampleRecorder(url: string, getDefaultKey: () => string) 
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(exchange)));
       return body;
     },
-    /** Records a value under a name. */
+    /** Records a value under a name, without sending a request. */
     recordExample(name: string, value: unknown) {
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(value)));
     },

@@ -38,7 +38,7 @@ function createRevision(revisionHash: string, data: object) {
 }
 
 /** Records the requests that open, change and pay a live order, and the stream of the resulting events. */
-export async function recordLiveOrderExchanges(
+export async function recordLiveOrderExamples(
   { recorder, key }: DocumentationExampleLocation,
   url: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type DocumentationExampleLocation, homePageTill } from "./documentation-fixture.ts";
+import { type DocumentationExampleLocation, documentationHomePageTill } from "./documentation-fixture.ts";
 import { documentationEdgeCaseOrders, documentationEdgeCaseTill } from "./edge-case-till.ts";
 
 /** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
@@ -8,7 +8,7 @@ export async function recordReadRequestExamples({ recorder }: DocumentationExamp
   await recordExchange("own-location", { path: "/v1/locations/own" });
   const reports = await recordExchange("reports", { path: "/v2/reports/?size=3" });
   const homePageReport = reports.data.find(
-    ({ startedAt }: { startedAt: string }) => startedAt === homePageTill.startedAt,
+    ({ startedAt }: { startedAt: string }) => startedAt === documentationHomePageTill.startedAt,
   );
   const report = await recordExchange("report", { path: `/v2/reports/${homePageReport.id}` });
   await recordExchange("orders-of-report", { path: `/v1/orders/?reportId=${report.id}&size=1` });

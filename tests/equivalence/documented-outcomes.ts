@@ -10,7 +10,7 @@ import { contractTestCasesByOperation } from "../contract/operation-contracts.ts
 import type { DeploymentMode } from "../harness/both-modes.ts";
 import { describeResponseShape } from "../harness/compare-responses.ts";
 import {
-  buildOperationOutcomeRequest,
+  buildTestRequestCausingOutcome,
   contractFixturesByDeploymentMode,
   pragmaInBothDeploymentModes,
   toRawHttpRequest,
@@ -32,7 +32,7 @@ async function buildRequest(
   mode: DeploymentMode,
   outcome: DocumentedStatusOrErrorCode,
 ): Promise<ContractTestRequest> {
-  const operationRequest = await buildOperationOutcomeRequest(operation, mode, outcome);
+  const operationRequest = await buildTestRequestCausingOutcome(operation, mode, outcome);
   if (contractTestCasesByOperation[operation.id]?.requestsByOutcome[outcome]) return operationRequest;
   return (
     (await contractTestErrorRequestBuilders[outcome as keyof typeof contractTestErrorRequestBuilders]?.(
@@ -43,7 +43,7 @@ async function buildRequest(
   );
 }
 
-/** Defines tests of every documented outcome. Reads must return equal bytes. Writes must return the same types. */
+/** Defines tests of every documented outcome. Reads must return equal bytes, and writes equal field types. */
 export function defineDeploymentEquivalenceOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {

@@ -5,12 +5,12 @@ import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../con
 import { type ContractTestFixture, createContractTestFixture } from "../contract/contract-fixture.ts";
 import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
-import { createTillV2Input } from "../contract/order-and-till-inputs.ts";
-import { testJobLimitVariables } from "../contract/tags/jobs.ts";
+import { buildContractTestTillV2 } from "../contract/order-and-till-inputs.ts";
+import { testJobLimitEnvironmentVariables } from "../contract/tags/jobs.ts";
 import {
   type DeploymentMode,
   type PragmaInBothDeploymentModes,
-  startPragmaInBothModes,
+  startPragmaInBothDeploymentModes,
 } from "../harness/both-modes.ts";
 import {
   buildFakeLegacyBackofficeVariables,
@@ -23,8 +23,7 @@ import { createSampleTillV1 } from "../harness/sample-till-v1.ts";
 /** One installation that runs in both modes. Each mode has its own fixture in the same database. */
 export let pragmaInBothDeploymentModes: PragmaInBothDeploymentModes;
 export let contractFixturesByDeploymentMode: Record<DeploymentMode, ContractTestFixture>;
-/** An API key without scopes. */
-export let apiKeyWithoutScopes: string;
+export let testApiKeyWithoutScopes: string;
 let environment: IsolatedTestEnvironment;
 let backoffice: FakeLegacyBackoffice;
 
@@ -34,18 +33,18 @@ export async function startDeploymentEquivalenceFixture(): Promise<void> {
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
-    ...{ ...testJobLimitVariables, ...buildFakeLegacyBackofficeVariables(backoffice) },
+    ...{ ...testJobLimitEnvironmentVariables, ...buildFakeLegacyBackofficeVariables(backoffice) },
   });
-  pragmaInBothDeploymentModes = await startPragmaInBothModes(environment.variables);
+  pragmaInBothDeploymentModes = await startPragmaInBothDeploymentModes(environment.variables);
   const [singleProcess, split] = await Promise.all([
     createContractTestFixture(pragmaInBothDeploymentModes.singleProcess),
     createContractTestFixture(pragmaInBothDeploymentModes.split),
   ]);
   contractFixturesByDeploymentMode = { singleProcess, split };
-  apiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
+  testApiKeyWithoutScopes = await singleProcess.createKeyWithScopes([]);
   // Additional tills are pushed, so that the lists of reports have more than one page.
   const { testLocation } = singleProcess;
-  for (const till of [createTillV2Input(), createTillV2Input()])
+  for (const till of [buildContractTestTillV2(), buildContractTestTillV2()])
     expect((await testLocation.request("POST", "/v2/tills", { body: till })).status).toBe(201);
   expect(
     (
@@ -64,7 +63,7 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
 }
 
 /** Returns the request that causes an outcome of an operation. Default: the success request. */
-export async function buildOperationOutcomeRequest(
+export async function buildTestRequestCausingOutcome(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,
   outcome?: DocumentedStatusOrErrorCode,

@@ -3,15 +3,15 @@ import { expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
 import { addContractTestRequestHeaders } from "../contract/common-error-requests.ts";
 import {
-  apiKeyWithoutScopes,
-  buildOperationOutcomeRequest,
+  buildTestRequestCausingOutcome,
   pragmaInBothDeploymentModes,
+  testApiKeyWithoutScopes,
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
 const gzip = { "content-encoding": "gzip" };
 
-/** Request bodies, with their headers, that every operation rejects. */
+/** Invalid request bodies with their headers. Operations without a required body accept only the first, empty body. */
 const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string>][] = [
   [""],
   ["{"],
@@ -29,12 +29,12 @@ const invalidBodies: [body: string | Uint8Array, headers?: Record<string, string
 
 const invalidAuthorizations = [undefined, "Bearer", "Bearer nonsense", `Bearer pragma_${"a".repeat(49)}`];
 
-/** Defines tests of the errors that every operation can return. */
+/** Defines tests of requests with invalid API keys or invalid bodies. */
 export function defineDeploymentEquivalenceInvalidRequestTests(): void {
   it.each(apiOperations.filter(({ scope }) => scope))(
     "$method $path rejects API keys with equal responses",
     async (operation) => {
-      const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
+      const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
       for (const authorization of invalidAuthorizations) {
         const headers = authorization === undefined ? {} : { authorization };
         const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
@@ -45,7 +45,7 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
       expect(
         (
           await pragmaInBothDeploymentModes.expectSameResponse(
-            toRawHttpRequest(operation, { ...operationRequest, key: apiKeyWithoutScopes }),
+            toRawHttpRequest(operation, { ...operationRequest, key: testApiKeyWithoutScopes }),
           )
         ).status,
       ).toBe(403);
@@ -58,14 +58,14 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
   it.each(bodyOperations)(
     "$operation.method $operation.path rejects bodies with equal responses, with and without chunks",
     async ({ operation, at }) => {
-      const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
+      const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
         const request = toRawHttpRequest(
           operation,
           addContractTestRequestHeaders({ ...operationRequest, body }, headers),
         );
-        // All operations read bodies with the same code, so each body is sent to an operation only once. The body is
-        // chunked for every second operation.
+        // All operations read bodies with the same code, so each body is sent to an operation only once: to every
+        // second operation as a chunked body.
         const { status } = await pragmaInBothDeploymentModes.expectSameResponse({
           ...request,
           isChunked: (index + at) % 2 === 1,

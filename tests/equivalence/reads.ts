@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
 import { addContractTestRequestHeaders, addContractTestRequestQuery } from "../contract/common-error-requests.ts";
 import {
-  buildOperationOutcomeRequest,
+  buildTestRequestCausingOutcome,
   contractFixturesByDeploymentMode,
   pragmaInBothDeploymentModes,
   toRawHttpRequest,
@@ -16,7 +16,7 @@ export function defineDeploymentEquivalenceReadTests(): void {
       const hasParameter = (name: string) => operation.queryParameters.includes(name);
 
       it("for pages and days, with an API key of the location and an admin key", async () => {
-        const successRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
+        const successRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
         const pages = [{ size: "1" }, { size: "2", index: "1" }, { size: "100" }, { index: "99" }];
         const days = [{ since: "2026-05-30" }, { until: "2026-05-29" }];
         for (const part of [{}, ...(hasParameter("size") ? pages : []), ...(hasParameter("since") ? days : [])]) {
@@ -40,7 +40,7 @@ export function defineDeploymentEquivalenceReadTests(): void {
       });
 
       it("with and without a trailing slash, for HEAD, for other origins, and for conditional requests", async () => {
-        const operationRequest = await buildOperationOutcomeRequest(operation, "singleProcess");
+        const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
         const request = toRawHttpRequest(operation, operationRequest);
         const { headers } = await pragmaInBothDeploymentModes.expectSameResponse(request);
         const crossOriginRequest = addContractTestRequestHeaders(operationRequest, {

@@ -30,7 +30,7 @@ function createPostRequest(
   return { method: "POST", path, body, isChunked, headers: { ...defaultHeaders, ...headers } };
 }
 
-/** Defines tests of writes. Each mode uses its own names, so the responses may differ only in these names. */
+/** Defines tests of writes. Each mode writes its own data, so the responses may differ in ids, API keys and times. */
 export function defineDeploymentEquivalenceWriteTests(): void {
   it("new, repeated, conflicting, compressed, chunked and large tills have equal responses", async () => {
     const [small, compressed, large] = [

@@ -24,7 +24,7 @@ export async function expectDatabaseConsistency(
       );
       expect(await sql`select subscription, reason from ${schema}.dead_letters`).toEqual([]);
     }
-    expect(await findReportingInconsistencies(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
+    expect(await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
   } finally {
     await sql.end();
   }
@@ -34,7 +34,7 @@ export async function expectDatabaseConsistency(
  * Returns inconsistent data in the reporting database: days whose count is wrong, and orders that are not marked as
  * current in exactly one till.
  */
-export async function findReportingInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
+export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
   const days = await sql`
     with things as (

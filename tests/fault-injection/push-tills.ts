@@ -13,7 +13,7 @@ export interface TestTillRequestBody {
 }
 
 /** Returns random V1 and V2 tills. Most of them are small, and a few are tills of busy days. */
-export function generateTillsToPush(
+export function generateTestTillRequestBodies(
   random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },
 ): TestTillRequestBody[] {
@@ -35,8 +35,8 @@ interface PushOptions {
   onPushed: () => void;
 }
 
-/** Runs one client, which pushes the pending tills one by one, with retries. Resolves when no till is left. */
-export async function pushPendingTills(
+/** Runs one client, which pushes the pending tills one by one, with retries, until no till is left. */
+export async function pushTestTillsWithRetries(
   pendingTills: TestTillRequestBody[],
   options: PushOptions,
   stopSignal: AbortSignal,

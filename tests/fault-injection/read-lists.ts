@@ -31,7 +31,7 @@ const orders: PaginatedList<OrderV1> = {
 };
 
 /** The numbers of reads that succeeded, that were rejected with status 503, and that lost their connection. */
-export interface ReadOutcomeCounts {
+export interface TestApiReadOutcomeCounts {
   succeeded: number;
   unavailable: number;
   disconnected: number;
@@ -40,7 +40,7 @@ export interface ReadOutcomeCounts {
 interface ReadContext {
   product: PragmaUnderTest;
   testLocation: TestLocation;
-  counts: ReadOutcomeCounts;
+  counts: TestApiReadOutcomeCounts;
 }
 
 const retryDelayMs = 250;
@@ -89,7 +89,7 @@ async function readAllPages<Item extends { id: string }>(
 }
 
 /** Reads the lists of reports and orders until `signal` is aborted. @throws Error if an item disappears from a list. */
-export async function readReportsAndOrdersUntilAborted(context: ReadContext, signal: AbortSignal): Promise<void> {
+export async function assertReportsAndOrdersStayListed(context: ReadContext, signal: AbortSignal): Promise<void> {
   const seen = { reports: new Set<string>(), orders: new Set<string>() };
   while (!signal.aborted) {
     const listed = await readAllPages(context, reports);
@@ -108,7 +108,7 @@ function expectNothingRemoved(listPath: string, seen: Set<string>, items: { id: 
 }
 
 /** Returns the ids of all reports and orders of the location. */
-export async function readAllReportAndOrderIds(
+export async function fetchAllReportAndOrderIds(
   product: PragmaUnderTest,
   testLocation: TestLocation,
 ): Promise<{ reports: string[]; orders: string[] }> {

@@ -1,16 +1,20 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { DedicatedInfrastructureServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
+import type { DedicatedTestInfrastructureServers } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import { computeExpectedReport, roundTripThroughJson } from "../harness/expected-report.ts";
+import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "../harness/expected-report.ts";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 import { expectDatabaseConsistency } from "./expect-consistency.ts";
 import { injectFaults } from "./inject-faults.ts";
-import { generateTillsToPush, pushPendingTills, type TestTillRequestBody } from "./push-tills.ts";
-import { type ReadOutcomeCounts, readAllReportAndOrderIds, readReportsAndOrdersUntilAborted } from "./read-lists.ts";
+import { generateTestTillRequestBodies, pushTestTillsWithRetries, type TestTillRequestBody } from "./push-tills.ts";
+import {
+  assertReportsAndOrdersStayListed,
+  fetchAllReportAndOrderIds,
+  type TestApiReadOutcomeCounts,
+} from "./read-lists.ts";
 
 export interface FaultInjectionRunOptions {
   /** The random seed. Runs with the same seed push the same tills and have the same faults in the same sequence. */
@@ -30,7 +34,7 @@ export interface FaultInjectionRunOptions {
 
 interface FaultInjectionEnvironment {
   product: PragmaUnderTest;
-  servers: DedicatedInfrastructureServers;
+  servers: DedicatedTestInfrastructureServers;
   environment: IsolatedTestEnvironment;
   /** A new location, which has no reports or orders before the run. */
   testLocation: TestLocation;
@@ -46,9 +50,9 @@ export async function runFaultInjectionRound(
 ): Promise<void> {
   const { product, servers, testLocation, environment } = faultEnvironment;
   const random = new SeededRandom(`round ${run.seed}`);
-  const tills = generateTillsToPush(random, { count: run.tills, testLocation });
+  const tills = generateTestTillRequestBodies(random, { count: run.tills, testLocation });
   const pendingTills = [...tills];
-  const counts: ReadOutcomeCounts = { succeeded: 0, unavailable: 0, disconnected: 0 };
+  const counts: TestApiReadOutcomeCounts = { succeeded: 0, unavailable: 0, disconnected: 0 };
   const since = Date.now();
   let pushed = 0;
   const log = (message: string) =>
@@ -56,14 +60,14 @@ export async function runFaultInjectionRound(
 
   const stopController = new AbortController();
   const readLoops = Array.from({ length: run.readers }, () =>
-    readReportsAndOrdersUntilAborted({ product, testLocation, counts }, stopController.signal),
+    assertReportsAndOrdersStayListed({ product, testLocation, counts }, stopController.signal),
   );
   const roles = ["gateway", ...run.services] as const;
   const options = { product, servers, random: random.fork("faults"), roles, outageMs: run.outageMs, log };
   const faultInjection = injectFaults(options).then(() => log("all servers and processes are running"));
   const expectedDurationMs = 4 * (run.outageMs * 1.25 + 1_000);
   const pushLoops = Array.from({ length: run.clients }, (_, client) =>
-    pushPendingTills(
+    pushTestTillsWithRetries(
       pendingTills,
       {
         product,
@@ -98,7 +102,7 @@ async function expectEveryTillReported(
   tills: TestTillRequestBody[],
 ): Promise<void> {
   const expected = tills.map(({ format, text }) => {
-    const report = computeExpectedReport(format, JSON.parse(text), testLocation.locationId);
+    const report = computeExpectedTestReportAndOrders(format, JSON.parse(text), testLocation.locationId);
     return report ?? expect.unreachable("no till is in training mode");
   });
   for (const { id, reportV2 } of expected) {
@@ -112,7 +116,7 @@ async function expectEveryTillReported(
     );
     expect(report).toEqual(roundTripThroughJson(reportV2));
   }
-  const listed = await readAllReportAndOrderIds(product, testLocation);
+  const listed = await fetchAllReportAndOrderIds(product, testLocation);
   expect(listed.reports.sort()).toEqual(expected.map(({ id }) => id).sort());
   expect(listed.orders.sort()).toEqual(expected.flatMap(({ orders }) => orders.map(({ id }) => id)).sort());
 }

@@ -1,4 +1,8 @@
-import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
+import {
+  fetchAllPagesAsOlderTestClient,
+  fetchAsOlderTestClient,
+  type OlderTestClientSettings,
+} from "./field-client-api.ts";
 
 interface Report {
   id: string;
@@ -12,10 +16,10 @@ interface PaymentMethod {
 }
 
 /** Returns the total payments of a period for each payment method, by the method's name in the catalog. */
-export async function fetchTakingsByPaymentMethod(api: OlderClientApiSettings) {
-  const methods = await fetchAsOlderClient<PaymentMethod[]>(api, "/v1/catalog/payments");
+export async function fetchPaymentTotalsAsOlderClient(api: OlderTestClientSettings) {
+  const methods = await fetchAsOlderTestClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));
-  const reports = await fetchAllPagesAsOlderClient<Report>(api, "/v1/reports");
+  const reports = await fetchAllPagesAsOlderTestClient<Report>(api, "/v1/reports");
   const takings: Record<string, number> = {};
   for (const { paymentAmount, paymentCatalogId } of reports.flatMap(({ reportPayments }) => reportPayments)) {
     const name = nameById.get(paymentCatalogId ?? "") ?? "unknown";

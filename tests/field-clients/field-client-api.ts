@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * The settings of an older client. Older clients send a bearer key, use paths without a trailing slash, and send the
  * location and the period as query parameters of every request, even if the API ignores these parameters.
  */
-export interface OlderClientApiSettings {
+export interface OlderTestClientSettings {
   url: string;
   apiKey: string;
   locationId: string;
@@ -14,8 +14,8 @@ export interface OlderClientApiSettings {
 }
 
 /** Sends a GET request with retries after status 429, and returns the parsed body. */
-export async function fetchAsOlderClient<Body>(
-  api: OlderClientApiSettings,
+export async function fetchAsOlderTestClient<Body>(
+  api: OlderTestClientSettings,
   path: string,
   query: Record<string, string> = {},
 ): Promise<Body> {
@@ -34,11 +34,14 @@ interface Page<Item> {
   meta: { totalPage: number };
 }
 
-/** Returns all items of a list. Requests pages of 100 items. The first page contains the number of pages. */
-export async function fetchAllPagesAsOlderClient<Item>(api: OlderClientApiSettings, path: string): Promise<Item[]> {
+/** Returns all items of a list. Requests pages of 100 items. Each page contains the number of pages. */
+export async function fetchAllPagesAsOlderTestClient<Item>(
+  api: OlderTestClientSettings,
+  path: string,
+): Promise<Item[]> {
   const items: Item[] = [];
   for (let index = 0, pages = 1; index < pages; index++) {
-    const page = await fetchAsOlderClient<Page<Item>>(api, path, { size: "100", index: String(index) });
+    const page = await fetchAsOlderTestClient<Page<Item>>(api, path, { size: "100", index: String(index) });
     items.push(...page.data);
     pages = page.meta.totalPage;
   }

@@ -1,4 +1,8 @@
-import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
+import {
+  fetchAllPagesAsOlderTestClient,
+  fetchAsOlderTestClient,
+  type OlderTestClientSettings,
+} from "./field-client-api.ts";
 
 interface Order {
   id: string;
@@ -11,18 +15,18 @@ interface Order {
 const maxConcurrentRequests = 20;
 
 /** Returns every order whose id is in a report of the period. Requests up to twenty orders concurrently. */
-export async function fetchOrdersOfReports(api: OlderClientApiSettings): Promise<Order[]> {
-  const reports = await fetchAllPagesAsOlderClient<{ id: string; orders: string[] }>(api, "/v1/reports");
+export async function fetchReportOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
+  const reports = await fetchAllPagesAsOlderTestClient<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);
   const copied: Order[] = [];
   for (let start = 0; start < ids.length; start += maxConcurrentRequests) {
     const batch = ids.slice(start, start + maxConcurrentRequests);
-    copied.push(...(await Promise.all(batch.map((id) => fetchAsOlderClient<Order>(api, `/v1/orders/${id}`)))));
+    copied.push(...(await Promise.all(batch.map((id) => fetchAsOlderTestClient<Order>(api, `/v1/orders/${id}`)))));
   }
   return copied;
 }
 
 /** Returns every order of a location from its list of orders. */
-export function fetchAllOrdersOfLocation(api: OlderClientApiSettings): Promise<Order[]> {
-  return fetchAllPagesAsOlderClient<Order>(api, "/v1/orders");
+export function fetchLocationOrdersAsTestClient(api: OlderTestClientSettings): Promise<Order[]> {
+  return fetchAllPagesAsOlderTestClient<Order>(api, "/v1/orders");
 }

@@ -1,4 +1,8 @@
-import { fetchAllPagesAsOlderClient, fetchAsOlderClient, type OlderClientApiSettings } from "./field-client-api.ts";
+import {
+  fetchAllPagesAsOlderTestClient,
+  fetchAsOlderTestClient,
+  type OlderTestClientSettings,
+} from "./field-client-api.ts";
 
 interface Report {
   reportProducts: { productCatalogId: string | null; productQuantity: number }[];
@@ -10,11 +14,14 @@ interface Product {
   subCategories: unknown[];
 }
 
-/** Returns the quantity sold in a period for each product that has a SKU. */
-export async function fetchSoldQuantitiesBySku(api: OlderClientApiSettings) {
-  const catalog = await fetchAsOlderClient<Product[]>(api, "/v1/catalog");
+/**
+ * Returns the quantity sold in a period for each SKU, the ids of sold products that are missing from the catalog, and
+ * the ids of archived products.
+ */
+export async function fetchSoldQuantitiesAsTestClient(api: OlderTestClientSettings) {
+  const catalog = await fetchAsOlderTestClient<Product[]>(api, "/v1/catalog");
   const soldById = new Map<string | null, number>();
-  for (const { reportProducts } of await fetchAllPagesAsOlderClient<Report>(api, "/v1/reports")) {
+  for (const { reportProducts } of await fetchAllPagesAsOlderTestClient<Report>(api, "/v1/reports")) {
     for (const { productCatalogId, productQuantity } of reportProducts) {
       soldById.set(productCatalogId, (soldById.get(productCatalogId) ?? 0) + productQuantity);
     }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { normalizeResponseForComparison, omitErrorResponseConnectionHeaders } from "./compare-responses.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./pragma-under-test.ts";
-import { type RawHttpRequest, type RawHttpResponse, sendRawHttpRequest } from "./raw-http-client.ts";
+import { type RawHttpRequest, type RawHttpResponse, sendRequestWithExactHeaders } from "./raw-http-client.ts";
 
 /** `singleProcess` runs an installation in one process. `split` runs each service and the gateway separately. */
 export type DeploymentMode = "singleProcess" | "split";
@@ -22,7 +22,9 @@ export interface PragmaInBothDeploymentModes extends Record<DeploymentMode, Prag
 
 type ResponsesByMode = Record<DeploymentMode, RawHttpResponse>;
 
-export async function startPragmaInBothModes(variables: Record<string, string>): Promise<PragmaInBothDeploymentModes> {
+export async function startPragmaInBothDeploymentModes(
+  variables: Record<string, string>,
+): Promise<PragmaInBothDeploymentModes> {
   const singleProcess = await startPragmaUnderTest(variables);
   const split = await startPragmaUnderTest(variables, { split: true, adminKey: singleProcess.adminKey });
   const products = { singleProcess, split };
@@ -33,7 +35,7 @@ export async function startPragmaInBothModes(variables: Record<string, string>):
       deploymentModes.map(async (mode) => {
         const { headers, ...request } = requestOf(mode);
         const common = { host: "api.example", "x-request-id": requestId };
-        const response = await sendRawHttpRequest(products[mode].url, {
+        const response = await sendRequestWithExactHeaders(products[mode].url, {
           ...request,
           headers: { ...common, ...headers },
         });

@@ -28,7 +28,10 @@ export function normalizeResponseForComparison({ status, headers, body }: RawHtt
   };
 }
 
-/** Returns the response without its ETag. Placeholders replace ids, API keys and recent times. Equal ids stay equal. */
+/**
+ * Returns the response without its ETag, with placeholders instead of ids, API keys and recent times. Equal ids get the
+ * same placeholder.
+ */
 export function maskVolatileResponseValues({ status, headers, body }: RawHttpResponse): object {
   const names = new Map<string, string>();
   const text = JSON.stringify({ headers: headers.filter(([name]) => name !== "etag"), body });

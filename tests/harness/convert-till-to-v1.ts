@@ -1,7 +1,7 @@
 import type { ApiSchemaTypes } from "@pragma/client/api-client";
 import { paymentModes, paymentRowTypes } from "@pragma/contracts/enumerations";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import type { PosOrderPaymentRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";
 
@@ -108,7 +108,7 @@ function toTicket(order: OrderData): Ticket {
   };
 }
 
-function toTicketItem(row: ProductRow): Item {
+function toTicketItem(row: PosOrderProductRow): Item {
   const sign = row.quantity < 0 ? -1 : 1;
   return {
     client_id: row.id,
@@ -151,7 +151,7 @@ function toTicketItem(row: ProductRow): Item {
   };
 }
 
-function toTicketPayment(payment: PaymentRow, order: OrderData): Ticket["payments"][number] {
+function toTicketPayment(payment: PosOrderPaymentRow, order: OrderData): Ticket["payments"][number] {
   return {
     client_id: payment.id,
     payment_method_client_id: payment.paymentId,

@@ -6,7 +6,7 @@ import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-
 export type TillFormat = "V1" | "V2";
 
 /** Returns the expected report and orders of a till at a location in Paris, or null if it is a training till. */
-export function computeExpectedReport(
+export function computeExpectedTestReportAndOrders(
   format: TillFormat,
   body: unknown,
   locationId: string,

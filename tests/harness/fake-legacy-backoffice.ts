@@ -12,7 +12,7 @@ export type FakeBackofficeFault =
   | "endless";
 
 /** A V1 till in the format that `POST /v1/tills/` accepts. */
-export interface LegacyTillV1Payload {
+export interface FakeBackofficeTill {
   application: string;
   legacyId: number;
   tillJson: { client_id: string; server_id: number | null };
@@ -22,7 +22,7 @@ export interface LegacyTillV1Payload {
 export interface FakeLegacyBackoffice {
   url: string;
   token: string;
-  tills: Map<number, LegacyTillV1Payload>;
+  tills: Map<number, FakeBackofficeTill>;
   /** The faults by server id of the till. Tests can change them at any time. */
   faults: Map<number, FakeBackofficeFault>;
   /** The numbers of the list pages that return status 500. */
@@ -33,7 +33,7 @@ export interface FakeLegacyBackoffice {
 }
 
 interface FakeLegacyBackofficeOptions {
-  tills?: Iterable<LegacyTillV1Payload>;
+  tills?: Iterable<FakeBackofficeTill>;
   faults?: Iterable<[number, FakeBackofficeFault]>;
   /** Maximum number of tills per page, even if a request specifies a larger page size. */
   maxPageSize?: number;
@@ -48,7 +48,7 @@ export async function startFakeLegacyBackoffice({
   faults = [],
   maxPageSize = 100,
 }: FakeLegacyBackofficeOptions = {}): Promise<FakeLegacyBackoffice> {
-  const tillsByServerId = new Map<number, LegacyTillV1Payload>();
+  const tillsByServerId = new Map<number, FakeBackofficeTill>();
   for (const till of tills) tillsByServerId.set(till.tillJson.server_id ?? tillsByServerId.size + 1, till);
   const token = "legacy-backoffice-token";
   const state = {
@@ -109,7 +109,7 @@ function respondWithTill(
 
 const faultResponders: Record<
   FakeBackofficeFault | "none",
-  (response: ServerResponse, till: LegacyTillV1Payload) => void
+  (response: ServerResponse, till: FakeBackofficeTill) => void
 > = {
   none: (response, till) => sendJson(response, 200, till),
   timeout: () => {},

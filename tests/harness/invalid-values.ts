@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-// The values in this file test the validation of fields. A few are valid in some fields; the others are valid in none.
+// The values in this file test the validation of fields. Some are invalid only in some fields.
 
 export const edgeCaseNumbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],
@@ -55,14 +55,14 @@ function createNestedValue(random: SeededRandom): unknown {
   return value;
 }
 
-/** Objects that cause errors in code that expects a string, list, number or promise and does not check the type. */
+/** Values that can cause errors in code that expects a string, list, number or promise and does not check the type. */
 export const adversarialTestObjects: unknown[] = JSON.parse(`[
   {}, [], [[]], [null], { "0": 1 }, { "length": -1 }, { "length": 1, "0": {} }, { "length": { "toString": 1 } },
   { "toString": 1 }, { "toString": 1, "valueOf": 1 }, { "size": { "toString": 1 } }, { "then": 1 }, { "toJSON": 1 },
   { "constructor": 1 }, { "constructor": { "prototype": 1 } }, { "__proto__": 1 }, { "hasOwnProperty": 1 }
 ]`);
 
-export function pickEdgeCaseDate(random: SeededRandom): string {
+export function pickRandomEdgeCaseDate(random: SeededRandom): string {
   return random.pick(edgeCaseDates);
 }
 
@@ -70,7 +70,7 @@ export function pickInvalidValue(random: SeededRandom): unknown {
   return random.pickWeighted<() => unknown>([
     [() => random.pick(edgeCaseNumbers), 4],
     [() => random.pick(edgeCaseStrings), 4],
-    [() => pickEdgeCaseDate(random), 3],
+    [() => pickRandomEdgeCaseDate(random), 3],
     [() => createEdgeCaseId(random), 2],
     [() => random.pick([null, true, false]), 3],
     [() => random.pick(adversarialTestObjects), 2],
@@ -90,11 +90,11 @@ export function classifyJsonValueFormat(value: unknown): JsonValueFormat {
 }
 
 /** Returns an edge case of the same type as the value, so that a field with this type often accepts it. */
-export function pickEdgeCaseOfSameKind(random: SeededRandom, value: unknown): unknown {
+export function pickEdgeCaseValueOfSameType(random: SeededRandom, value: unknown): unknown {
   const edgeCasesByKind: Record<JsonValueFormat, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),
     boolean: () => !value,
-    date: () => pickEdgeCaseDate(random),
+    date: () => pickRandomEdgeCaseDate(random),
     id: () => createEdgeCaseId(random),
     text: () => random.pick(edgeCaseStrings),
     other: () => pickInvalidValue(random),

@@ -2,24 +2,24 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 
 /** A server to which the load balancer forwards connections while it is ready. */
-export interface LoadBalancerTarget {
+export interface TestLoadBalancerTarget {
   port: number;
   isReady(): Promise<boolean>;
 }
 
 /** A TCP load balancer. It forwards each new connection to the next target that is ready. */
-export interface LoadBalancer {
+export interface TestLoadBalancer {
   port: number;
   /** Resolves when the load balancer forwards new connections to this target. */
-  waitUntilUsed(target: LoadBalancerTarget): Promise<void>;
+  waitUntilUsed(target: TestLoadBalancerTarget): Promise<void>;
   close(): void;
 }
 
 /** Pause between two readiness checks of the same target, in milliseconds. */
 const probePauseMs = 250;
 
-export async function startLoadBalancer(targets: LoadBalancerTarget[]): Promise<LoadBalancer> {
-  const unready = new Set<LoadBalancerTarget>();
+export async function startTestLoadBalancer(targets: TestLoadBalancerTarget[]): Promise<TestLoadBalancer> {
+  const unready = new Set<TestLoadBalancerTarget>();
   const stopController = new AbortController();
   let connectionCount = 0;
   const open = new Set<Socket>();

@@ -5,14 +5,14 @@ import { corruptBytes, corruptJsonText } from "./corrupt-json.ts";
 import type { TillFormat } from "./expected-report.ts";
 import {
   classifyJsonValueFormat,
-  pickEdgeCaseDate,
-  pickEdgeCaseOfSameKind,
+  pickEdgeCaseValueOfSameType,
   pickInvalidValue,
+  pickRandomEdgeCaseDate,
 } from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
 /** A till with random errors, such as a broken or malicious client may push. */
-export interface MutatedTill {
+export interface MutatedTillPushRequest {
   format: TillFormat;
   /** The request body, which may be compressed with gzip. */
   body: Buffer;
@@ -33,7 +33,10 @@ interface JsonSlot {
 }
 
 /** Generates a valid till and applies a random number of mutations to it. The same seed always gives the same till. */
-export function createMutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
+export function createMutatedTill(
+  seed: string,
+  location: { application: string; legacyId: number },
+): MutatedTillPushRequest {
   const random = new SeededRandom(seed);
   const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
   const till = format === "V2" ? createValidTillV2(random) : createValidTillV1(random, location);
@@ -52,7 +55,7 @@ export function createMutatedTill(seed: string, location: { application: string;
   }
   let text = JSON.stringify(till);
   if (random.chance(0.1)) {
-    const date = pickEdgeCaseDate(random);
+    const date = pickRandomEdgeCaseDate(random);
     text = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, date);
     appliedMutations.push(`every date ${date}`);
   }
@@ -94,7 +97,7 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
     "edge case of the same kind",
     6,
     ({ container, key }, random) =>
-      setSlotValue(container, key, pickEdgeCaseOfSameKind(random, getSlotValue(container, key))),
+      setSlotValue(container, key, pickEdgeCaseValueOfSameType(random, getSlotValue(container, key))),
   ],
   ["another value", 3, ({ container, key }, random) => setSlotValue(container, key, pickInvalidValue(random))],
   ["dropped", 2, ({ container, key }) => removeSlot(container, key)],
@@ -109,7 +112,8 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
 ];
 
 function applyRandomMutation(till: Container, random: SeededRandom): string {
-  // The depth is often limited, because most values are deep in the till, so the others would rarely be mutated.
+  // The depth is often limited, because most values are deep in the till. Without a limit, values of a low depth would
+  // rarely be mutated.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
   const kind = ({ container, key }: JsonSlot) => classifyJsonValueFormat(getSlotValue(container, key));
@@ -149,7 +153,10 @@ function swapListAndObject(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.values(value) : { value };
 }
 
-/** Appends copies of a list item: the value at this position, or its first item if the value is a list itself. */
+/**
+ * Appends copies of an item to its list: of the item at this position if the container is a list, otherwise of the
+ * first item of the list at this position. Does nothing if there is no list.
+ */
 function repeatListItem(container: Container, key: string | number, times: number): void {
   const value = getSlotValue(container, key);
   const [list, item] = Array.isArray(container)

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { startGateway } from "@pragma/gateway/main";
 import { createLogger, type Logger } from "@pragma/runtime/observability/logger";
-import { createMetrics } from "@pragma/runtime/observability/metrics";
+import { createPrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { ProcessComponent } from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
@@ -10,13 +10,13 @@ import { loadServiceDefinition } from "@pragma/services/definitions";
 import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
 /** Starts the gateway and all services in the process of the test, which can then read their logs and traces. */
-export async function startPragmaInProcess(
+export async function startPragmaInTestProcess(
   variables: Record<string, string>,
   { log = createLogger({ name: "test", level: "silent" }) }: { log?: Logger } = {},
 ): Promise<PragmaUnderTestAccess & { stop(): Promise<void> }> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const environment = { ...variables, PRAGMA_ADMIN_KEY: adminKey, PORT: "0" };
-  const metrics = createMetrics();
+  const metrics = createPrometheusMetrics();
   const registry = createServiceRegistry({});
   const components: ProcessComponent[] = [];
   for (const name of serviceNames) {

@@ -20,7 +20,7 @@ export interface PragmaProcessUnderTest {
   readonly pid: number | undefined;
   /** Starts the process with changed environment variables. The changes also apply to later starts. */
   start(changes?: Record<string, string>): Promise<void>;
-  /** Sends SIGKILL. */
+  /** Sends SIGKILL, and waits until the process has ended. */
   kill(): Promise<void>;
   /** Sends SIGTERM, after which the process completes requests in flight. Rejects if its exit code is not 0. */
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ export function getServiceUrlVariableName(service: ServiceName): string {
   return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 }
 
-/** Reserves ports for a process without starting it. `urls` are the environment variables with the services' URLs. */
+/** Prepares a process without starting it. `urls` are the environment variables with the URLs of the services. */
 export async function preparePragmaProcessUnderTest(
   role: PragmaProcessRole,
   variables: Record<string, string>,

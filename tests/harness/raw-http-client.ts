@@ -21,8 +21,11 @@ export interface RawHttpResponse {
   body: string;
 }
 
-/** Sends a request with exactly these headers. Does not follow redirects or decompress the response body. */
-export function sendRawHttpRequest(
+/**
+ * Sends a request with only these headers and those that HTTP requires. Does not follow redirects or decompress the
+ * response body.
+ */
+export function sendRequestWithExactHeaders(
   url: string,
   { method, path, headers = {}, body, isChunked = false, isHeadersOnly = false }: RawHttpRequest,
 ): Promise<RawHttpResponse> {

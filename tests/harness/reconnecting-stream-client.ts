@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  readServerSentEvents,
   type ServerSentEvent,
   type ServerSentEventReader,
+  startServerSentEventReader,
 } from "@pragma/runtime/testing/server-sent-event-reader";
 
 /** An event that a client received, with the time of its arrival. */
 export interface ReceivedStreamEvent extends ServerSentEvent {
   /** The time of arrival, in milliseconds of `performance.now()`. */
-  at: number;
+  receivedAtMs: number;
 }
 
 /** A client of the live order stream. When the stream ends, the client reconnects with the id of its last event. */
-export interface ReconnectingStreamClient {
+export interface ReconnectingTestLiveOrderClient {
   /** All received events of the types `order` and `left`, including the events before a reconnection. */
   readonly orderEvents: ReceivedStreamEvent[];
   /** Number of streams that the client has opened, including the first one. */
   readonly openedStreamCount: number;
   /** Number of received `reset` events. After each of them, the stream sends all live orders again. */
   readonly resetCount: number;
-  /** Resolves when the client has received all existing orders on its first stream. */
+  /** Resolves when the client has received all existing orders for the first time. */
   waitUntilReady(): Promise<void>;
   /** Closes the stream, so that the client reconnects. */
   reconnect(): Promise<void>;
@@ -29,7 +29,7 @@ export interface ReconnectingStreamClient {
 const reconnectDelayMs = 100;
 
 /** Starts a client. It opens each connection at the next of these URLs, and uses the first URL again after the last. */
-export function startReconnectingStreamClient(urls: string[], key: string): ReconnectingStreamClient {
+export function startReconnectingTestLiveOrderClient(urls: string[], key: string): ReconnectingTestLiveOrderClient {
   const orderEvents: ReceivedStreamEvent[] = [];
   let lastEventId: string | undefined;
   let stream: ServerSentEventReader | undefined;
@@ -44,7 +44,8 @@ export function startReconnectingStreamClient(urls: string[], key: string): Reco
   function handleEvent(event: ServerSentEvent): void {
     if (event.type === "ready") resolveReady();
     if (event.type === "reset") resets += 1;
-    if (event.type === "order" || event.type === "left") orderEvents.push({ ...event, at: performance.now() });
+    if (event.type === "order" || event.type === "left")
+      orderEvents.push({ ...event, receivedAtMs: performance.now() });
   }
 
   async function follow(): Promise<void> {
@@ -53,7 +54,7 @@ export function startReconnectingStreamClient(urls: string[], key: string): Reco
       const response = await fetch(urls[attempt % urls.length] ?? "", { headers }).catch(() => undefined);
       if (response?.status === 200) {
         opened += 1;
-        stream = readServerSentEvents(response, handleEvent);
+        stream = startServerSentEventReader(response, handleEvent);
         if (isStopped) await stream.close();
         await stream.waitForEnd();
         lastEventId = stream.lastEventId ?? lastEventId;

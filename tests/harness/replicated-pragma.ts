@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { findFreePort } from "../../deploy/local/free-port.js";
-import { type LoadBalancer, type LoadBalancerTarget, startLoadBalancer } from "./load-balancer.ts";
+import { startTestLoadBalancer, type TestLoadBalancer, type TestLoadBalancerTarget } from "./load-balancer.ts";
 import {
   getServiceUrlVariableName,
   type PragmaProcessUnderTest,
@@ -28,7 +28,7 @@ export async function startReplicatedPragmaUnderTest(
 ): Promise<ReplicatedPragmaUnderTest> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
-  const balancers = new Map<ServiceOrGatewayName, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
+  const balancers = new Map<ServiceOrGatewayName, { balancer: TestLoadBalancer; targets: TestLoadBalancerTarget[] }>();
   const instances = new Map<ServiceOrGatewayName, PragmaProcessUnderTest[]>();
   const urls: Record<string, string> = {};
 
@@ -45,10 +45,11 @@ export async function startReplicatedPragmaUnderTest(
     );
     const targets = replicas.map(({ port, process }) => ({
       port,
-      // The timeout is long for busy machines. It does not delay the detection of stops, which refuse connections.
+      // The timeout is long for busy machines. It does not delay the detection of a stopped instance, which refuses
+      // connections immediately.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
-    const balancer = await startLoadBalancer(targets);
+    const balancer = await startTestLoadBalancer(targets);
     balancers.set(role, { balancer, targets });
     return balancer.port;
   }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 const execFileAsync = promisify(execFile);
 
 /** Returns the physical memory that a process uses, in megabytes. */
-export async function readResidentMegabytes(pid: number): Promise<number> {
+export async function readResidentMemoryMegabytes(pid: number): Promise<number> {
   const kilobytes = await readProcKilobytes(pid).catch(() => readPsKilobytes(pid));
   return Math.round(kilobytes / 1024);
 }

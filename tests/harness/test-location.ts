@@ -7,7 +7,7 @@ import {
   createApiClient,
   type PublicApiClient,
 } from "@pragma/client/api-client";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
@@ -15,7 +15,7 @@ import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 /** A location that a test created through the API, with its own consumer and API key. */
 export interface TestLocation {
   locationId: string;
-  application: PosApplication;
+  application: PosApplicationName;
   legacyId: number;
   key: string;
   consumerId: string;
@@ -88,7 +88,7 @@ const defaultTestScopes: ApiScope[] = [
 
 interface TestLocationOptions {
   scopes?: ApiScope[];
-  application?: PosApplication;
+  application?: PosApplicationName;
   legacyId?: number;
 }
 
@@ -141,7 +141,7 @@ export async function createTestLocation(
   return testLocation;
 }
 
-/** Returns a typed client of all operations that uses the admin key. */
+/** Returns a typed client of all operations. The client uses the admin key. */
 export function createTestAdminClient({ url, adminKey }: PragmaUnderTestAccess): AdminApiClient {
   return createAdminApiClient({ baseUrl: url, apiKey: adminKey });
 }

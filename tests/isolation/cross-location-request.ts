@@ -1,13 +1,17 @@
 import fc from "fast-check";
 import { apiOperations, type DocumentedApiOperation } from "../contract/api-operations.ts";
 import type { ContractTestRequest } from "../contract/operation-contract.ts";
-import { type IsolationVictimResourceKind, isolationVictimResourceKinds, type VictimData } from "./victim-data.ts";
+import {
+  type IsolationVictimData,
+  type IsolationVictimResourceKind,
+  isolationVictimResourceKinds,
+} from "./victim-data.ts";
 
 /** Requests with a known outcome, by operation id. They include requests of both locations. */
 export type ContractTestRequestsByOperationId = Map<string, ContractTestRequest[]>;
 
 /** A generated request of the other location. It consists of a known request and inserted data of the victim. */
-export interface CrossLocationRequest {
+export interface CrossLocationTestRequest {
   operation: DocumentedApiOperation;
   /** Selects a known request of the operation: the request at this index modulo the number of known requests. */
   requestIndex: number;
@@ -29,7 +33,7 @@ const mostlyLocationArbitrary = fc.oneof(
 );
 
 /** Generates requests to operations that require an API key, with ids, filters, page tokens and ETags of the victim. */
-export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> = fc.record({
+export const crossLocationTestRequestArbitrary: fc.Arbitrary<CrossLocationTestRequest> = fc.record({
   operation: fc.constantFrom(...apiOperations.filter(({ scope }) => scope !== undefined)),
   requestIndex: fc.nat(100),
   path: fc.option(resourceKindArbitrary, { freq: 3 }),
@@ -42,18 +46,18 @@ export const crossLocationRequestArbitrary: fc.Arbitrary<CrossLocationRequest> =
       legacyId: fc.constant(true),
     },
     { requiredKeys: [] },
-  ) as fc.Arbitrary<CrossLocationRequest["query"]>,
+  ) as fc.Arbitrary<CrossLocationTestRequest["query"]>,
   headers: fc.record(
     { "idempotency-key": fc.constant(true), "if-none-match": fc.nat(50), "last-event-id": fc.nat(3) },
     { requiredKeys: [] },
-  ) as fc.Arbitrary<CrossLocationRequest["headers"]>,
+  ) as fc.Arbitrary<CrossLocationTestRequest["headers"]>,
 });
 
 /** Returns the request in a form that can be sent, with the data of the victim inserted. */
-export function buildCrossLocationRequest(
-  { operation, requestIndex, path, query, headers }: CrossLocationRequest,
+export function buildCrossLocationTestRequest(
+  { operation, requestIndex, path, query, headers }: CrossLocationTestRequest,
   knownRequests: ContractTestRequestsByOperationId,
-  victimData: VictimData,
+  victimData: IsolationVictimData,
 ) {
   const { ids, pageTokens, etags } = victimData;
   const known = knownRequests.get(operation.id) ?? [];

@@ -4,8 +4,8 @@ import type { ContractTestFixture } from "../contract/contract-fixture.ts";
 import { listVictimReadPaths } from "./victim-data.ts";
 
 /**
- * Returns all data of a location, so that two snapshots can be compared. The data consists of the responses to all
- * reads and a hash of the location's rows in each table. The time at which an API key was last used is omitted,
+ * Returns the data of a location, so that two snapshots can be compared. The data consists of the responses to reads of
+ * the location and a hash of the location's rows in each table. The time at which an API key was last used is omitted,
  * because the reads change it.
  */
 export async function snapshotLocationData(

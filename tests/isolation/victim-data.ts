@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { ContractTestFixture } from "../contract/contract-fixture.ts";
-import { createLiveOrderInput, createTillV2Input } from "../contract/order-and-till-inputs.ts";
+import { buildContractTestTillV2, createTestLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 
 /** The kinds of resources whose ids another location may have learned, for example from a log. */
 export const isolationVictimResourceKinds = [
@@ -19,7 +19,7 @@ export const isolationVictimResourceKinds = [
 export type IsolationVictimResourceKind = (typeof isolationVictimResourceKinds)[number];
 
 /** Data of the victim's location that another location may have learned and sends in its own requests. */
-export interface VictimData {
+export interface IsolationVictimData {
   ids: Record<IsolationVictimResourceKind, string>;
   legacyId: string;
   pageTokens: string[];
@@ -30,7 +30,7 @@ export interface VictimData {
   keyBody: object;
 }
 
-/** Returns the paths of all lists and resources of a location. */
+/** Returns the paths of lists and resources of a location. Each path ends so that a query parameter can be appended. */
 export function listVictimReadPaths({
   testLocation,
   till,
@@ -59,11 +59,11 @@ export function listVictimReadPaths({
 }
 
 /** Creates several pages of data at a location, and returns the data that another location may have learned. */
-export async function createIsolationVictimData(fixture: ContractTestFixture): Promise<VictimData> {
+export async function createIsolationVictimData(fixture: ContractTestFixture): Promise<IsolationVictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {
-    await testLocation.request("POST", "/v2/tills", { body: createTillV2Input() });
-    await testLocation.request("POST", "/v1/orders-live", { body: [createLiveOrderInput()] });
+    await testLocation.request("POST", "/v2/tills", { body: buildContractTestTillV2() });
+    await testLocation.request("POST", "/v1/orders-live", { body: [createTestLiveOrderInput()] });
   }
   await testLocation.waitForReports(3);
   const idempotencyKey = randomUUID();

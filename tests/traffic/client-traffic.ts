@@ -4,10 +4,10 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
+import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { expect } from "vitest";
-import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
-import { computeExpectedReport, roundTripThroughJson } from "../harness/expected-report.ts";
+import { createTestLiveOrderInput } from "../contract/order-and-till-inputs.ts";
+import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "../harness/expected-report.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** The results of all requests that the clients have sent. */
@@ -21,17 +21,20 @@ export interface TestTrafficResults {
 
 /** Running clients of a location that push tills, pay orders, read lists and receive webhooks. */
 export interface TestTrafficClients {
-  counts: TestTrafficResults;
+  results: TestTrafficResults;
   tills: object[];
   /** Waits for the current requests of the clients, and stops the clients. */
   stop(): Promise<void>;
-  /** Checks that each till has a correct report and each paid order has a message. Returns the number of duplicates. */
+  /**
+   * Checks that each till has a correct report, and that each paid order has a webhook message. Returns the number of
+   * duplicate messages.
+   */
   expectNothingLost(): Promise<{ duplicateCount: number }>;
   close(): Promise<void>;
 }
 
 /** The scopes that the API key of the clients must have. */
-export const clientTrafficApiKeyScopes: ApiScope[] = [
+export const testTrafficApiKeyScopes: ApiScope[] = [
   "tills:write",
   "reports:read",
   "orders:read",
@@ -53,7 +56,7 @@ export async function startTestTrafficClients(
   testLocation: TestLocation,
   { clients, maxPauseMs, shouldRetry }: ClientTrafficOptions,
 ): Promise<TestTrafficClients> {
-  const receiver = await startWebhookReceiver();
+  const receiver = await startTestWebhookReceiver();
   const endpoint = receiver.addEndpoint();
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Traffic" } });
   await testLocation.api.POST("/v1/webhooks", {
@@ -94,7 +97,7 @@ export async function startTestTrafficClients(
     if (await requestUntilExpected(agent, "POST", "/v2/tills/", [201, 200], till)) tills.push(till);
   }
   async function payOrder(agent: Agent): Promise<void> {
-    const order = createLiveOrderInput();
+    const order = createTestLiveOrderInput();
     const body = [{ ...order, data: { ...order.data, isPaid: true, leftToPay: 0 } }];
     if (await requestUntilExpected(agent, "POST", "/v1/orders-live/", [200], body)) paid.push(order.id);
   }
@@ -109,7 +112,7 @@ export async function startTestTrafficClients(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // Each client has one connection, so that the connection is never idle for so long that the server closes it.
+    // Each client sends all requests on one connection, so that it is never idle for so long that the server closes it.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
       await clientActions[actionIndex % clientActions.length]?.(agent);
@@ -119,14 +122,14 @@ export async function startTestTrafficClients(
   });
 
   return {
-    counts,
+    results: counts,
     tills,
     async stop() {
       stopController.abort();
       await Promise.all(running);
     },
     async expectNothingLost() {
-      const expected = tills.map((till) => computeExpectedReport("V2", till, testLocation.locationId));
+      const expected = tills.map((till) => computeExpectedTestReportAndOrders("V2", till, testLocation.locationId));
       await testLocation.waitForReports(tills.length);
       for (const report of expected) {
         expect(await testLocation.getJson(`/v2/reports/${report?.id}`)).toEqual(roundTripThroughJson(report?.reportV2));

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createLiveOrderInput } from "../contract/order-and-till-inputs.ts";
+import { createTestLiveOrderInput } from "../contract/order-and-till-inputs.ts";
 import type { TestLocation } from "../harness/test-location.ts";
 
 /** Sends paid orders in batches at a fixed rate. Retries as real points of sale do. Returns the ids of the orders. */
-export async function sendPaidLiveOrders(
+export async function sendTestPaidLiveOrders(
   testLocation: TestLocation,
   { orders, batchSize, perSecond }: { orders: number; batchSize: number; perSecond: number },
 ): Promise<string[]> {
@@ -24,7 +24,7 @@ export async function sendPaidLiveOrders(
 }
 
 function createPaidOrder() {
-  const order = createLiveOrderInput();
+  const order = createTestLiveOrderInput();
   const paidAt = "2026-05-29T10:31:12.000Z";
   const data = { ...order.data, isPaid: true, paidAt, modifiedAt: paidAt, leftToPay: 0 };
   return { ...order, revisionHash: randomUUID(), data };

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { canInstallDebianPackages, installDebianPackagesWithApt } from "../debian-packages.ts";
-import { UserFacingError } from "../terminal.mjs";
+import { LocalCommandUserError } from "../terminal.mjs";
 
 const chromiumPrograms = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -35,11 +35,11 @@ export function findChromium(): string | undefined {
 /**
  * Installs Chromium if it is missing and this process is root on Debian.
  *
- * @throws `UserFacingError` that states what to install.
+ * @throws `LocalCommandUserError` that states what to install.
  */
-export async function ensureChromium(): Promise<void> {
+export async function ensureChromiumInstalled(): Promise<void> {
   if (findChromium() === undefined && canInstallDebianPackages())
     await installDebianPackagesWithApt("Installing Chromium with apt-get", ["chromium"]);
   if (findChromium() === undefined)
-    throw new UserFacingError("The browser tests need Chromium. Install it, or set its path in CHROMIUM.");
+    throw new LocalCommandUserError("The browser tests need Chromium. Install it, or set its path in CHROMIUM.");
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readVitestReport } from "./run-tests.ts";
-import { createScratchFolder } from "./scratch-folder.ts";
+import { createTestScratchFolder } from "./scratch-folder.ts";
 
 /** The status `retried` stands for a test that passed on retry. */
 function testResult(status: string, fullName: string) {
@@ -11,7 +11,7 @@ function testResult(status: string, fullName: string) {
 }
 
 function writeReport(files: string[][]) {
-  const file = join(createScratchFolder(), "report.json");
+  const file = join(createTestScratchFolder(), "report.json");
   const states = files.flat();
   const testResults = files.map((assertions) => ({
     status: assertions.length === 0 || assertions.includes("failed") ? "failed" : "passed",
@@ -35,7 +35,7 @@ it.each([
 });
 
 it("counts a run without a report as a failure", () => {
-  expect(readVitestReport(join(createScratchFolder(), "none.json"), 0)).toEqual({
+  expect(readVitestReport(join(createTestScratchFolder(), "none.json"), 0)).toEqual({
     passed: 0,
     failed: 1,
     retriedTests: [],

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs";
+import { createTemporaryDataFolder, removeServerDataFolder } from "../data-folder.mjs";
 import { buildDocsPortal } from "../portal.ts";
-import { spawnWithCleanup } from "../process-cleanup.mjs";
+import { spawnProcessWithExitCleanup } from "../process-cleanup.mjs";
 import { ensureLocalServersRunning } from "../servers.ts";
 import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
-import { ensureChromium } from "./chromium.ts";
+import { ensureChromiumInstalled } from "./chromium.ts";
 import { runRepositoryChecks } from "./run-checks.ts";
 
 interface TestTotals {
@@ -30,9 +30,12 @@ interface TestResult {
 }
 
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
-export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
+export async function runChecksAndTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
   // Run concurrently with the checks, which use only one core. The rejection is handled after the checks.
-  const preparing = Promise.all([ensureChromium().then(() => ensureLocalServersRunning("test")), buildDocsPortal()]);
+  const preparing = Promise.all([
+    ensureChromiumInstalled().then(() => ensureLocalServersRunning("test")),
+    buildDocsPortal(),
+  ]);
   preparing.catch(() => {});
   add(await runRepositoryChecks());
   const [urls] = await preparing;
@@ -47,7 +50,7 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
   const folder = createTemporaryDataFolder("vitest");
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const child = spawnWithCleanup(
+  const child = spawnProcessWithExitCleanup(
     join(repositoryFolder, "node_modules", ".bin", "vitest"),
     ["run", ...reporters, ...args],
     {
@@ -58,7 +61,7 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
   );
   const [exitCode] = await once(child, "exit");
   const outcome = readVitestReport(reportFile, exitCode);
-  await removeDataFolder(folder);
+  await removeServerDataFolder(folder);
   return outcome;
 }
 

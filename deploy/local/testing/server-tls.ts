@@ -24,14 +24,14 @@ function writeCertificate(
   return { ca: write("ca"), cert: write("cert"), key: write("key") };
 }
 
-/** Returns NATS configuration that requires TLS and client certificates. */
+/** Writes the certificate to the folder. Returns NATS configuration that requires TLS and client certificates. */
 export function prepareNatsTlsConfig(folder: string, certificate: ServerCertificate): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
-/** Returns Redis configuration that accepts only TLS connections on this port. */
-export function prepareRedisTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
+/** Writes the certificate to the folder. Returns Redis configuration that accepts only TLS connections on this port. */
+export function prepareRedisServerTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
@@ -39,7 +39,7 @@ export function prepareRedisTlsConfig(folder: string, certificate: ServerCertifi
 /** Copies the certificate for the user of the server in the container, and then runs the command of the image. */
 const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R postgres /own && exec "$@"';
 
-/** Returns an `adjustLaunch` for `startPostgres` that enables TLS. */
+/** Returns an `adjustLaunch` for `startPostgresServer` that enables TLS. */
 export function createPostgresServerTlsLaunchAdjuster(
   folder: string,
   certificate: ServerCertificate,

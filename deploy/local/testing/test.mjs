@@ -11,8 +11,8 @@ process.on("exit", (code) => {
 
 const { runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
-  const { runTests } = await import("./run-tests.ts");
-  await runTests(process.argv.slice(2), ({ passed, failed }) => {
+  const { runChecksAndTests } = await import("./run-tests.ts");
+  await runChecksAndTests(process.argv.slice(2), ({ passed, failed }) => {
     totals.passed += passed;
     totals.failed += failed;
   });

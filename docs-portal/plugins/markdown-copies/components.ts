@@ -4,7 +4,7 @@ import type { Code, RootContent } from "mdast";
 import type { MdxJsxFlowElement, MdxJsxTextElement } from "mdast-util-mdx-jsx";
 import { formatJsonExcerpt } from "../../src/examples/excerpt.ts";
 import type { ExampleHttpExchange } from "../../src/examples/exchange.ts";
-import { formatAmount } from "../../src/money/format-amount.ts";
+import { formatEuroAmount } from "../../src/money/format-amount.ts";
 import { generateCurlSample } from "../../src/try-it/samples/curl.ts";
 
 type Element = MdxJsxFlowElement | MdxJsxTextElement;
@@ -60,7 +60,7 @@ export function createMarkdownRenderersByComponent(portal: string, server: strin
     },
     MoneyAmountView(element, evaluate) {
       const amount = readAttribute(element, "of", evaluate) as number;
-      return [{ type: "text", value: `${amount} is ${formatAmount(amount)}` }];
+      return [{ type: "text", value: `${amount} is ${formatEuroAmount(amount)}` }];
     },
     Diagram(element, evaluate) {
       const source = readFileSync(join(portal, "diagrams", `${readAttribute(element, "name", evaluate)}.mmd`), "utf8");

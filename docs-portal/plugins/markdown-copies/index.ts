@@ -72,7 +72,7 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
   };
 }
 
-/** Returns the path of an operation's page. The reference plugin names the page of `getReportV0` `get-report-v-0`. */
+/** Returns the path of an operation's page, as the reference plugin names it: `get-report-v-0` for `getReportV0`. */
 function operationPagePath(operationId: string): string {
   return operationId
     .replace(/([a-z])([A-Z])/g, "$1-$2")

@@ -10,7 +10,10 @@ interface DiagramProps {
   alt: string;
 }
 
-/** Renders a diagram in the color mode of the page. The size is set, so that the page does not move when it loads. */
+/**
+ * Renders a diagram in the color mode of the page. The size of the image is set, so that the text below it does not
+ * move when the image loads.
+ */
 export function Diagram({ name, alt }: DiagramProps): ReactNode {
   const { width, height } = sizes[name];
   const drawingPath = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;

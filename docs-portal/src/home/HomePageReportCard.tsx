@@ -1,6 +1,6 @@
 import homePageDay from "@site/.generated/home-page-day.json";
 import type { ReactNode } from "react";
-import { formatAmount } from "../money/format-amount.ts";
+import { formatEuroAmount } from "../money/format-amount.ts";
 import { AmountBarChart } from "./AmountBarChart.tsx";
 import { HourlySalesChart } from "./HourlySalesChart.tsx";
 import styles from "./report.module.css";
@@ -33,10 +33,10 @@ export function HomePageReportCard(): ReactNode {
           </p>
         </div>
         <dl className={styles.figures}>
-          <Figure name="Sales" value={formatAmount(report.totalSales)} />
+          <Figure name="Sales" value={formatEuroAmount(report.totalSales)} />
           <Figure name="Orders" value={report.orderCount} />
           <Figure name="Guests" value={report.guestsNumber} />
-          <Figure name="Per guest" value={formatAmount(Math.round(report.totalSales / report.guestsNumber))} />
+          <Figure name="Per guest" value={formatEuroAmount(Math.round(report.totalSales / report.guestsNumber))} />
         </dl>
       </header>
       <section className={styles.wide}>
@@ -59,8 +59,8 @@ export function HomePageReportCard(): ReactNode {
             {taxes.map(({ taxRate, taxName, taxableAmount, taxAmount }) => (
               <tr key={`${taxName} ${taxRate}`}>
                 <th scope="row">{taxRate / 100}%</th>
-                <td>{formatAmount(taxableAmount)}</td>
-                <td>{formatAmount(taxAmount)}</td>
+                <td>{formatEuroAmount(taxableAmount)}</td>
+                <td>{formatEuroAmount(taxAmount)}</td>
               </tr>
             ))}
           </tbody>

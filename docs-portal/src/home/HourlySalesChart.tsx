@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { formatAmount } from "../money/format-amount.ts";
+import { formatEuroAmount } from "../money/format-amount.ts";
 import styles from "./report.module.css";
 
 /** Renders the sales of a day as a chart with one column per hour. Amounts are in minor units. */
@@ -8,13 +8,13 @@ export function HourlySalesChart({ hours }: { hours: { hour: number; amount: num
   return (
     <ol className={styles.hours}>
       {hours.map(({ hour, amount }) => (
-        <li key={hour} title={`${hour}:00, ${formatAmount(amount)}`}>
+        <li key={hour} title={`${hour}:00, ${formatEuroAmount(amount)}`}>
           <span className={styles.column} style={{ height: `${(amount / maxAmount) * 100}%` }} />
           <span className={styles.hour} aria-hidden="true">
             {hour}
           </span>
           <span className={styles.spoken}>
-            {hour}:00, {formatAmount(amount)}
+            {hour}:00, {formatEuroAmount(amount)}
           </span>
         </li>
       ))}

@@ -3,7 +3,7 @@ interface Sale {
   total: number;
 }
 
-export interface NamedAmount {
+export interface ChartAmountWithName {
   name: string;
   /** The amount in minor units, such as cents. */
   amount: number;
@@ -25,7 +25,7 @@ export function sumSalesByHour(sales: readonly Sale[], timeZone: string): { hour
 }
 
 /** Returns the total amount per name, sorted from the largest to the smallest amount. */
-export function sumAmountsByName(entries: readonly NamedAmount[]): NamedAmount[] {
+export function sumAmountsByName(entries: readonly ChartAmountWithName[]): ChartAmountWithName[] {
   const amounts = new Map<string, number>();
   for (const { name, amount } of entries) amounts.set(name, (amounts.get(name) ?? 0) + amount);
   return [...amounts].map(([name, amount]) => ({ name, amount })).sort((one, other) => other.amount - one.amount);

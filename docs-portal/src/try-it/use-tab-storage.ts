@@ -12,7 +12,7 @@ export function useTabStorage(name: string, initial: string): [string, (text: st
   ];
 }
 
-// Reading from session storage throws an error if the browser is configured to block site data.
+// Access to session storage throws an error if the browser blocks site data. Then the text is not stored.
 function readStorage(name: string): string | null {
   try {
     return sessionStorage.getItem(name);

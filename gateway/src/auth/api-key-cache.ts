@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 
-/** Caches API keys by their hash, so that the accounts service is called once a minute per key and not per request. */
+/** Caches API keys by their hash, so that each key is looked up in accounts about once a minute, not per request. */
 export type ApiKeyCache = ReturnType<typeof createApiKeyCache>;
 
 /** Looks up an API key, by its hash, in the accounts service. Returns null if the key does not exist. */
@@ -119,7 +119,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
         }
       }
     },
-    /** Removes a created or changed key from the cache. If a cached key was revoked, marks it as revoked instead. */
+    /** Removes the cached lookup result of a created or changed key. A revoked key stays cached, marked as revoked. */
     invalidateKey(hash: string, isRevoked: boolean): void {
       invalidatePending(hash);
       unknownUntil.delete(hash);

@@ -3,7 +3,7 @@ import { generateApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { CachedApiKey } from "../server/gateway-request.ts";
 import { createApiKeyCache } from "./api-key-cache.ts";
-import { type Authenticator, createApiKeyAuthenticator } from "./authenticate.ts";
+import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from "./authenticate.ts";
 
 const validKey = generateApiKey().key;
 const revokedKey = generateApiKey().key;
@@ -12,7 +12,7 @@ const operatorKey = "an operator's own key";
 let nowMs = 0;
 let lookups: string[];
 let lookUp: (hash: string) => Promise<CachedApiKey | null>;
-let authenticate: Authenticator;
+let authenticate: ApiKeyAuthenticator;
 
 beforeEach(() => {
   nowMs = 0;

@@ -7,7 +7,10 @@ import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
 
 /** Returns the API key in an Authorization header. Calls `getAddress` only if the cache contains no valid key. */
-export type Authenticator = (authorization: string | undefined, getAddress: () => string) => Promise<CachedApiKey>;
+export type ApiKeyAuthenticator = (
+  authorization: string | undefined,
+  getAddress: () => string,
+) => Promise<CachedApiKey>;
 
 /** The format of keys that an operator chose. Other keys are generated. Allows 16 to 512 printable ASCII characters. */
 const operatorKeyPattern = /^[\x20-\x7e]{16,512}$/;
@@ -31,7 +34,7 @@ interface AuthenticationLimits {
 export function createApiKeyAuthenticator(
   cache: ApiKeyCache,
   { failures, lookups, now = Date.now }: AuthenticationLimits,
-): Authenticator {
+): ApiKeyAuthenticator {
   const failureBuckets = new ClientAddressTokenBuckets(failures, now);
   const generatedKeyLookups = new ClientAddressTokenBuckets(lookups, now);
   const operatorKeyLookups = new ClientAddressTokenBuckets(lookups, now);
@@ -67,7 +70,7 @@ export function createApiKeyAuthenticator(
 }
 
 /** Returns middleware that authenticates requests by their API key. */
-export function authenticationMiddleware(authenticate: Authenticator): GatewayMiddleware {
+export function authenticationMiddleware(authenticate: ApiKeyAuthenticator): GatewayMiddleware {
   return async (context, next) => {
     const request = context.get("request");
     request.key = await authenticate(request.incoming.headers.authorization, () => request.clientAddress);

@@ -4,8 +4,8 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: IsolatedTestEnvironment;
-let server: DedicatedInfrastructureServer;
+let server: DedicatedTestInfrastructureServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
 const accounts = new FakeApiKeyLookupService();
@@ -21,7 +21,7 @@ let gateways: TestGateway[];
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  server = await startDedicatedInfrastructureServer("nats");
+  server = await startDedicatedTestInfrastructureServer("nats");
   bus = createEventBus(
     { NATS_URL: server.url, NAMESPACE: environment.namespace, EVENT_STREAM_REPLICAS: 1 },
     { name: "test", log: createLogger({ name: "test", level: "silent" }) },

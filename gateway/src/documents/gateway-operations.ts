@@ -1,5 +1,5 @@
 import { Health } from "@pragma/contracts/health";
-import type { OperationDefinition } from "@pragma/runtime/http/define-route";
+import type { ApiOperationDefinition } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
 
 const openApiDocumentSchema = z.looseObject({ openapi: z.string() }).meta({
@@ -14,7 +14,7 @@ const responses = {
 };
 
 /** The operations that the gateway serves itself, for the OpenAPI documents. */
-export const gatewayOperations: OperationDefinition[] = [
+export const gatewayServedOperations: ApiOperationDefinition[] = [
   {
     method: "get",
     path: "/health/",
@@ -25,7 +25,7 @@ export const gatewayOperations: OperationDefinition[] = [
     summary: "Check API health",
     description:
       "Returns 200 while the API accepts requests. The response contains the documentation URL and the API versions.",
-    responses: { 200: { description: "The API is up", schema: Health } },
+    responses: { 200: { description: "The API accepts requests", schema: Health } },
     errors: [],
   },
   {

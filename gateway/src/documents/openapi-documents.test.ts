@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOpenApiDocuments } from "./openapi-documents.ts";
+import { readServedOpenApiDocuments } from "./openapi-documents.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -13,12 +13,14 @@ afterAll(() => rm(folder, { recursive: true }));
 describe("the OpenAPI documents", () => {
   it("are named in the error when they are missing", async () => {
     await writeFile(join(folder, "openapi.json"), "{}");
-    await expect(readOpenApiDocuments(folder)).rejects.toThrow(/openapi\.full\.json cannot be read.*npm run openapi/);
+    await expect(readServedOpenApiDocuments(folder)).rejects.toThrow(
+      /openapi\.full\.json cannot be read.*npm run openapi/,
+    );
   });
 
   it("have different entity tags", async () => {
     await writeFile(join(folder, "openapi.full.json"), '{"full":1}');
-    const { openapi, full } = await readOpenApiDocuments(folder);
+    const { openapi, full } = await readServedOpenApiDocuments(folder);
     expect([String(openapi.body), String(full.body)]).toEqual(["{}", '{"full":1}']);
     expect(openapi.etag).not.toBe(full.etag);
   });

@@ -11,12 +11,12 @@ export interface OpenApiDocumentWithEtag {
 }
 
 /** The OpenAPI documents: `openapi` for partners and POS apps, and `full`, which also contains operator operations. */
-export type OpenApiDocuments = Awaited<ReturnType<typeof readOpenApiDocuments>>;
+export type OpenApiDocuments = Awaited<ReturnType<typeof readServedOpenApiDocuments>>;
 
 const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
-export async function readOpenApiDocuments(folder = contractsFolder) {
+export async function readServedOpenApiDocuments(folder = contractsFolder) {
   const [openapi, full] = await Promise.all([
     readServedDocument(join(folder, "openapi.json")),
     readServedDocument(join(folder, "openapi.full.json")),
@@ -26,12 +26,12 @@ export async function readOpenApiDocuments(folder = contractsFolder) {
 
 async function readServedDocument(path: string): Promise<OpenApiDocumentWithEtag> {
   try {
-    return createOpenApiDocumentWithEtag(await readFile(path, "utf8"));
+    return addEtagToOpenApiDocument(await readFile(path, "utf8"));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 
-export function createOpenApiDocumentWithEtag(body: string): OpenApiDocumentWithEtag {
+export function addEtagToOpenApiDocument(body: string): OpenApiDocumentWithEtag {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

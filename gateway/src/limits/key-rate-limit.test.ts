@@ -2,8 +2,8 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -13,7 +13,7 @@ import { createRateLimitLeaseStore, type RateLimitLeaseStore } from "./token-lea
 
 const log = createLogger({ name: "test", level: "silent" });
 const rate = { perSecond: 50, burst: 200 };
-/** A rate so low that no token is refilled while a test runs. */
+/** A rate so low that hardly any tokens are refilled while a test runs. */
 const slowRate = { perSecond: 1, burst: 200 };
 
 let environment: IsolatedTestEnvironment;
@@ -134,9 +134,9 @@ describe("the rate limit of a key", () => {
 });
 
 describe("while Redis", () => {
-  let redis: DedicatedInfrastructureServer;
+  let redis: DedicatedTestInfrastructureServer;
   beforeAll(async () => {
-    redis = await startDedicatedInfrastructureServer("redis");
+    redis = await startDedicatedTestInfrastructureServer("redis");
   });
   afterAll(() => redis.stop());
 

@@ -125,7 +125,7 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
   }
 
   return {
-    /** Uses one token of a key. Without a `rate`, the default rate applies. Returns a promise if it calls Redis. */
+    /** Uses one token of a key. Without a `rate`, the default rate applies. Returns a promise if it waits for Redis. */
     acquire(keyId: string, rate: TokenBucketRate | null): RateLimitDecision | Promise<RateLimitDecision> {
       const currentRate = rate ?? defaultRate;
       const limit = limits.memo(keyId, { context: currentRate });
@@ -137,7 +137,7 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
 }
 
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
-export function keyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddleware {
+export function createApiKeyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
     if (!key) throw new Error("The request is not authenticated.");

@@ -1,17 +1,17 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
-  type DedicatedInfrastructureServer,
-  startDedicatedInfrastructureServer,
+  type DedicatedTestInfrastructureServer,
+  startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApiKeyRateLimiter } from "./key-rate-limit.ts";
 import { createRateLimitLeaseStore } from "./token-lease-store.ts";
 
-let redis: DedicatedInfrastructureServer;
+let redis: DedicatedTestInfrastructureServer;
 beforeAll(async () => {
-  redis = await startDedicatedInfrastructureServer("redis");
+  redis = await startDedicatedTestInfrastructureServer("redis");
 });
 afterAll(() => redis?.stop());
 

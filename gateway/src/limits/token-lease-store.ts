@@ -6,7 +6,7 @@ import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import type { Result } from "ioredis";
 
 /** The number of tokens that Redis granted to a gateway, and the number that remain in the shared bucket. */
-export interface RateLimitLease {
+export interface RedisRateLimitTokenGrant {
   granted: number;
   remaining: number;
 }
@@ -91,7 +91,11 @@ export async function createRateLimitLeaseStore(
     /** Returns whether Redis is connected and responds in time. */
     isUp: () => isResponding && redis.status === "ready",
     /** Leases up to `requested` tokens. Rejects if Redis does not respond within 100 ms. */
-    async acquire(keyId: string, { perSecond, burst }: TokenBucketRate, requested: number): Promise<RateLimitLease> {
+    async acquire(
+      keyId: string,
+      { perSecond, burst }: TokenBucketRate,
+      requested: number,
+    ): Promise<RedisRateLimitTokenGrant> {
       try {
         const [granted, remaining] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, requested);
         return { granted, remaining: Number(remaining) };

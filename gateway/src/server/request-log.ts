@@ -1,5 +1,5 @@
 import { type Logger, writeLogEntryBatch } from "@pragma/runtime/observability/logger";
-import type { Metrics } from "@pragma/runtime/observability/metrics";
+import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { GatewayRequest } from "./gateway-request.ts";
 
@@ -9,7 +9,7 @@ const clientClosedRequestStatus = 499;
 const flushDelayMs = 200;
 
 /** Creates a log of finished requests, which also records their durations as metrics. Logs ids of keys, never keys. */
-export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
+export function createRequestLog({ log, metrics }: { log: Logger; metrics: PrometheusMetrics }) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 

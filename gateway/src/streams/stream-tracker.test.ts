@@ -5,7 +5,10 @@ import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-serv
 import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readServerSentEvents, type ServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
+import {
+  type ServerSentEventReader,
+  startServerSentEventReader,
+} from "@pragma/runtime/testing/server-sent-event-reader";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -84,7 +87,7 @@ async function openTestStream(gateway: TestGateway, key: string): Promise<TestSe
   const id = randomUUID();
   const response = await gateway.request("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
   expect(response.status).toBe(200);
-  return Object.assign(readServerSentEvents(response), {
+  return Object.assign(startServerSentEventReader(response), {
     sendEvent(text: string) {
       streamControllers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
     },
@@ -171,7 +174,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
     const openStream = (id: string) =>
       gateway.request("/v1/orders-live/stream", { key: accounts.addKey().key, headers: { "x-request-id": id } });
     const [readingResponse, stalledResponse] = await Promise.all([openStream(readingId), openStream(stalledId)]);
-    const stream = readServerSentEvents(readingResponse);
+    const stream = startServerSentEventReader(readingResponse);
     const largeChunk = new Uint8Array(500_000).fill(120);
     for (let sent = 0; sent < 60; sent += 1) streamControllers.get(stalledId)?.enqueue(largeChunk);
     for (let beat = 0; beat < 10 && streamControllers.has(stalledId); beat += 1) {

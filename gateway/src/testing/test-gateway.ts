@@ -3,7 +3,7 @@ import type { ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { createMetrics } from "@pragma/runtime/observability/metrics";
+import { createPrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { generateApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -91,7 +91,7 @@ export async function startTestGateway(
         ),
     },
   });
-  const gateway = await startGateway({ environment, registry, log, metrics: createMetrics() });
+  const gateway = await startGateway({ environment, registry, log, metrics: createPrometheusMetrics() });
   const url = `http://127.0.0.1:${gateway.port}`;
   return {
     url,

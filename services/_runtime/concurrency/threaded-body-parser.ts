@@ -1,22 +1,22 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "./semaphore.ts";
-import { createWorkerPool, markWorkerOutputForTransfer, WorkerOutOfMemoryError } from "./worker-pool.ts";
+import { createWorkerThreadPool, markWorkerOutputForTransfer, WorkerOutOfMemoryError } from "./worker-pool.ts";
 
 /** A function that parses and validates a body. `kind` selects the expected content. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
 /** A request body that a thread parses. The bytes are transferred to the thread, which returns them with the result. */
-export interface BodyParserTask<Kind> {
+export interface ThreadedBodyParserTask<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
 }
 
-export type BodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
+export type ThreadedBodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
 /** Bodies of at least this size, in bytes, are parsed one at a time, so that only one thread needs a large heap. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
-type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
+type ThreadedBodyParserOptions = Parameters<typeof createWorkerThreadPool>[2] & {
   /** Bodies up to this size, in bytes, are parsed in the calling thread, because a transfer would take longer. */
   maxInlineBytes: number;
 };
@@ -32,11 +32,15 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   parse: ParseBody<Kind, Result>,
   { maxInlineBytes, ...options }: ThreadedBodyParserOptions,
 ) {
-  const pool = createWorkerPool<BodyParserTask<Kind>, BodyParserResult<Result>>(moduleUrl, name, options);
+  const pool = createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(
+    moduleUrl,
+    name,
+    options,
+  );
   const senderSemaphore = createKeyedSemaphore(1);
   const hugeBodySemaphore = createKeyedSemaphore(1);
 
-  async function runTask(task: BodyParserTask<Kind>): Promise<BodyParserResult<Result>> {
+  async function runTask(task: ThreadedBodyParserTask<Kind>): Promise<ThreadedBodyParserResult<Result>> {
     const run = () => pool.run(task, [task.bytes.buffer]);
     try {
       return await (task.bytes.byteLength < hugeBodyBytes ? run() : hugeBodySemaphore.run(run));
@@ -71,8 +75,8 @@ export function createThreadedBodyParser<Kind, Result extends object>(
  */
 export function createBodyParserWorkerFunction<Kind, Result>(
   parse: ParseBody<Kind, Result>,
-): (task: BodyParserTask<Kind>) => BodyParserResult<Result> {
-  function runParser({ bytes, kind }: BodyParserTask<Kind>): BodyParserResult<Result> {
+): (task: ThreadedBodyParserTask<Kind>) => ThreadedBodyParserResult<Result> {
+  function runParser({ bytes, kind }: ThreadedBodyParserTask<Kind>): ThreadedBodyParserResult<Result> {
     try {
       return { result: parse(bytes, kind), bytes };
     } catch (error) {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createWorkerPool, WorkerOutOfMemoryError, type WorkerPool } from "./worker-pool.ts";
+import { createWorkerThreadPool, WorkerOutOfMemoryError, type WorkerThreadPool } from "./worker-pool.ts";
 
-let pool: WorkerPool<number, number>;
+let pool: WorkerThreadPool<number, number>;
 beforeAll(() => {
-  pool = createWorkerPool(import.meta.url, "../testing/memory-hungry-task", { threads: 2, heapMegabytes: 64 });
+  pool = createWorkerThreadPool(import.meta.url, "../testing/memory-hungry-task", { threads: 2, heapMegabytes: 64 });
 });
 afterAll(() => pool?.close());
 

@@ -16,10 +16,10 @@ interface WorkerPoolOptions {
 }
 
 /** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
-export type WorkerPool<Input, Output> = ReturnType<typeof createWorkerPool<Input, Output>>;
+export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThreadPool<Input, Output>>;
 
 /** Creates a pool of threads that run the default export of the module `./name`, relative to `moduleUrl`. */
-export function createWorkerPool<Input, Output>(
+export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
   name: string,
   { threads, heapMegabytes, minThreads = 1 }: WorkerPoolOptions,

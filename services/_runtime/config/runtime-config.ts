@@ -76,8 +76,8 @@ export const commonServiceConfigSchema = z.object({
   /** The maximum number of requests with an Idempotency-Key per location and day (UTC). */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
-   * The maximum total size, in bytes, of the responses stored per location and day (UTC). Once this size is
-   * reached, only the fingerprints of requests are stored.
+   * The maximum total size, in bytes, of the response bodies that are stored per location and day (UTC) for requests
+   * with an Idempotency-Key. A response that would exceed it is stored without its body.
    */
   IDEMPOTENCY_MAX_BYTES_PER_DAY: integerEnvSchema(0).default(250_000_000),
   /** The maximum size, in bytes, of a response body that is stored for an Idempotency-Key. */
@@ -107,7 +107,7 @@ export const commonServiceConfigSchema = z.object({
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
-  /** The same maximum, in bytes, for the large responses to requests with the same API key. */
+  /** The maximum total size, in bytes, of the large responses in memory to requests with the same API key. */
   UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
   ...serverConnectionTlsConfigSchema.shape,
 });
@@ -115,7 +115,7 @@ export const commonServiceConfigSchema = z.object({
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 
 /** The default rate limit of API keys, which the gateway enforces. The accounts service compares it with new limits. */
-export const defaultRateLimitConfig = z.object({
+export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),
 });

@@ -26,7 +26,10 @@ export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 /** The milliseconds to pause after a failed claim or item, so that a lasting failure does not cause a busy loop. */
 const failurePauseMs = 500;
 
-/** Starts a loop that claims due items every `pollMs` milliseconds, on calls of `poll`, and when items finish. */
+/**
+ * Starts a loop that claims due items every `pollMs` milliseconds and on calls of `poll`. If it cannot claim all due
+ * items at once, it claims further items when items finish.
+ */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs } = options;
   const closing = new AbortController();

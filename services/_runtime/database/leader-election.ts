@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { buildPostgresSessionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
+import { buildPostgresConnectionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
 
 /**
  * Elects one instance at a time as the leader for a role. An instance is the leader while its PostgreSQL session holds
@@ -11,7 +11,7 @@ export type LeaderElection = ReturnType<typeof createLeaderElection>;
 export function createLeaderElection(config: PostgresConfig, schema: string) {
   const heldRoles = new Set<string>();
   const sql = postgres(config.DATABASE_URL, {
-    ...buildPostgresSessionOptions(config, {
+    ...buildPostgresConnectionOptions(config, {
       application_name: `${schema} leadership`,
       statement_timeout: 5_000,
     }),

@@ -47,7 +47,7 @@ export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerC
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, and TCP keep-alives. With keep-alives,
  * PostgreSQL detects within 30 seconds that a process has vanished, and releases its locks.
  */
-export function buildPostgresSessionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
+export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
   return {
     ssl: buildPostgresTlsOptions(config.DATABASE_URL, config),
@@ -61,7 +61,7 @@ export function createDatabasePool(
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
-    ...buildPostgresSessionOptions(config, {
+    ...buildPostgresConnectionOptions(config, {
       // The random part distinguishes this process from other instances of the service in `pg_stat_activity`.
       application_name: `${schema} ${randomBytes(4).toString("hex")}`,
       search_path: schema,

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { serverConnectionTlsConfigSchema, toTlsOptions } from "../config/server-tls.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
-export const redisConfig = serverConnectionTlsConfigSchema.extend({
+export const redisConfigSchema = serverConnectionTlsConfigSchema.extend({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
 });
 
 /** The configuration of a connection to Redis. The TLS files are optional. */
-export type RedisConfig = Partial<z.output<typeof redisConfig>> & { REDIS_URL: string };
+export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_URL: string };
 
 /** Returns a Redis client that connects immediately and reconnects after every disconnect. */
 export function createRedisClient(

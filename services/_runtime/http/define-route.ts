@@ -44,11 +44,11 @@ export interface RequestBodyParser<Value, Services> {
 }
 
 const mebibyte = 1024 * 1024;
-/** The limits of bodies that `jsonBodyParser` parses: twice as many values as typical bodies of 1 MB contain. */
+/** The limits of bodies that `createValidatingJsonBodyParser` parses: twice as many values as typical bodies of 1 MB contain. */
 const defaultJsonLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
 /** Returns a parser that validates a JSON body with a schema. If the schema is optional, the body may be missing. */
-export function jsonBodyParser<Schema extends z.ZodType>(
+export function createValidatingJsonBodyParser<Schema extends z.ZodType>(
   schema: Schema,
   { example }: { example?: unknown } = {},
 ): RequestBodyParser<z.output<Schema>, unknown> {
@@ -162,7 +162,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
 }
 
 /** The documentation of an operation. `scope` is null when the operation needs no API key. */
-export type OperationDefinition = Omit<
+export type ApiOperationDefinition = Omit<
   RouteDefinition<ObjectSchema, ObjectSchema, unknown, never>,
   "handle" | "scope"
 > & {

@@ -6,12 +6,12 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** The fields of the request's log line. `createErrorResponse` adds the error code. */
+  /** The fields of the request's log line. `logAndCreateErrorResponse` adds the error code. */
   logFields?: Record<string, unknown>;
 }
 
 /** Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. */
-export function createErrorResponse(
+export function logAndCreateErrorResponse(
   error: unknown,
   { requestId, log, logFields = {} }: ErrorResponseOptions,
 ): RouteHandlerResponse {

@@ -62,7 +62,7 @@ describe("an HTTP server", () => {
     await sendRequest(1_000_000);
     await sleep(50);
     expect(await sendRequest(1_000_000)).toBe(true);
-    // Waits before the next request, because a bug could close the connection some time after the first response.
+    // Waits before the next request, because a bug could close the connection some time after a response.
     await sleep(600);
     expect(await sendRequest(1)).toBe(true);
     agent.destroy();

@@ -7,10 +7,10 @@ import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { buildTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
-import { createIdempotencyTestService, type IdempotentRequestProcessingStage } from "../testing/things-service.ts";
+import { createIdempotencyTestService, type TestIdempotentRequestStage } from "../testing/things-service.ts";
 
 /** The step at which requests pause, and the promise that ends the pause. For tests that need a request in progress. */
-let pause: { atStep: IdempotentRequestProcessingStage; until: Promise<void> } | undefined;
+let pause: { atStep: TestIdempotentRequestStage; until: Promise<void> } | undefined;
 const thingsDefinition = createIdempotencyTestService(async (step) => {
   if (step === pause?.atStep) await pause.until;
 });
@@ -36,7 +36,7 @@ function createThing(key: string, body: object, as = principal): Promise<Respons
 }
 
 /** Pauses requests at a step. Returns a function that ends the pause. */
-function pauseRequestsAt(atStep: IdempotentRequestProcessingStage): () => void {
+function pauseRequestsAt(atStep: TestIdempotentRequestStage): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {
     release = resolve;

@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
-import { consumeDailyQuota, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
+import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
 import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
@@ -92,7 +92,7 @@ export function createIdempotencyHandler(
     { owner, key, reservationId }: KeyReservation,
     { locationId, response }: { locationId: string; response: RouteHandlerResponse },
   ): Promise<void> {
-    await consumeDailyQuota(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
+    await consumeDailyQuotaOrThrow(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
     const { status, headers, body } = (await shouldStoreBody(tx, locationId, response))
       ? response
       : withoutBody(response);

@@ -6,7 +6,7 @@ import { buildDataListJson } from "../json/join-json.ts";
 import type { RouteHandlerInput } from "./define-route.ts";
 import { buildPaginationFields } from "./page-links.ts";
 import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
-import { jsonTextResponse, type RouteHandlerResponse } from "./route-response.ts";
+import { createSerializedJsonResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services that return lists of large items. */
 export const pageMaxBytesConfig = {
@@ -78,7 +78,7 @@ async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   const nextPageToken = last && encodePageToken({ ...last, ...next });
   const isContinuation = token?.left !== undefined;
   const fields = buildPaginationFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
-  return jsonTextResponse(200, buildDataListJson(items, fields));
+  return createSerializedJsonResponse(200, buildDataListJson(items, fields));
 }
 
 /** A row of a list that is sorted by `created_at`. The column has millisecond precision. */

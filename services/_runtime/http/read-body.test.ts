@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
 import { RequestBodyMemoryReservation, setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { buildTestIncomingRequest } from "../testing/incoming-request.ts";
-import { readRequestBody, setMinRequestBodyRate } from "./read-body.ts";
+import { readRequestBody, setGlobalMinRequestBodyRate } from "./read-body.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
@@ -19,7 +19,7 @@ function reserveMemory(sender: string): RequestBodyMemoryReservation {
 afterEach(() => {
   for (const reservation of reservations.splice(0)) reservation.release();
   setRequestBodyMemoryLimit(undefined);
-  setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
+  setGlobalMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
 });
 
 function requestOf(body: ReadableStream<Uint8Array>, headers: Record<string, string> = {}): IncomingMessage {
@@ -62,7 +62,7 @@ describe("a slow body", () => {
     ],
     ["trickles", () => slowStream([spaces(100 * kibibyte), ...Array(50).fill(spaces(kibibyte))], 100), {}],
   ])("returns 408 when it %s", async (_, body, headers) => {
-    setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
+    setGlobalMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
     const memoryReservation = reserveMemory("a");
     const started = performance.now();
     await expect(
@@ -72,7 +72,7 @@ describe("a slow body", () => {
   });
 
   it("is read when it is small or fast enough", async () => {
-    setMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
+    setGlobalMinRequestBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
     const read = (body: ReadableStream<Uint8Array>) =>
       readRequestBody(requestOf(body), { memoryReservation: reserveMemory("a") });
     const small = read(slowStream([spaces(30 * kibibyte), spaces(30 * kibibyte)], 1_500));

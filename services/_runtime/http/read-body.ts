@@ -7,7 +7,7 @@ import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limit
 /** The minimum number of bytes, after decompression, that must arrive in each window of `windowSeconds` seconds. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
-export function setMinRequestBodyRate(rate: typeof minBodyRate): void {
+export function setGlobalMinRequestBodyRate(rate: typeof minBodyRate): void {
   minBodyRate = rate;
 }
 

@@ -20,8 +20,8 @@ export interface RequestIdentity {
 }
 
 /** The bindings of a service's Hono app. */
-export interface ServiceBindings {
-  /** The node:http request and response, or undefined if the request was sent within the process. */
+export interface ServiceHonoBindings {
+  /** The node:http request and response, or undefined if a service in the same process sent the request. */
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
   /** The trusted identity, from the gateway in this process or from a verified signature. Clients cannot set it. */
@@ -29,18 +29,18 @@ export interface ServiceBindings {
 }
 
 /** The Hono context of a request to a service. */
-export type ServiceHonoContext = Context<{ Bindings: ServiceBindings }>;
+export type ServiceHonoContext = Context<{ Bindings: ServiceHonoBindings }>;
 
-/** Returns a request header by its lower-case name. Requests that were sent within this process have no headers. */
+/** Returns a request header by its lower-case name. Requests that services in this process send have no headers. */
 export function getRequestHeader({ env }: ServiceHonoContext, name: string): string | undefined {
   const value = env.incoming?.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
 /** The fetch function of a service's Hono app. */
-export type ServiceAppFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
+export type ServiceAppFetch = (request: Request, bindings?: ServiceHonoBindings) => Response | Promise<Response>;
 
-/** Returns the principal of a service's own requests to another service. */
+/** Returns the principal of requests that the gateway or a service sends to a service on its own behalf. */
 export function createCallingServicePrincipal(caller: InternalCallerName, service: ServiceName): Principal {
   return {
     keyId: "00000000-0000-0000-0000-000000000000",

@@ -65,7 +65,7 @@ export class IssueCollector implements RequestBodyIssues {
   }
 }
 
-/** Returns a schema that converts a list of at most `max` orders to their ids, as UUIDs. The ids must be unique. */
+/** Returns a schema for at most `max` orders. Of each order, it keeps only the id, as a UUID. Ids must be unique. */
 export function createOrdersToIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);

@@ -13,11 +13,11 @@ const jsonType = "application/json; charset=utf-8";
 
 /** Returns a response with `value`, serialized as JSON. */
 export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteHandlerResponse {
-  return jsonTextResponse(status, JSON.stringify(value), headers);
+  return createSerializedJsonResponse(status, JSON.stringify(value), headers);
 }
 
 /** Returns a JSON response with a body that is already serialized. */
-export function jsonTextResponse(
+export function createSerializedJsonResponse(
   status: number,
   body: NonNullable<RouteHandlerResponse["body"]>,
   headers: ResponseHeaders = {},
@@ -32,20 +32,23 @@ interface EntityTagCondition {
 }
 
 /** Returns a JSON response with an entity tag, or a 304 response if If-None-Match contains this tag. */
-export function conditionalJsonResponse(
+export function createConditionalJsonResponse(
   body: NonNullable<RouteHandlerResponse["body"]>,
   tag: EntityTagCondition,
   headers: ResponseHeaders = {},
 ): RouteHandlerResponse {
-  return notModifiedResponseIfUnchanged(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
+  return (
+    notModifiedResponseIfUnchanged(tag) ??
+    createSerializedJsonResponse(200, body, { ...headers, ...entityTagHeaders(tag) })
+  );
 }
 
-/** Returns the same as `conditionalJsonResponse`, with an entity tag that is computed from the body. */
-export function conditionalJsonResponseByContent(
+/** Returns the same as `createConditionalJsonResponse`, with an entity tag that is computed from the body. */
+export function createJsonResponseWithContentEtag(
   body: string,
   { ifNoneMatch }: Pick<EntityTagCondition, "ifNoneMatch">,
 ): RouteHandlerResponse {
-  return conditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
+  return createConditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
 }
 
 /** Returns a 304 response if If-None-Match contains the entity tag, otherwise undefined. */

@@ -7,18 +7,18 @@ import type { z } from "zod";
 import type { KeyedSemaphore } from "../concurrency/semaphore.ts";
 import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
 import { markSpanFailed, SpanKind } from "../observability/tracing.ts";
 import { type RouteDeprecation, RouteHandlerInput, type RouteScope, type ServiceRoute } from "./define-route.ts";
-import { createErrorResponse } from "./error-response.ts";
+import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
 import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
   type RequestIdentity,
   type ServiceAppFetch,
-  type ServiceBindings,
+  type ServiceHonoBindings,
   type ServiceHonoContext,
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
@@ -34,12 +34,12 @@ interface ServiceAppOptions<Services> {
   /** Limits the concurrent write requests of each location. Further write requests wait. */
   writeSemaphore: KeyedSemaphore;
   log: Logger;
-  metrics: Metrics;
+  metrics: PrometheusMetrics;
 }
 
 /** Returns the fetch function of a Hono app with the service's routes. */
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceAppFetch {
-  const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
+  const app = new Hono<{ Bindings: ServiceHonoBindings }>({ strict: false });
   for (const route of options.routes) {
     // Converts OpenAPI paths to Hono paths, such as `/v1/tills/{id}/` to `/v1/tills/:id`.
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
@@ -55,7 +55,7 @@ type ServableRoute<Services> = Pick<ServiceRoute<Services>, "path" | "handle"> &
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Returns the route for unmatched requests. It responds with 405 if the path supports other methods, otherwise 404. */
-function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: string): ServableRoute<unknown> {
+function createUnmatchedRoute(app: Hono<{ Bindings: ServiceHonoBindings }>, path: string): ServableRoute<unknown> {
   const served = methods.filter((method) => app.router.match(method, path)[0].length > 0);
   const allowed = served.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
   return {
@@ -93,7 +93,7 @@ async function serveRequest<Services>(
       }
       response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context });
     } catch (error) {
-      response = createErrorResponse(error, { requestId, log, logFields });
+      response = logAndCreateErrorResponse(error, { requestId, log, logFields });
     }
     const { status } = response;
     const seconds = (performance.now() - started) / 1000;

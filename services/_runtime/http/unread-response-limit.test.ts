@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createResponseUnreadByClient } from "../testing/unread-response.ts";
-import { jsonTextResponse } from "./route-response.ts";
+import { createSerializedJsonResponse } from "./route-response.ts";
 import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 const megabyte = 1_000_000;
@@ -10,7 +10,7 @@ const createLimit = () =>
     UNREAD_RESPONSE_MAX_BYTES: 5 * megabyte,
     UNREAD_RESPONSE_MAX_BYTES_PER_KEY: 3 * megabyte,
   });
-const largeResponse = () => jsonTextResponse(200, "é".repeat(megabyte / 2));
+const largeResponse = () => createSerializedJsonResponse(200, "é".repeat(megabyte / 2));
 
 describe("a large response", () => {
   it("is counted until it is closed", async () => {
@@ -52,7 +52,7 @@ describe("a large response", () => {
 
   it("is sent when its request has had its effect, or when it alone exceeds the limit", () => {
     const limit = createLimit();
-    limit.trackResponse(jsonTextResponse(200, "x".repeat(4 * megabyte)), {
+    limit.trackResponse(createSerializedJsonResponse(200, "x".repeat(4 * megabyte)), {
       keyId: "one",
       canReject: true,
       outgoing: createResponseUnreadByClient(),
@@ -64,7 +64,7 @@ describe("a large response", () => {
 
 it("a small response is not counted", () => {
   const limit = createLimit();
-  limit.trackResponse(jsonTextResponse(200, "x".repeat(1_000)), {
+  limit.trackResponse(createSerializedJsonResponse(200, "x".repeat(1_000)), {
     keyId: "one",
     canReject: true,
     outgoing: createResponseUnreadByClient(),

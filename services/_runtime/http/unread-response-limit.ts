@@ -8,7 +8,7 @@ interface UnreadResponseOwner {
   keyId: string;
   /** Whether an error may replace the response. False if the request has changed data. */
   canReject: boolean;
-  /** The node:http response. Undefined for requests from this process, because it reads these responses immediately. */
+  /** The node:http response. Undefined for requests of services in this process, which read responses immediately. */
   outgoing: ServerResponse | undefined;
 }
 
@@ -24,7 +24,7 @@ export class UnreadResponseLimiter {
     this.#max = max;
   }
 
-  /** The total size, in bytes, of the responses that clients have not yet read. */
+  /** The total size, in bytes, of the large responses that clients have not yet read. */
   get heldBytes(): number {
     return this.#held.total;
   }

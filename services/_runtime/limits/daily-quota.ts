@@ -16,7 +16,7 @@ interface QuotaUsage {
  *
  * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
  */
-export async function consumeDailyQuota(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<void> {
+export async function consumeDailyQuotaOrThrow(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<void> {
   if (!(await tryConsumeDailyQuota(sql, usage))) throw createQuotaExceededError(usage.quota);
 }
 

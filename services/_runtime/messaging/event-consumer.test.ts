@@ -3,7 +3,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import { createMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createEventBus } from "./event-bus.ts";
@@ -35,7 +35,7 @@ it("stops within 5 seconds when it is stopped while it starts", async () => {
     database,
     services: {},
     log,
-    metrics: createMetrics(),
+    metrics: createPrometheusMetrics(),
   });
   await eventually("the call of stop", () => stopped !== undefined);
   expect(await Promise.race([stopped, sleep(5_000).then(() => "still running")])).toBe("stopped");

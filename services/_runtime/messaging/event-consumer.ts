@@ -5,15 +5,15 @@ import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
-import { parseEventEnvelope } from "./handle-event.ts";
 import {
-  createMessageSettler,
-  ignoreMessageAckErrors,
-  type MessageSettlerOptions,
+  createEventMessageHandler,
+  type EventMessageHandlerOptions,
   readEventRevision,
-} from "./settle-message.ts";
+  runIgnoringMessageAckErrors,
+} from "./event-message-handler.ts";
+import { parseEventEnvelope } from "./handle-event.ts";
 
-interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services> {
+interface EventConsumerOptions<Services> extends EventMessageHandlerOptions<Services> {
   bus: EventBus;
 }
 
@@ -42,7 +42,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const { subscription, log } = options;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
-  const settler = createMessageSettler(options);
+  const settler = createEventMessageHandler(options);
   const handlerSemaphore = createKeyedSemaphore(concurrency);
   /** Limits the number of messages of one location that are being handled or are ready for a handler. */
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
@@ -56,7 +56,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const message of held.values()) ignoreMessageAckErrors(() => message.working());
+    for (const message of held.values()) runIgnoringMessageAckErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
@@ -131,7 +131,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       await messages?.close();
       await running;
       // Returns the waiting messages to JetStream, so that another instance can handle them immediately.
-      for (const { message } of [...waiting.values()].flat()) ignoreMessageAckErrors(() => message.nak());
+      for (const { message } of [...waiting.values()].flat()) runIgnoringMessageAckErrors(() => message.nak());
       waiting.clear();
       // If an error stops the process, the attempts stay recorded, because a message may have caused the error.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});

@@ -5,11 +5,11 @@ import type { BusEventData } from "@pragma/contracts/events";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import {
-  type DedicatedInfrastructureServers,
-  startDedicatedInfrastructureServers,
+  type DedicatedTestInfrastructureServers,
+  startDedicatedTestInfrastructureServers,
 } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { createTestLocationEventConsumer, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { writeEventToOutbox } from "./outbox.ts";
@@ -19,14 +19,14 @@ type LocationUpdated = BusEventData<"location.updated">;
 /** The function that the handler calls before it changes data. Each test sets it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
-const listenerService = createTestLocationEventService((data) => beforeEffect(data));
+const listenerService = createTestLocationEventConsumer((data) => beforeEffect(data));
 
-let servers: DedicatedInfrastructureServers;
+let servers: DedicatedTestInfrastructureServers;
 let environment: IsolatedTestEnvironment;
 let service: TestService;
 
 beforeAll(async () => {
-  servers = await startDedicatedInfrastructureServers();
+  servers = await startDedicatedTestInfrastructureServers();
   environment = await createIsolatedTestEnvironment({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
   service = await startTestService(listenerService, environment);
 });

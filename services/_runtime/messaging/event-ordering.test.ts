@@ -93,7 +93,7 @@ describe("events of a location", () => {
 });
 
 describe("concurrent revisions of one till", () => {
-  /** Publishes the revisions 1 to 50, unsorted. The first handler call waits until all events have arrived. */
+  /** Publishes the revisions 1 to 50, unsorted. The first handler call lasts long enough for all events to arrive. */
   async function publishFiftyRevisions(handleRevision: (revision: number) => void): Promise<string> {
     const till = { locationId: randomUUID(), tillId: randomUUID() };
     handle = async ({ revision }) => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
+import { expectObjectStoreCallsUnavailable } from "../testing/object-store-conformance.ts";
 import { createObjectStore, ObjectStoreUnavailableError } from "./object-store.ts";
 
 let folder: string;
@@ -74,13 +74,13 @@ test("is unavailable, instead of reporting an absent object, when the whole stor
 
 test("is unavailable when its folder is a file", async () => {
   await writeFile(join(folder, "file"), bytes);
-  await expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file"))), 2_000);
-  await expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file", "below"))), 2_000);
+  await expectObjectStoreCallsUnavailable(createObjectStore(toFolderUrl(join(folder, "file"))), 2_000);
+  await expectObjectStoreCallsUnavailable(createObjectStore(toFolderUrl(join(folder, "file", "below"))), 2_000);
 });
 
 test("is unavailable without write permission", async () => {
   await runAsOtherUser(() =>
-    expectObjectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "closed"))), 2_000),
+    expectObjectStoreCallsUnavailable(createObjectStore(toFolderUrl(join(folder, "closed"))), 2_000),
   );
 });
 
@@ -107,7 +107,7 @@ test.each([
   expect(() => createObjectStore(url)).toThrow(TypeError);
 });
 
-/** Runs `act` without root permissions, because root can write to every folder. */
+/** Creates a read-only folder `closed`. Then runs `act` without root permissions, as root can write to every folder. */
 async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   await chmod(folder, 0o755);
   await mkdir(join(folder, "closed"), { mode: 0o555 });

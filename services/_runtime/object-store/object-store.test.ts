@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   defineObjectStoreConformanceTests,
-  expectObjectStoreUnavailable,
+  expectObjectStoreCallsUnavailable,
 } from "../testing/object-store-conformance.ts";
 import { createTestS3Bucket, type TestS3Bucket } from "../testing/test-bucket.ts";
 import { createObjectStore, ObjectNotFoundError } from "./object-store.ts";
@@ -46,11 +46,11 @@ function testBucketConformance({ url, variables, remove }: TestS3Bucket): void {
   });
 
   test("is unavailable when the bucket does not exist", () =>
-    expectObjectStoreUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
+    expectObjectStoreCallsUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
 
   test("is unavailable with a wrong secret", () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "wrong");
-    return expectObjectStoreUnavailable(createObjectStore(url), 10_000).finally(() =>
+    return expectObjectStoreCallsUnavailable(createObjectStore(url), 10_000).finally(() =>
       vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret),
     );
   });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { expectObjectStoreUnavailable } from "../testing/object-store-conformance.ts";
+import { expectObjectStoreCallsUnavailable } from "../testing/object-store-conformance.ts";
 import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./object-store.ts";
 import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 
@@ -84,12 +84,12 @@ test("retries server errors, up to three attempts", async () => {
 });
 
 test("is unavailable when the connection is refused", async () => {
-  await expectObjectStoreUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
+  await expectObjectStoreCallsUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
 });
 
 test("is unavailable when the server never responds", async () => {
   respond = () => {};
-  await expectObjectStoreUnavailable(store, 8_000);
+  await expectObjectStoreCallsUnavailable(store, 8_000);
 });
 
 test("allows more time for the transfer of a large body", async () => {
@@ -109,12 +109,12 @@ test.each([
   [429, "TooManyRequests"],
 ])("is unavailable on %i %s, which the request did not cause", async (status, code) => {
   respond = (_, response) => sendS3Error(response, status, code);
-  await expectObjectStoreUnavailable(store, 12_000);
+  await expectObjectStoreCallsUnavailable(store, 12_000);
 });
 
 test("is unavailable when a proxy responds with an HTML page", async () => {
   respond = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway");
-  await expectObjectStoreUnavailable(store, 12_000);
+  await expectObjectStoreCallsUnavailable(store, 12_000);
 });
 
 test("reports an absent object only for NoSuchKey", async () => {

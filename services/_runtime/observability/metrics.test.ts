@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createMetrics } from "./metrics.ts";
+import { createPrometheusMetrics } from "./metrics.ts";
 
 it("exports a renamed metric under its former name, too", async () => {
-  const metrics = createMetrics();
+  const metrics = createPrometheusMetrics();
   metrics.observeGauge("dead_letters", "Dead letters that wait for an operator", () => 3, { service: "reporting" });
   const lines = (await metrics.toPrometheusText()).split("\n");
   for (const name of ["dead_letters", "parked_messages"]) {

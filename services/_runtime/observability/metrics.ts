@@ -4,7 +4,7 @@ import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 
 /** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
-export type Metrics = ReturnType<typeof createMetrics>;
+export type PrometheusMetrics = ReturnType<typeof createPrometheusMetrics>;
 
 type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>;
 interface LabeledValue {
@@ -39,7 +39,7 @@ function withFormerNames(text: string): string {
   return [text.trimEnd(), ...copies, ""].join("\n");
 }
 
-export function createMetrics() {
+export function createPrometheusMetrics() {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     readers: [reader],
@@ -119,7 +119,7 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
 const samplingIntervalMs = 100;
 
 /** Registers the metrics of the process: event loop delay and utilization, CPU time, memory and start time. */
-export function registerProcessMetrics(metrics: Metrics): void {
+export function registerProcessMetrics(metrics: PrometheusMetrics): void {
   const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });
   delay.enable();
   let previousUtilization = performance.eventLoopUtilization();

@@ -7,7 +7,7 @@ import {
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { recordSpans } from "../testing/record-spans.ts";
+import { startTestSpanRecorder } from "../testing/record-spans.ts";
 import { startIncomingRequestSpan, startSpan } from "./tracing.ts";
 
 const none = () => new ParentBasedSampler({ root: new AlwaysOffSampler() });
@@ -15,12 +15,15 @@ const all = () => new ParentBasedSampler({ root: new AlwaysOnSampler() });
 const half = () => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.5) });
 
 function recordWithSampler(sampler: Sampler, shouldTrustClients = false) {
-  const traces = recordSpans({ sampler, shouldTrustClients });
+  const traces = startTestSpanRecorder({ sampler, shouldTrustClients });
   onTestFinished(() => traces.stop());
   return traces;
 }
 
-/** Starts the span of a client's request, with a trace id and a sampled flag, and a child span in another process. */
+/**
+ * Records the span of a client's request, whose `traceparent` has this trace id and sampled flag, and a child span, as
+ * a service in another process would create it.
+ */
 function traceClientRequest(flag: "00" | "01", traceId = randomBytes(16).toString("hex")) {
   const span = startIncomingRequestSpan({ name: "gateway" }, `00-${traceId}-b7ad6b7169203331-${flag}`);
   const { spanId, traceFlags, traceId: spanTraceId } = span.spanContext();

@@ -3,7 +3,7 @@ import { Queue } from "bullmq";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "../http/http-server.ts";
-import { createMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startOpsServer } from "./ops-server.ts";
 
@@ -18,7 +18,7 @@ let server: HttpServer;
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  const metrics = createMetrics();
+  const metrics = createPrometheusMetrics();
   const connection = { url: environment.variables.REDIS_URL ?? "" };
   queue = new Queue("counting", { connection, prefix: environment.namespace });
   await queue.add("count", { number: 1 });

@@ -6,13 +6,13 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
   /** The token for all requests except health and metrics. If undefined, only this machine may send such requests. */
   token: string | undefined;
-  metrics: Metrics;
+  metrics: PrometheusMetrics;
   components: () => ComponentOpsInterface[];
 }
 

@@ -4,14 +4,17 @@ import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { ConfigError, integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createLogger, type Logger } from "../observability/logger.ts";
-import { createMetrics, type Metrics, registerProcessMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics, type PrometheusMetrics, registerProcessMetrics } from "../observability/metrics.ts";
 import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
 export interface ProcessComponent extends ComponentOpsInterface {
-  /** Called when the shutdown begins, while requests still arrive. Closes each connection after its next response. */
+  /**
+   * Called when the delay of `SHUTDOWN_DELAY_SECONDS` begins, while requests still arrive. Closes each connection after
+   * its next response.
+   */
   drain?(): void;
   /** Called on every component before any component is stopped. Ends endless work, such as streams to clients. */
   beforeStop?(): void;
@@ -19,10 +22,10 @@ export interface ProcessComponent extends ComponentOpsInterface {
   stop(): Promise<void>;
 }
 
-export interface ProcessRuntimeResources {
+export interface ProcessEnvironmentLogAndMetrics {
   environment: EnvironmentVariables;
   log: Logger;
-  metrics: Metrics;
+  metrics: PrometheusMetrics;
 }
 
 const processConfig = z.object({
@@ -47,7 +50,10 @@ const shutdownTimeoutMs = 30_000;
  */
 export async function runProcessUntilSignal(
   name: string,
-  start: (dependencies: ProcessRuntimeResources, onStarted: (component: ProcessComponent) => void) => Promise<void>,
+  start: (
+    dependencies: ProcessEnvironmentLogAndMetrics,
+    onStarted: (component: ProcessComponent) => void,
+  ) => Promise<void>,
 ): Promise<void> {
   const environment = process.env;
   const components: ProcessComponent[] = [];
@@ -109,7 +115,7 @@ export async function runProcessUntilSignal(
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     const tracing = await startTracing(name, environment);
     components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
-    const metrics = createMetrics();
+    const metrics = createPrometheusMetrics();
     registerProcessMetrics(metrics);
     const ops = await startOpsServer({
       port: config.OPS_PORT,

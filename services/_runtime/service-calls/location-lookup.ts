@@ -1,5 +1,5 @@
 import { ApiError, problemSchema } from "@pragma/contracts/errors";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { LocationRef, type Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { ServiceName } from "@pragma/contracts/service-names";
@@ -11,7 +11,7 @@ import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
-  description = "ID of the location whose data is returned. Defaults to the API key's location. Only keys with the scope `locations:any` can use another location.",
+  description = "ID of the location whose data is returned. Defaults to the API key's location. Other locations require the scope `locations:any`.",
 ) => z.guid().optional().meta({ description });
 
 /**
@@ -43,7 +43,7 @@ export function getReadableLocationId(principal: Principal): string | null {
 }
 
 /** The functions that get locations from the accounts service. */
-export type LocationLookup = ReturnType<typeof createUncachedLocationLookup>;
+export type LocationLookupClient = ReturnType<typeof createUncachedLocationLookupClient>;
 
 const timeoutMs = 5_000;
 
@@ -52,7 +52,7 @@ const timeoutMs = 5_000;
  *
  * The functions of the lookup throw `ApiError` location_not_found, or service_unavailable when accounts is unavailable.
  */
-export function createUncachedLocationLookup(registry: ServiceRegistry, name: ServiceName) {
+export function createUncachedLocationLookupClient(registry: ServiceRegistry, name: ServiceName) {
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
@@ -74,7 +74,7 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
 
   return {
     getById: (id: string, context: RequestContext) => fetchLocation(`/internal/locations/${id}`, id, context),
-    getByLegacyId: (application: PosApplication, legacyId: number, context: RequestContext) =>
+    getByLegacyId: (application: PosApplicationName, legacyId: number, context: RequestContext) =>
       fetchLocation(
         `/internal/locations/?application=${application}&legacyId=${legacyId}`,
         `of ${application} with the legacyId ${legacyId}`,
@@ -92,7 +92,7 @@ export function createUncachedLocationLookup(registry: ServiceRegistry, name: Se
 export async function resolveRequestedLocation(
   principal: Principal,
   requestedId: string | undefined,
-  locations: LocationLookup,
+  locations: LocationLookupClient,
   context: RequestContext,
 ): Promise<LocationRef> {
   const id = resolveAuthorizedLocationId(principal, requestedId);

@@ -5,11 +5,11 @@ import type { ServiceRoute } from "../http/define-route.ts";
 import type { InstanceNotifier } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { RequestContext } from "../observability/request-context.ts";
-import type { ProcessComponent, ProcessRuntimeResources } from "../process/run-process.ts";
+import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** The resources that the runtime creates for every service. */
-export interface ServiceRuntimeResources extends Omit<ProcessRuntimeResources, "environment"> {
+export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMetrics, "environment"> {
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;

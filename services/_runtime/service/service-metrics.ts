@@ -1,7 +1,7 @@
 import type { Database } from "../database/postgres.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 interface ServiceMetricsOptions {
   service: string;
@@ -15,7 +15,7 @@ interface ServiceMetricsOptions {
 
 /** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
-  metrics: Metrics,
+  metrics: PrometheusMetrics,
   { service, db, poolSize, bus, subscriptions }: ServiceMetricsOptions,
 ): void {
   const { sql } = db;

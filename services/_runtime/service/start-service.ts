@@ -4,7 +4,7 @@ import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
-import { setMinRequestBodyRate } from "../http/read-body.ts";
+import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
@@ -19,12 +19,12 @@ import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
-import type { ProcessRuntimeResources } from "../process/run-process.ts";
+import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
-import { removeExpiredRowsTask } from "./remove-expired-rows.ts";
+import { removeExpiredInboxAndIdempotencyRowsTask } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
 
 /** A running service. `fetch` handles requests to the service. */
@@ -38,12 +38,15 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
 /** Starts a service: reads its configuration, migrates its schema, creates its resources and starts its consumers. */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, registry }: ProcessRuntimeResources & { registry: ServiceRegistry },
+  { environment, log: processLog, metrics, registry }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },
 ) {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);
-  setMinRequestBodyRate({ bytes: config.BODY_RATE_MIN_KB * 1024, windowSeconds: config.BODY_RATE_WINDOW_SECONDS });
+  setGlobalMinRequestBodyRate({
+    bytes: config.BODY_RATE_MIN_KB * 1024,
+    windowSeconds: config.BODY_RATE_WINDOW_SECONDS,
+  });
   const { name } = definition;
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];
@@ -76,7 +79,7 @@ export async function startService(
     );
     closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
     const tasks = [
-      startPeriodicTask(removeExpiredRowsTask, {
+      startPeriodicTask(removeExpiredInboxAndIdempotencyRowsTask, {
         leadership,
         services: { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
         log,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
 import { defineEventSubscription } from "../messaging/subscription.ts";
 import { createLogger } from "../observability/logger.ts";
-import { createMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { defineService } from "../service/define-service.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
@@ -33,7 +33,7 @@ const service = defineService<z.ZodObject, object>({
 await startService(service, {
   environment: process.env,
   log: createLogger({ name: "crashing-consumer", level: "silent" }),
-  metrics: createMetrics(),
+  metrics: createPrometheusMetrics(),
   registry: createServiceRegistry(process.env),
 });
 process.stdout.write("started\n");

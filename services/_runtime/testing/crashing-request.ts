@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import { createLogger } from "../observability/logger.ts";
-import { createMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 import { buildTestIncomingRequest } from "./incoming-request.ts";
@@ -24,7 +24,7 @@ const service = createIdempotencyTestService((step) => {
 const { fetch } = await startService(service, {
   environment: process.env,
   log: createLogger({ name: "crashing-request", level: "silent" }),
-  metrics: createMetrics(),
+  metrics: createPrometheusMetrics(),
   registry: createServiceRegistry(process.env),
 });
 const headers = { "content-type": "application/json", "idempotency-key": key };

@@ -2,25 +2,26 @@ import { Redis } from "ioredis";
 import { createTemporaryDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
 
 /** The names of the servers that a test can start for its own use. */
-export type DedicatedInfrastructureServerName = keyof typeof localServerStarters;
+export type DedicatedTestInfrastructureServerName = keyof typeof localServerStarters;
 
 /** The NATS, PostgreSQL and Redis servers of one test, which the test can kill and restart. */
-export interface DedicatedInfrastructureServers extends Record<DedicatedInfrastructureServerName, TestServerProcess> {
+export interface DedicatedTestInfrastructureServers
+  extends Record<DedicatedTestInfrastructureServerName, TestServerProcess> {
   /** Kills a server. After `delayMs` milliseconds, starts the server again with the same port and data. */
-  restart(name: DedicatedInfrastructureServerName, delayMs?: number): Promise<void>;
-  kill(name: DedicatedInfrastructureServerName): Promise<void>;
-  start(name: DedicatedInfrastructureServerName): Promise<void>;
+  restart(name: DedicatedTestInfrastructureServerName, delayMs?: number): Promise<void>;
+  kill(name: DedicatedTestInfrastructureServerName): Promise<void>;
+  start(name: DedicatedTestInfrastructureServerName): Promise<void>;
   /** Deletes all data in Redis. */
   flushRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function startDedicatedInfrastructureServers(): Promise<DedicatedInfrastructureServers> {
+export async function startDedicatedTestInfrastructureServers(): Promise<DedicatedTestInfrastructureServers> {
   const folder = createTemporaryDataFolder("private");
-  const launch = (name: DedicatedInfrastructureServerName, port?: number) =>
+  const launch = (name: DedicatedTestInfrastructureServerName, port?: number) =>
     localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
   const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
-  const servers: DedicatedInfrastructureServers = {
+  const servers: DedicatedTestInfrastructureServers = {
     nats,
     postgres,
     redis,
@@ -46,7 +47,7 @@ export async function startDedicatedInfrastructureServers(): Promise<DedicatedIn
 }
 
 /** A server for one test. The test can kill and suspend the server, and restart it with the same port and data. */
-export interface DedicatedInfrastructureServer {
+export interface DedicatedTestInfrastructureServer {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -56,9 +57,9 @@ export interface DedicatedInfrastructureServer {
   stop(): Promise<void>;
 }
 
-export async function startDedicatedInfrastructureServer(
-  name: DedicatedInfrastructureServerName,
-): Promise<DedicatedInfrastructureServer> {
+export async function startDedicatedTestInfrastructureServer(
+  name: DedicatedTestInfrastructureServerName,
+): Promise<DedicatedTestInfrastructureServer> {
   const dataFolder = `${createTemporaryDataFolder("private")}/${name}`;
   let running: TestServerProcess = await localServerStarters[name]({ dataFolder });
   return {

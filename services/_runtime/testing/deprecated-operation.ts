@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { OperationDefinition } from "../http/define-route.ts";
+import type { ApiOperationDefinition } from "../http/define-route.ts";
 
 /** A deprecated operation, for tests of its responses and of its documentation. */
 export const deprecatedTestOperation = {
@@ -14,4 +14,4 @@ export const deprecatedTestOperation = {
   deprecation: { deprecated: "2026-01-01", sunset: "2027-01-01", successor: "/v2/things/" },
   responses: { 200: { description: "Things", schema: z.array(z.string()) } },
   errors: [],
-} satisfies OperationDefinition;
+} satisfies ApiOperationDefinition;

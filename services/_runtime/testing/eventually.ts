@@ -2,8 +2,9 @@ import { sleep } from "../concurrency/sleep.ts";
 
 /**
  * Calls `probe`, at increasing intervals, until it returns a value other than undefined or false. Returns this value.
+ * If `probe` throws an error, calls it again.
  *
- * @throws `Error` with the description after the timeout.
+ * @throws `Error` with the description after the timeout. `cause` is the last error of `probe`.
  */
 export async function eventually<T>(
   description: string,

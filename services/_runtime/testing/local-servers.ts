@@ -14,20 +14,20 @@ export interface TestServerProcess {
 type StartServer = (options: { dataFolder: string; port?: number }) => Promise<TestServerProcess>;
 
 interface LocalServers {
-  startNats: StartServer;
-  startPostgres: StartServer;
-  startRedis: StartServer;
+  startNatsServer: StartServer;
+  startPostgresServer: StartServer;
+  startRedisServer: StartServer;
   /** Creates a folder for temporary data and returns its path. The folder is deleted when this process ends. */
   createTemporaryDataFolder(label: string): string;
 }
 
-// Imported dynamically, because the container image contains the compiled runtime but not `deploy/local`.
+// The path is in a variable, because the compiler would reject the import of a file outside this package.
 const path = "../../../deploy/local/servers.ts";
 const servers: LocalServers = await import(path);
 
 export const { createTemporaryDataFolder } = servers;
 export const localServerStarters = {
-  nats: servers.startNats,
-  postgres: servers.startPostgres,
-  redis: servers.startRedis,
+  nats: servers.startNatsServer,
+  postgres: servers.startPostgresServer,
+  redis: servers.startRedisServer,
 };

@@ -163,7 +163,7 @@ export function defineObjectStoreConformanceTests(openStore: () => ObjectStore):
 }
 
 /** Expects all functions of a store to reject with `ObjectStoreUnavailableError` within `withinMs` milliseconds in total. */
-export async function expectObjectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
+export async function expectObjectStoreCallsUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [
     () => store.put("a/b", allByteValues),

@@ -17,7 +17,7 @@ const debianPackage = "python3-swift";
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 5_000;
 
-export interface SwiftObjectStoreServer {
+export interface TestOpenStackSwiftServer {
   /** The URL of the server's S3 interface, such as `http://127.0.0.1:40123`. */
   endpoint: string;
   accessKeyId: string;
@@ -27,7 +27,7 @@ export interface SwiftObjectStoreServer {
 }
 
 /** Installs OpenStack Swift if necessary. Returns the reason if Swift cannot be used, otherwise undefined. */
-export async function installOpenStackSwift(): Promise<string | undefined> {
+export async function tryInstallOpenStackSwift(): Promise<string | undefined> {
   if (await isSwiftInstalled()) return undefined;
   const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
   if (!canInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;
@@ -49,7 +49,7 @@ export async function installOpenStackSwift(): Promise<string | undefined> {
  *
  * @throws `Error` that contains the output of the child process, when it does not start.
  */
-export async function startOpenStackSwiftServer(): Promise<SwiftObjectStoreServer> {
+export async function startTestOpenStackSwiftServer(): Promise<TestOpenStackSwiftServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));
   const accessKeyId = "test:tester";
   const secretAccessKey = randomBytes(16).toString("hex");

@@ -8,7 +8,7 @@ interface RecordedEvent<Type extends BusEventType> {
 }
 
 /** Copies every new outbox row to the table `recorded_outbox`, because the outbox relay deletes rows after sending. */
-export async function installOutboxRecordingTrigger({ sql }: Database): Promise<void> {
+export async function installTestOutboxCopyTrigger({ sql }: Database): Promise<void> {
   await sql.unsafe(`
     create table recorded_outbox (like outbox, subject text);
     create index on recorded_outbox (subject);
@@ -21,7 +21,7 @@ export async function installOutboxRecordingTrigger({ sql }: Database): Promise<
 }
 
 /** Returns the recorded events about a subject, oldest first. */
-export async function readRecordedEvents<Type extends BusEventType>(
+export async function readTestOutboxEvents<Type extends BusEventType>(
   { sql }: Database,
   subject: string,
 ): Promise<RecordedEvent<Type>[]> {

@@ -8,7 +8,7 @@ import {
 import { setTracer } from "../observability/tracing.ts";
 
 /** Access to the spans that were recorded in this process. */
-export interface SpanRecorder {
+export interface TestSpanRecorder {
   /** Returns all spans of a trace that have ended. */
   listSpans(traceId: string): ReadableSpan[];
   stop(): Promise<void>;
@@ -20,7 +20,10 @@ interface RecordSpansOptions {
 }
 
 /** Records the spans of this process in memory. Without a sampler, records all spans. */
-export function recordSpans({ sampler, shouldTrustClients = false }: RecordSpansOptions = {}): SpanRecorder {
+export function startTestSpanRecorder({
+  sampler,
+  shouldTrustClients = false,
+}: RecordSpansOptions = {}): TestSpanRecorder {
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) });

@@ -19,15 +19,15 @@ export interface ServerSentEventReader {
   readonly retry: number | undefined;
   /** How the stream ended, or undefined while the stream is open. */
   readonly ending: "ended" | "broken" | undefined;
-  /** Waits until `count` events, or `count` events of one type, have been received. Returns these events. */
+  /** Waits until at least `count` events, or `count` events of `type`, have been received. Returns all such events. */
   waitForEvents(count: number, type?: string): Promise<ServerSentEvent[]>;
   waitForEnd(): Promise<void>;
   /** Disconnects from the server. */
   close(): Promise<void>;
 }
 
-/** Reads the server-sent events in a response. Calls `onEvent` for each event. */
-export function readServerSentEvents(
+/** Reads the server-sent events in a response, in the background. Calls `onEvent` for each event. */
+export function startServerSentEventReader(
   response: Response,
   onEvent: (event: ServerSentEvent) => void = () => {},
 ): ServerSentEventReader {

@@ -6,7 +6,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { installOpenStackSwift, startOpenStackSwiftServer } from "./openstack-swift-server.ts";
+import { startTestOpenStackSwiftServer, tryInstallOpenStackSwift } from "./openstack-swift-server.ts";
 
 /** A bucket on a real S3 server for one test. The bucket is initially empty. */
 export interface TestS3Bucket {
@@ -26,12 +26,12 @@ export interface TestS3Bucket {
 export async function createTestS3Bucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
-  const obstacle = await installOpenStackSwift();
+  const obstacle = await tryInstallOpenStackSwift();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 
 async function createBucketOnSwift(): Promise<TestS3Bucket> {
-  const { endpoint, accessKeyId, secretAccessKey, stop } = await startOpenStackSwiftServer();
+  const { endpoint, accessKeyId, secretAccessKey, stop } = await startTestOpenStackSwiftServer();
   try {
     const bucket = await createBucketOn(endpoint, { accessKeyId, secretAccessKey });
     const variables = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };

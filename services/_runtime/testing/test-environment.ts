@@ -14,11 +14,11 @@ export interface IsolatedTestEnvironment {
   namespace: string;
   /** The environment variables for processes that use this namespace. */
   variables: Record<string, string>;
-  /** Deletes all data in the namespace. */
+  /** Deletes the schemas, the event stream and the objects of the namespace. */
   remove(): Promise<void>;
 }
 
-/** Creates a test environment. @throws `Error` if the servers, which `npm test` starts, are not running. */
+/** Creates a test environment. @throws `Error` if a server's URL is not set. `npm test` sets these URLs. */
 export async function createIsolatedTestEnvironment(
   overrides: Record<string, string> = {},
 ): Promise<IsolatedTestEnvironment> {

@@ -8,7 +8,7 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { createLogger } from "../observability/logger.ts";
-import { createMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics } from "../observability/metrics.ts";
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
@@ -74,7 +74,12 @@ export async function startTestService(
 ): Promise<TestService> {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
-  const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
+  const running = await startService(definition, {
+    environment: variables,
+    log,
+    metrics: createPrometheusMetrics(),
+    registry,
+  });
   registry.registerLocalService(definition.name, running.fetch);
   const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, definition.name), log });
   // Notifies the service of events that the test publishes, as another instance of the service would.

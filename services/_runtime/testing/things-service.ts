@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
 import { z } from "zod";
 import { type Database, runAfterCommit } from "../database/postgres.ts";
-import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
+import { createRouteDefiner, createValidatingJsonBodyParser } from "../http/define-route.ts";
 import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
-/** A step of a request: the key is reserved, rows are inserted but not committed, or the transaction is committed. */
-export type IdempotentRequestProcessingStage = "reserved" | "worked" | "committed";
+/** A step of a request: the key is reserved, the row is inserted but not committed, or the transaction is committed. */
+export type TestIdempotentRequestStage = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
 
@@ -18,7 +18,7 @@ const definition = {
   scope: "tills:write",
   summary: "",
   description: "",
-  request: { body: jsonBodyParser(bodySchema) },
+  request: { body: createValidatingJsonBodyParser(bodySchema) },
   responses: {},
   errors: [] as ApiErrorCode[],
 } as const;
@@ -27,7 +27,7 @@ const definition = {
  * Returns a service with two POST routes. The first route inserts one row, and the second inserts two rows. `onStep` is
  * called at each step of the first route, and can delay the route or crash the process.
  */
-export function createIdempotencyTestService(onStep: (step: IdempotentRequestProcessingStage) => Promise<void> | void) {
+export function createIdempotencyTestService(onStep: (step: TestIdempotentRequestStage) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();
   return defineService<z.ZodObject, { db: Database }>({
     name: "accounts",

@@ -2,7 +2,7 @@ import type { RateLimit } from "@pragma/contracts/api-consumer";
 import type { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { DatabaseRowOfApiEntity } from "../context.ts";
+import type { ApiEntityRowWithDates } from "../context.ts";
 
 export interface NewApiKeyRow {
   id: string;
@@ -58,7 +58,7 @@ export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) =>
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
 
-interface ResolvedKeyRow extends DatabaseRowOfApiEntity<ResolvedApiKey> {
+interface ResolvedKeyRow extends ApiEntityRowWithDates<ResolvedApiKey> {
   lastUsedAt: Date | null;
 }
 

@@ -1,8 +1,8 @@
 import type { ApiConsumer } from "@pragma/contracts/api-consumer";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { DatabaseRowOfApiEntity } from "../context.ts";
+import type { ApiEntityRowWithDates } from "../context.ts";
 
-type ConsumerRow = DatabaseRowOfApiEntity<ApiConsumer>;
+type ConsumerRow = ApiEntityRowWithDates<ApiConsumer>;
 
 const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
@@ -34,7 +34,7 @@ export async function insertApiConsumer(
 
 /**
  * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
- * if `locationId` is not null and another location created the consumer.
+ * if `locationId` is not null and the consumer does not belong to this location.
  */
 export async function lockApiConsumer(
   tx: SqlTransaction,
@@ -57,7 +57,7 @@ export async function lockOperatorApiConsumerByName(
 }
 
 /** Returns the location's consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function lockLocationApiConsumer(
+export async function shareLockApiConsumerByName(
   tx: SqlTransaction,
   { name, locationId }: { name: string; locationId: string },
 ): Promise<ConsumerRow | undefined> {

@@ -2,12 +2,12 @@ import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { Location, LocationTicketHeader } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { LocationRef } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { DatabaseRowOfApiEntity } from "../context.ts";
+import type { ApiEntityRowWithDates } from "../context.ts";
 
-export interface LocationRow extends DatabaseRowOfApiEntity<Location> {
+export interface LocationRow extends ApiEntityRowWithDates<Location> {
   organizationId: string;
   agencyId: string;
   options: LocationPosOptions;
@@ -51,7 +51,7 @@ export async function updateLocationRow(tx: SqlTransaction, location: LocationCh
   return row;
 }
 
-export async function findLocation({ sql }: Database, id: string): Promise<LocationRow | undefined> {
+export async function findLocationRow({ sql }: Database, id: string): Promise<LocationRow | undefined> {
   const [row] = await sql<LocationRow[]>`select ${locationColumns(sql)} from locations where id = ${id}`;
   return row;
 }
@@ -59,7 +59,7 @@ export async function findLocation({ sql }: Database, id: string): Promise<Locat
 interface LocationFilter {
   /** The id of the only location to list; null lists all locations. */
   locationId: string | null;
-  application: PosApplication | null;
+  application: PosApplicationName | null;
   legacyId: number | null;
 }
 
@@ -83,8 +83,8 @@ export async function listLocationPosDevices(
 }
 
 /**
- * Records that a device was used. Updates the name of the device unless the new name is missing. If the location has
- * more devices than the maximum, removes the least recently used devices.
+ * Records that a device was used. Updates the name of the device unless the new name is missing or older than the
+ * stored name. If the location has more devices than the maximum, removes the least recently used devices.
  */
 export async function recordSeenDevice(
   tx: SqlTransaction,

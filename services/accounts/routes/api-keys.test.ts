@@ -4,26 +4,26 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
+import { buildTestLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
 const ApiKeyPage = paginatedSchema(ApiKey);
 
-const ownLocationBody = createLegacyLocationImportBody();
+const ownLocationBody = buildTestLegacyLocationImportBody();
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
-  otherLocationId = await importTestLocation(accounts, createLegacyLocationImportBody());
+  otherLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
 });

@@ -1,6 +1,6 @@
 import { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
@@ -15,7 +15,9 @@ import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
 const listApiKeysQuery = z.object({
   ...paginationQueryShape,
-  locationId: locationIdQueryParameter("ID of the location whose keys are returned"),
+  locationId: locationIdQueryParameter(
+    "ID of the location whose API keys are returned. Defaults to all locations if the calling key has the scope `locations:any`, and otherwise to the location of the calling key.",
+  ),
 });
 
 const keyRouteDefaults = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
@@ -29,7 +31,7 @@ export const listApiKeysRoute = defineAccountsRoute({
   description:
     "Returns all keys, including revoked keys, newest first. Each item contains the first characters of the key, its consumer and the time of its last use, but not the key itself. Without the scope `locations:any`, the list contains only the keys of the calling key's location.",
   request: { query: listApiKeysQuery },
-  responses: { 200: { description: "A page of keys", schema: paginatedSchema(ApiKey) } },
+  responses: { 200: { description: "A page of API keys, newest first", schema: paginatedSchema(ApiKey) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId =
@@ -53,11 +55,13 @@ export const createApiKeyRoute = defineAccountsRoute({
   description:
     "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that this location created. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
-    body: jsonBodyParser(CreateApiKeyRequest, {
+    body: createValidatingJsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
     }),
   },
-  responses: { 201: { description: "The new API key", schema: CreatedApiKey } },
+  responses: {
+    201: { description: "The new API key. Later responses do not contain the key.", schema: CreatedApiKey },
+  },
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
   async handle({ body, principal, services, context }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
@@ -82,7 +86,7 @@ export const revokeApiKeyRoute = defineAccountsRoute({
   request: {
     params: z.object({ id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }) }),
   },
-  responses: { 204: { description: "The key was revoked" } },
+  responses: { 204: { description: "The API key was revoked" } },
   errors: ["key_not_found"],
   async handle({ params, principal, services, context }) {
     await revokeApiKey(services, { id: params.id, principal, context });

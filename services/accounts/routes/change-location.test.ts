@@ -2,21 +2,21 @@ import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLegacyLocationImportBody,
+  buildTestLegacyLocationImportBody,
   createTestLocation,
   fetchTestLocationDetails,
   importTestLocation,
-  minimalLocationBody,
+  minimalCreateLocationTestBody,
 } from "../testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 
@@ -26,7 +26,7 @@ describe("PATCH /v1/locations/{id}", () => {
 
   it("changes the given fields and keeps the other fields", async () => {
     const id = await createTestLocation(accounts, {
-      ...minimalLocationBody,
+      ...minimalCreateLocationTestBody,
       gapAllowed: true,
       tipsConfig: { isEnabled: true, predefinedValues: [1], format: "amount" },
     });
@@ -48,7 +48,7 @@ describe("PATCH /v1/locations/{id}", () => {
   });
 
   it("publishes location.updated with the new values", async () => {
-    const id = await importTestLocation(accounts, createLegacyLocationImportBody({ legacyId: 90_100 }));
+    const id = await importTestLocation(accounts, buildTestLegacyLocationImportBody({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { ApiConsumer, ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
-import { CreatedLocation } from "@pragma/contracts/location";
+import { CreateLocationResponse } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
 const ConsumerPage = paginatedSchema(ApiConsumer);
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 
@@ -134,7 +134,7 @@ describe("PATCH /v1/consumers/{id}", () => {
         path: "/v1/locations/import",
         body: { application: "POPINA", legacyId: 1, organizationId: "1", agencyId: "1" },
       },
-      { status: 201, schema: CreatedLocation },
+      { status: 201, schema: CreateLocationResponse },
     );
     const body = { locationId: location.id, consumerName: name };
     for (let count = 0; count < 3; count++) {

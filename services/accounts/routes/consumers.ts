@@ -1,11 +1,11 @@
 import { ApiConsumer, ChangeApiConsumerRequest, CreateApiConsumerRequest } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { changeApiConsumer, createApiConsumer } from "../consumers.ts";
+import { changeApiConsumerAndPublishEvents, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { buildApiConsumerListSql } from "../queries/consumers.ts";
 
@@ -20,7 +20,7 @@ export const listConsumersRoute = defineAccountsRoute({
   description:
     "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that the calling key's location created.",
   request: { query: z.object(paginationQueryShape) },
-  responses: { 200: { description: "A page of consumers", schema: paginatedSchema(ApiConsumer) } },
+  responses: { 200: { description: "A page of consumers, newest first", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadableLocationId(principal);
@@ -40,8 +40,8 @@ export const createApiConsumerRoute = defineAccountsRoute({
   summary: "Create a consumer",
   description:
     "Creates a consumer. A consumer is an integrator or a POS app to which API keys are issued. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
-  request: { body: jsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
-  responses: { 201: { description: "The new consumer", schema: ApiConsumer } },
+  request: { body: createValidatingJsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
+  responses: { 201: { description: "The new consumer, with its initial scopes and rate limit", schema: ApiConsumer } },
   errors: ["consumer_exists"],
   async handle({ body, principal, services }) {
     return jsonResponse(201, await createApiConsumer(services, { name: body.name, principal }));
@@ -58,13 +58,16 @@ export const changeApiConsumerRoute = defineAccountsRoute({
     "Changes the scopes of a consumer, its rate limit, or both. Set `rateLimit` to `null` to restore the default rate limit. The change applies to the consumer's keys within one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that the calling key's location created.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "ID of the consumer" }) }),
-    body: jsonBodyParser(ChangeApiConsumerRequest, {
+    body: createValidatingJsonBodyParser(ChangeApiConsumerRequest, {
       example: { scopes: ["reports:read", "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
     }),
   },
-  responses: { 200: { description: "The changed consumer", schema: ApiConsumer } },
+  responses: { 200: { description: "The consumer after the change", schema: ApiConsumer } },
   errors: ["consumer_not_found", "rate_limit_forbidden"],
   async handle({ params, body, principal, services, context }) {
-    return jsonResponse(200, await changeApiConsumer(services, { id: params.id, change: body, principal, context }));
+    return jsonResponse(
+      200,
+      await changeApiConsumerAndPublishEvents(services, { id: params.id, change: body, principal, context }),
+    );
   },
 });

@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocation, fetchTestLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
 import {
+  createTestLocation,
+  fetchTestLocationDetails,
+  minimalCreateLocationTestBody,
+} from "../testing/location-fixtures.ts";
+import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 
@@ -127,7 +131,7 @@ describe("POST /v1/locations/", () => {
     const location = await fetchTestLocationDetails(
       accounts,
       await createTestLocation(accounts, {
-        ...minimalLocationBody,
+        ...minimalCreateLocationTestBody,
         application: "JALIA",
         ...options,
         locationSettings,
@@ -138,14 +142,14 @@ describe("POST /v1/locations/", () => {
 
   it("ignores unknown fields, including an id", async () => {
     const id = randomUUID();
-    expect(await createTestLocation(accounts, { ...minimalLocationBody, id, legacyId: 7, colour: "blue" })).not.toBe(
-      id,
-    );
+    expect(
+      await createTestLocation(accounts, { ...minimalCreateLocationTestBody, id, legacyId: 7, colour: "blue" }),
+    ).not.toBe(id);
   });
 
   it("publishes location.updated with the time zone", async () => {
     const id = await createTestLocation(accounts, {
-      ...minimalLocationBody,
+      ...minimalCreateLocationTestBody,
       locationSettings: { locationName: "Chez Max", timezone: "Indian/Reunion" },
     });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
@@ -192,13 +196,16 @@ describe("POST /v1/locations/", () => {
   });
 
   it.each(["+02:00", "Paris", "", "../etc/passwd"])("rejects %j as a time zone", async (timezone) => {
-    const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", timezone } };
+    const body = { ...minimalCreateLocationTestBody, locationSettings: { locationName: "Le Bistrot", timezone } };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem.errors).toMatchObject([{ path: "locationSettings.timezone" }]);
   });
 
   it.each(["\0", "\ud800"])("rejects text that cannot be stored: %j", async (text) => {
-    const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", city: `Par${text}is` } };
+    const body = {
+      ...minimalCreateLocationTestBody,
+      locationSettings: { locationName: "Le Bistrot", city: `Par${text}is` },
+    };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem).toMatchObject({ status: 400, errors: [{ path: "locationSettings.city" }] });
   });
@@ -208,7 +215,7 @@ describe("POST /v1/locations/", () => {
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
-      body: minimalLocationBody,
+      body: minimalCreateLocationTestBody,
       principal,
     });
     expect(problem.code).toBe("location_forbidden");
@@ -219,7 +226,7 @@ describe("POST /v1/locations/", () => {
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
-      body: minimalLocationBody,
+      body: minimalCreateLocationTestBody,
       principal,
     });
     expect(problem.code).toBe("scope_missing");

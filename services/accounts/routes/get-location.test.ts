@@ -3,15 +3,15 @@ import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 

@@ -1,26 +1,26 @@
-import { CreatedLocation } from "@pragma/contracts/location";
+import { CreateLocationResponse } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLegacyLocationImportBody,
+  buildTestLegacyLocationImportBody,
   fetchTestLocationDetails,
   importTestLocation,
 } from "../testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
   it("imports a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = createLegacyLocationImportBody({ application: "jalia" });
+    const body = buildTestLegacyLocationImportBody({ application: "jalia" });
     const id = await importTestLocation(accounts, body);
     expect(await fetchTestLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
@@ -36,7 +36,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 200 with the same id for an existing location, and publishes no second event", async () => {
-    const body = createLegacyLocationImportBody();
+    const body = buildTestLegacyLocationImportBody();
     const id = await importTestLocation(accounts, body);
     expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
     expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
@@ -45,7 +45,7 @@ describe("POST /v1/locations/import", () => {
   it.each([{ organizationId: "13" }, { agencyId: "4" }])(
     "returns 409 if it belongs to another organization or agency: %j",
     async (other) => {
-      const body = createLegacyLocationImportBody();
+      const body = buildTestLegacyLocationImportBody();
       await importTestLocation(accounts, body);
       const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
       expect((await accounts.requestProblem(request)).code).toBe("location_exists");
@@ -53,14 +53,14 @@ describe("POST /v1/locations/import", () => {
   );
 
   it("creates two locations for the same legacyId of two applications", async () => {
-    const body = createLegacyLocationImportBody();
+    const body = buildTestLegacyLocationImportBody();
     expect(await importTestLocation(accounts, body)).not.toBe(
       await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
   it("creates one location for twenty concurrent imports", async () => {
-    const body = createLegacyLocationImportBody();
+    const body = buildTestLegacyLocationImportBody();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -69,7 +69,7 @@ describe("POST /v1/locations/import", () => {
     );
     const statuses = responses.map(({ status }) => status).sort();
     const ids = new Set(
-      await Promise.all(responses.map(async (response) => CreatedLocation.parse(await response.json()).id)),
+      await Promise.all(responses.map(async (response) => CreateLocationResponse.parse(await response.json()).id)),
     );
     expect(statuses).toEqual([...Array(19).fill(200), 201]);
     expect(ids.size).toBe(1);
@@ -87,7 +87,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const body = createLegacyLocationImportBody();
+    const body = buildTestLegacyLocationImportBody();
     const principal = buildTestLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");

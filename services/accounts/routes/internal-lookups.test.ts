@@ -1,26 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
-import { CreatedLocation } from "@pragma/contracts/location";
+import { CreateLocationResponse } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
   testAdminKey,
 } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 let locationId: string;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
   const body = { application: "JALIA", legacyId: 77, organizationId: "1", agencyId: "1" };
   const request = { method: "POST", path: "/v1/locations/import", body };
-  locationId = (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
+  locationId = (await accounts.sendJson(request, { status: 201, schema: CreateLocationResponse })).id;
   const consumer = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.request(consumer.method, consumer.path, { principal: operatorTestPrincipal, body: consumer.body });
 });

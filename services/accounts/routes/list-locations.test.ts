@@ -2,21 +2,21 @@ import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createLegacyLocationImportBody,
+  buildTestLegacyLocationImportBody,
   createTestLocation,
   importTestLocation,
 } from "../testing/location-fixtures.ts";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
 const LocationPage = paginatedSchema(Location);
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
 });
 afterAll(() => accounts.remove());
 
@@ -53,7 +53,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("filters by application and legacyId", async () => {
-    const body = createLegacyLocationImportBody({ application: "JALIA", legacyId: 90_001 });
+    const body = buildTestLegacyLocationImportBody({ application: "JALIA", legacyId: 90_001 });
     const id = await importTestLocation(accounts, body);
     await importTestLocation(accounts, { ...body, application: "POPINA" });
     const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);

@@ -1,8 +1,8 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import {
   ChangeLocationRequest,
-  CreatedLocation,
   CreateLocationRequest,
+  CreateLocationResponse,
   ImportLocationRequest,
   Location,
   LocationDetails,
@@ -10,9 +10,9 @@ import {
 } from "@pragma/contracts/location";
 import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { posApplicationSchema } from "@pragma/contracts/pos-application";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
@@ -21,25 +21,32 @@ import {
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import {
-  changeLocation,
-  createLocation,
+  changeLocationAndPublishUpdate,
+  createLocationAndPublishUpdate,
   createLocationNotFoundError,
-  importLocation,
+  findOrCreateLegacyLocation,
   requireReadableLocation,
   toLocationDetails,
   toLocationTicketHeader,
 } from "../locations.ts";
-import { requireLocationsAnyScope } from "../permissions.ts";
-import { buildLocationListSql, findLocation, listLocationPosDevices } from "../queries/locations.ts";
+import { requireAccessToAnyLocation } from "../permissions.ts";
+import { buildLocationListSql, findLocationRow, listLocationPosDevices } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
 
 const listLocationsQuery = z.object({
   ...paginationQueryShape,
-  app: posApplicationSchema.optional(),
+  app: posApplicationSchema
+    .optional()
+    .meta({ ...posApplicationSchema.meta(), description: "Returns only locations that use this application." }),
   legacyId: integerQueryParameter(z.int().min(1))
     .optional()
-    .meta({ description: "ID of the location in its legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
+    .meta({
+      description: "Returns only locations with this ID in their legacy backoffice.",
+      example: 1042,
+      type: "integer",
+      minimum: 1,
+    }),
 });
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
@@ -53,7 +60,7 @@ export const listLocationsRoute = defineAccountsRoute({
   description:
     "Returns the locations, newest first. Without the scope `locations:any`, the list contains only the API key's location.",
   request: { query: listLocationsQuery },
-  responses: { 200: { description: "A page of locations", schema: paginatedSchema(Location) } },
+  responses: { 200: { description: "A page of locations, newest first", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const filter = {
@@ -79,15 +86,15 @@ export const getLocationRoute = defineAccountsRoute({
     "Returns a location with all its options and settings. An API key needs the scope `locations:any` to get any location other than its own.",
   request: { params: locationPathParams },
   responses: {
-    200: { description: "The location", schema: LocationDetails },
+    200: { description: "The location, with all its options and settings", schema: LocationDetails },
     304: { description: "The client's cached response is current" },
   },
   errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
     requireReadableLocation(principal, params.id);
-    const location = await findLocation(services.db, params.id);
+    const location = await findLocationRow(services.db, params.id);
     if (!location) throw createLocationNotFoundError(params.id);
-    return conditionalJsonResponseByContent(JSON.stringify(toLocationDetails(location)), {
+    return createJsonResponseWithContentEtag(JSON.stringify(toLocationDetails(location)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -102,7 +109,7 @@ export const createLocationRoute = defineAccountsRoute({
   description:
     "Creates a location. The application, organization, agency and name are required. All other options and settings have defaults. The API key also needs the scope `locations:any`, because no API key belongs to a new location.",
   request: {
-    body: jsonBodyParser(CreateLocationRequest, {
+    body: createValidatingJsonBodyParser(CreateLocationRequest, {
       example: {
         application: "popina",
         organizationId: "12",
@@ -118,11 +125,11 @@ export const createLocationRoute = defineAccountsRoute({
       },
     }),
   },
-  responses: { 201: { description: "The ID of the new location", schema: CreatedLocation } },
+  responses: { 201: { description: "The ID of the created location", schema: CreateLocationResponse } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    requireLocationsAnyScope(principal, "Only an API key with the scope locations:any can create locations.");
-    return jsonResponse(201, { id: await createLocation(services, { location: body, context }) });
+    requireAccessToAnyLocation(principal, "Only an API key with the scope locations:any can create locations.");
+    return jsonResponse(201, { id: await createLocationAndPublishUpdate(services, { location: body, context }) });
   },
 });
 
@@ -136,17 +143,19 @@ export const changeLocationRoute = defineAccountsRoute({
     "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. An API key needs the scope `locations:any` to change any location other than its own.",
   request: {
     params: locationPathParams,
-    body: jsonBodyParser(ChangeLocationRequest, {
+    body: createValidatingJsonBodyParser(ChangeLocationRequest, {
       example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
     }),
   },
-  responses: { 200: { description: "The changed location", schema: LocationDetails } },
+  responses: {
+    200: { description: "The location after the change, with all its options and settings", schema: LocationDetails },
+  },
   errors: ["location_not_found"],
   async handle({ params, body, principal, services, context }) {
     requireReadableLocation(principal, params.id);
     return jsonResponse(
       200,
-      toLocationDetails(await changeLocation(services, { id: params.id, change: body, context })),
+      toLocationDetails(await changeLocationAndPublishUpdate(services, { id: params.id, change: body, context })),
     );
   },
 });
@@ -160,18 +169,18 @@ export const importLocationRoute = defineAccountsRoute({
   description:
     "Imports a location of a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings get their default values. To set the name, change the location after the import. If the location has already been imported, the response has status 200 and contains the existing ID. The API key also needs the scope `locations:any`.",
   request: {
-    body: jsonBodyParser(ImportLocationRequest, {
+    body: createValidatingJsonBodyParser(ImportLocationRequest, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
     }),
   },
   responses: {
-    200: { description: "The ID of the existing location", schema: CreatedLocation },
-    201: { description: "The ID of the new location", schema: CreatedLocation },
+    200: { description: "The ID of the location, which had already been imported", schema: CreateLocationResponse },
+    201: { description: "The ID of the imported location", schema: CreateLocationResponse },
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    requireLocationsAnyScope(principal, "Only an API key with the scope locations:any can import locations.");
-    const { id, isNew } = await importLocation(services, { location: body, context });
+    requireAccessToAnyLocation(principal, "Only an API key with the scope locations:any can import locations.");
+    const { id, isNew } = await findOrCreateLegacyLocation(services, { location: body, context });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
 });
@@ -212,7 +221,7 @@ export const getOwnLocationRoute = defineAccountsRoute({
   request: { query: ownLocationQuery },
   responses: {
     200: {
-      description: "The ticket header of the location",
+      description: "The ticket header of the location and, if requested, its devices",
       schema: LocationTicketHeader,
       example: {
         id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
@@ -235,12 +244,12 @@ export const getOwnLocationRoute = defineAccountsRoute({
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {
     const id = resolveAuthorizedLocationId(principal, query.locationId);
-    const location = await findLocation(services.db, id);
+    const location = await findLocationRow(services.db, id);
     if (!location) throw createLocationNotFoundError(id);
     const { devices, index, size } = query;
     const deviceList =
       devices && (await listLocationPosDevices(services.db, id, { offset: index * size, limit: size }));
     const locationHeader = { ...toLocationTicketHeader(location), ...(deviceList && { deviceList }) };
-    return conditionalJsonResponseByContent(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
+    return createJsonResponseWithContentEtag(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { CreatedLocation, LocationTicketHeader } from "@pragma/contracts/location";
+import { CreateLocationResponse, LocationTicketHeader } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
   gatewayTestPrincipal,
   operatorTestPrincipal,
-  startTestAccountsService,
-  type TestAccountsService,
+  startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
 
 const path = "/v1/locations/own";
 
-let accounts: TestAccountsService;
+let accounts: AccountsServiceUnderTest;
 let id: string;
 beforeAll(async () => {
-  accounts = await startTestAccountsService();
+  accounts = await startAccountsServiceUnderTest();
   id = await createLocation({
     locationName: "Bistrot (Paris 20)",
     establishmentName: "Le Bistrot",
@@ -36,7 +36,7 @@ afterAll(() => accounts.remove());
 async function createLocation(locationSettings: object): Promise<string> {
   const body = { application: "popina", organizationId: "12", agencyId: "3", locationSettings };
   const request = { method: "POST", path: "/v1/locations/", body };
-  return (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
+  return (await accounts.sendJson(request, { status: 201, schema: CreateLocationResponse })).id;
 }
 
 describe("GET /v1/locations/own", () => {

@@ -1,8 +1,8 @@
-import { CreatedLocation, LocationDetails } from "@pragma/contracts/location";
-import type { TestAccountsService } from "./start-test-accounts.ts";
+import { CreateLocationResponse, LocationDetails } from "@pragma/contracts/location";
+import type { AccountsServiceUnderTest } from "./start-test-accounts.ts";
 
 /** The body of a request that creates a location, with only the required fields. */
-export const minimalLocationBody = {
+export const minimalCreateLocationTestBody = {
   application: "popina",
   organizationId: "12",
   agencyId: "3",
@@ -12,7 +12,7 @@ export const minimalLocationBody = {
 let lastLegacyId = 0;
 
 /** Returns the body of a request that imports a legacy location. Each call returns a new legacyId. */
-export const createLegacyLocationImportBody = (changes: object = {}) => ({
+export const buildTestLegacyLocationImportBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",
@@ -22,18 +22,22 @@ export const createLegacyLocationImportBody = (changes: object = {}) => ({
 
 /** Creates a location as the operator and returns its id. */
 export async function createTestLocation(
-  accounts: TestAccountsService,
-  body: unknown = minimalLocationBody,
+  accounts: AccountsServiceUnderTest,
+  body: unknown = minimalCreateLocationTestBody,
 ): Promise<string> {
   const request = { method: "POST", path: "/v1/locations/", body };
-  return (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
+  return (await accounts.sendJson(request, { status: 201, schema: CreateLocationResponse })).id;
 }
 
 /** Imports a location as the operator and returns its id. */
-export async function importTestLocation(accounts: TestAccountsService, body: unknown, status = 201): Promise<string> {
+export async function importTestLocation(
+  accounts: AccountsServiceUnderTest,
+  body: unknown,
+  status = 201,
+): Promise<string> {
   const request = { method: "POST", path: "/v1/locations/import", body };
-  return (await accounts.sendJson(request, { status, schema: CreatedLocation })).id;
+  return (await accounts.sendJson(request, { status, schema: CreateLocationResponse })).id;
 }
 
-export const fetchTestLocationDetails = (accounts: TestAccountsService, id: string) =>
+export const fetchTestLocationDetails = (accounts: AccountsServiceUnderTest, id: string) =>
   accounts.getJson(`/v1/locations/${id}`, LocationDetails);

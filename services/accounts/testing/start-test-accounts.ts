@@ -1,7 +1,7 @@
 import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { installOutboxRecordingTrigger, readRecordedEvents } from "@pragma/runtime/testing/outbox-recorder";
+import { installTestOutboxCopyTrigger, readTestOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import {
   buildTestPrincipal,
@@ -12,7 +12,7 @@ import {
 import accounts from "../service.ts";
 
 /** The accounts service of one test file. `sendJson`, `getJson` and `requestProblem` act as the operator by default. */
-export interface TestAccountsService extends TestService {
+export interface AccountsServiceUnderTest extends TestService {
   /** Returns the published events of a type and subject, oldest first. */
   findEvents<Type extends BusEventType>(type: Type, subject: string): Promise<BusEventData<Type>[]>;
   remove(): Promise<void>;
@@ -36,10 +36,12 @@ export function buildTestLocationPrincipal(locationId: string, ...scopes: ApiSco
 
 export const testAdminKey = "an-admin-key-for-tests-only";
 
-export async function startTestAccountsService(variables: Record<string, string> = {}): Promise<TestAccountsService> {
+export async function startAccountsServiceUnderTest(
+  variables: Record<string, string> = {},
+): Promise<AccountsServiceUnderTest> {
   const environment = await createIsolatedTestEnvironment({ PRAGMA_ADMIN_KEY: testAdminKey, ...variables });
   const service = await startTestService(accounts, environment);
-  await installOutboxRecordingTrigger(service.db);
+  await installTestOutboxCopyTrigger(service.db);
   const asOperator = (request: TestRequest) => ({ principal: operatorTestPrincipal, ...request });
   return {
     ...service,
@@ -47,7 +49,7 @@ export async function startTestAccountsService(variables: Record<string, string>
     getJson: (path, schema, principal = operatorTestPrincipal) => service.getJson(path, schema, principal),
     requestProblem: (request) => service.requestProblem(asOperator(request)),
     async findEvents<Type extends BusEventType>(type: Type, subject: string) {
-      const events = await readRecordedEvents<Type>(service.db, subject);
+      const events = await readTestOutboxEvents<Type>(service.db, subject);
       return events.filter((event) => event.type === type).map(({ data }) => data);
     },
     async remove() {

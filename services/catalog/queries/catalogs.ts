@@ -13,8 +13,8 @@ export interface CatalogEtagAndUpdateTime {
 }
 
 /**
- * Locks a location's catalog until the transaction ends, and returns its version. If the location has no catalog,
- * inserts an empty catalog.
+ * Locks a location's catalog until the transaction ends, and returns its entity tag and update time. If the location
+ * has no catalog, inserts an empty catalog.
  */
 export async function lockCatalogInsertingIfMissing(
   tx: SqlTransaction,
@@ -28,8 +28,8 @@ export async function lockCatalogInsertingIfMissing(
   return current;
 }
 
-/** Replaces a locked catalog and returns its new version. Writes only the lists that have changed. */
-export async function upsertCatalog(
+/** Replaces a locked catalog, and returns its new entity tag and update time. Writes only the changed lists. */
+export async function replaceChangedCatalogLists(
   tx: SqlTransaction,
   locationId: string,
   { etag, lists }: SerializedCatalog,

@@ -3,14 +3,14 @@ import {
   CatalogCategory,
   type CatalogItemListName,
   CatalogModifier,
-  CatalogPayment,
+  CatalogPaymentMethod,
   CatalogProduct,
   CatalogTax,
-  ReplacedCatalog,
+  ReplaceCatalogResponse,
 } from "@pragma/contracts/catalog";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { conditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
+import { createConditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
@@ -55,7 +55,7 @@ function defineListRoute(
     description,
     request: { query: listCatalogQuery },
     responses: {
-      200: { description: `All ${items}`, schema: z.array(schema) },
+      200: { description: `All ${items} of the location`, schema: z.array(schema) },
       304: { description: "The client's cached response is current" },
     },
     errors: ["location_forbidden"],
@@ -67,7 +67,7 @@ function defineListRoute(
         () => findCatalogItemList(services.db.sql, listRequest),
         principal.keyId,
       );
-      return conditionalJsonResponse(body ?? "", { etag, ifNoneMatch });
+      return createConditionalJsonResponse(body ?? "", { etag, ifNoneMatch });
     },
   });
 }
@@ -85,7 +85,7 @@ export const listCatalogPaymentsRoute = defineListRoute("payments", {
   path: "/v1/catalog/payments/",
   operationId: "listPayments",
   items: "payment methods",
-  schema: CatalogPayment,
+  schema: CatalogPaymentMethod,
   description: "Returns every payment method of the location, including disabled payment methods.",
 });
 
@@ -94,7 +94,7 @@ export const listCatalogTaxesRoute = defineListRoute("taxes", {
   operationId: "listTaxes",
   items: "taxes",
   schema: CatalogTax,
-  description: "Returns every tax of the location.",
+  description: "Returns every tax of the location, with its rate.",
 });
 
 export const listCatalogModifiersRoute = defineListRoute("modifiers", {
@@ -102,7 +102,8 @@ export const listCatalogModifiersRoute = defineListRoute("modifiers", {
   operationId: "listModifiers",
   items: "modifiers",
   schema: CatalogModifier,
-  description: "Returns every modifier of the location, such as how a steak is cooked, with its options.",
+  description:
+    "Returns every modifier of the location. A modifier is a group of options for a product, such as toppings.",
 });
 
 export const listCatalogCategoriesRoute = defineListRoute("categories", {
@@ -110,7 +111,7 @@ export const listCatalogCategoriesRoute = defineListRoute("categories", {
   operationId: "listCategories",
   items: "categories",
   schema: CatalogCategory,
-  description: "Returns every category of the location's products.",
+  description: "Returns every category of products of the location.",
 });
 
 const mebibyte = 1024 * 1024;
@@ -154,12 +155,17 @@ export const replaceCatalogRoute = defineCatalogRoute({
     }),
     body: catalogRequestBody,
   },
-  responses: { 200: { description: "A summary of the current catalog", schema: ReplacedCatalog } },
+  responses: {
+    200: {
+      description: "The version of the current catalog, and the number of items in each list",
+      schema: ReplaceCatalogResponse,
+    },
+  },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, context, header }) {
     const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match"), context });
     context.addLogFields({ changed: replaced.changed, counts: replaced.counts });
-    return jsonResponse(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
+    return jsonResponse(200, replaced satisfies ReplaceCatalogResponse, { etag: `"${replaced.etag}"` });
   },
 });

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
   buildTestCatalogPrincipal,
-  catalogListPathsAndSchemas,
   startTestCatalogService,
   type TestCatalogService,
+  testCatalogListPathsAndSchemas,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 describe.each(catalogItemListNames)("the list of %s", (list) => {
-  const { path } = catalogListPathsAndSchemas[list];
+  const { path } = testCatalogListPathsAndSchemas[list];
   const requestList = (headers: Record<string, string> = {}, method = "GET") =>
     service.request(method, path, { principal, headers });
 

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
   buildTestCatalogPrincipal,
-  catalogListPathsAndSchemas,
   startTestCatalogService,
   type TestCatalogService,
+  testCatalogListPathsAndSchemas,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
@@ -28,7 +28,7 @@ async function readAllLists(principal: CatalogPrincipal) {
 }
 
 async function findListEtag(principal: CatalogPrincipal, list: CatalogItemListName) {
-  return (await service.request("GET", catalogListPathsAndSchemas[list].path, { principal })).headers.get("etag");
+  return (await service.request("GET", testCatalogListPathsAndSchemas[list].path, { principal })).headers.get("etag");
 }
 
 describe("PUT /v1/catalog/", () => {

@@ -2,14 +2,14 @@ import {
   CatalogCategory,
   type CatalogItemListName,
   CatalogModifier,
-  CatalogPayment,
+  CatalogPaymentMethod,
   CatalogProduct,
   CatalogTax,
-  ReplacedCatalog,
+  ReplaceCatalogResponse,
 } from "@pragma/contracts/catalog";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
+import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
@@ -20,9 +20,9 @@ import { z } from "zod";
 import catalog from "../service.ts";
 
 /** The path and the item schema of each list. */
-export const catalogListPathsAndSchemas = {
+export const testCatalogListPathsAndSchemas = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
-  payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPayment.shape) },
+  payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPaymentMethod.shape) },
   taxes: { path: "/v1/catalog/taxes/", schema: z.strictObject(CatalogTax.shape) },
   modifiers: { path: "/v1/catalog/modifiers/", schema: z.strictObject(CatalogModifier.shape) },
   categories: { path: "/v1/catalog/categories/", schema: z.strictObject(CatalogCategory.shape) },
@@ -31,14 +31,18 @@ export const catalogListPathsAndSchemas = {
 /** The catalog service of one test file. */
 export interface TestCatalogService extends TestServiceWithFakeAccounts {
   /** Replaces a catalog, expects success, and returns the response body. */
-  replaceCatalog(principal: Principal, body: unknown, headers?: Record<string, string>): Promise<ReplacedCatalog>;
+  replaceCatalog(
+    principal: Principal,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ReplaceCatalogResponse>;
   /** Returns a list after checking its items against their schema. */
   readList(principal: Principal, list: CatalogItemListName): Promise<unknown[]>;
   /** Waits until the outbox is sent, and returns every `catalog.updated` event of a location. */
   catalogUpdatedEvents(locationId: string): Promise<BusEventData<"catalog.updated">[]>;
 }
 
-/** Returns a new location, and a principal that may read and replace the catalog of the location. */
+/** Returns the id of a new location, and a principal that may read and replace the catalog of the location. */
 export function buildTestCatalogPrincipal(overrides: Partial<Principal> = {}) {
   const principal = buildTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
@@ -52,19 +56,19 @@ export async function startTestCatalogService(variables: Record<string, string> 
       const response = await service.request("PUT", "/v1/catalog/", { principal, body, headers });
       const text = await response.text();
       expect(response.status, text).toBe(200);
-      const replaced = ReplacedCatalog.parse(JSON.parse(text));
+      const replaced = ReplaceCatalogResponse.parse(JSON.parse(text));
       expect(response.headers.get("etag")).toBe(`"${replaced.etag}"`);
       return replaced;
     },
     readList: (principal, list) =>
       service.getJson(
-        catalogListPathsAndSchemas[list].path,
-        z.array<z.ZodType>(catalogListPathsAndSchemas[list].schema),
+        testCatalogListPathsAndSchemas[list].path,
+        z.array<z.ZodType>(testCatalogListPathsAndSchemas[list].schema),
         principal,
       ),
     async catalogUpdatedEvents(locationId) {
       await service.waitForEmptyOutbox();
-      return readPublishedEvents(service.environment, "catalog.updated", locationId);
+      return readTestEventStreamEvents(service.environment, "catalog.updated", locationId);
     },
   };
 }

@@ -7,7 +7,6 @@ import {
 } from "@pragma/runtime/database/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
-/** The primary key of a job. */
 export interface JobPrimaryKey {
   locationId: string;
   id: string;
@@ -78,14 +77,14 @@ export async function lockJobCreation(
   for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await acquireTransactionAdvisoryLock(tx, db, name);
 }
 
-export async function findJob(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
+export async function findJobRow(sql: SqlClient, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
     select ${jobColumns(sql)} from location_jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** Locks a job against concurrent changes until the transaction ends, and returns the job. */
-export async function lockJob(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
+export async function lockJobRow(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select ${jobColumns(tx)} from location_jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
@@ -141,12 +140,12 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
 }
 
 /** A job's primary key and the caller's lease id. Without a lease id, changes apply even if the caller has no lease. */
-export type LeasedJobKey = JobPrimaryKey & { leaseId?: string | null };
+export type JobKeyWithOptionalLease = JobPrimaryKey & { leaseId?: string | null };
 
 /** Changes a job and returns the job; undefined if the job has finished, or if another process holds its lease. */
-export async function updateJob(
+export async function updateUnfinishedJobRow(
   sql: SqlClient | SqlTransaction,
-  { locationId, id, leaseId }: LeasedJobKey,
+  { locationId, id, leaseId }: JobKeyWithOptionalLease,
   changes: { [Column in keyof JobRow | "sortPosition"]?: unknown },
 ): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
@@ -175,20 +174,20 @@ export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, i
 const dueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`finished_at is null and pending_children = 0 and due_at <= now()`;
 /**
- * Returns the SQL condition for jobs that are in BullMQ. A job is presumed lost, and does not match, if no process has
- * leased it within 3 seconds after it was queued.
+ * Returns the SQL condition for jobs that are in BullMQ. A job is presumed lost, and does not match, if it was queued
+ * more than 3 seconds ago and no process holds an unexpired lease of the job.
  */
 const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
   sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > now()`;
 
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
-export const jobLeaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
+export const newJobLeaseExpirySql = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
 /**
  * Marks due jobs as queued, sorted by priority and position, until each location has `maxPerLocation` queued jobs.
  * Returns the marked jobs.
  */
-export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
+export async function markDueJobsAsQueued(db: Database, maxPerLocation: number): Promise<JobRow[]> {
   const waitingCondition = (sql: SqlClient | SqlTransaction) =>
     sql`${dueCondition(sql)} and ${inQueueCondition(sql)} is not true`;
   const [due] = await db.sql`select 1 from location_jobs where ${waitingCondition(db.sql)} limit 1`;
@@ -217,7 +216,7 @@ export async function acquireJobLease(
   { locationId, id }: JobPrimaryKey,
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update location_jobs set lease_expires_at = ${jobLeaseExpiry(tx)}, lease_id = gen_random_uuid()
+    update location_jobs set lease_expires_at = ${newJobLeaseExpirySql(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(lease_expires_at < now(), true)
     returning ${jobColumns(tx)}`;

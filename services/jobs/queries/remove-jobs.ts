@@ -7,7 +7,7 @@ import { deleteJobRow, type JobRow } from "./jobs.ts";
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
 /** Applies a job's removeOnComplete or removeOnFail option to the location's finished jobs with the same outcome. */
-export async function deleteFinishedJobsBeyondRetention(
+export async function deleteJobRowsBeyondRetentionOptions(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,
   outcome: NonNullable<JobRow["outcome"]>,

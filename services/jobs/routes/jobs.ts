@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { CreateJobRequest, Job, JobId, JobStatus } from "@pragma/contracts/job";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { CreateJobRequest, CreateJobResponse, JobId, JobWithStateAndProgress } from "@pragma/contracts/job";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
@@ -9,9 +9,9 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineJobsRoute } from "../context.ts";
-import { createJob, getPublicLocationQueueName } from "../create-job.ts";
+import { findOrCreateJob, getPublicLocationQueueName } from "../find-or-create-job.ts";
 import { bullJobName } from "../job-queue.ts";
-import { findJob, type JobRow } from "../queries/jobs.ts";
+import { findJobRow, type JobRow } from "../queries/jobs.ts";
 
 const locationIdQuery = z.object({
   locationId: locationIdQueryParameter("ID of the job's location. Defaults to the API key's location."),
@@ -29,21 +29,21 @@ export const getJobRoute = defineJobsRoute({
     "Returns a job with its state, progress and result. If the job finished and was later removed, the response is a 404 error.",
   request: { params: z.object({ id: JobId }), query: locationIdQuery },
   responses: {
-    200: { description: "The job", schema: JobStatus },
+    200: { description: "The job, with its state, progress and result", schema: JobWithStateAndProgress },
     304: { description: "The client's cached response is current" },
   },
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const job = await findJob(services.db.sql, { locationId, id: params.id });
+    const job = await findJobRow(services.db.sql, { locationId, id: params.id });
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
-    return conditionalJsonResponseByContent(JSON.stringify(toJobStatusResponse(job)), {
+    return createJsonResponseWithContentEtag(JSON.stringify(toJobStatusResponse(job)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
 });
 
-function toJobResponse({ id, locationId, message, duration, options, timestamp }: JobRow): Job {
+function toJobResponse({ id, locationId, message, duration, options, timestamp }: JobRow): CreateJobResponse {
   const payload = { message, duration };
   return {
     id,
@@ -55,7 +55,7 @@ function toJobResponse({ id, locationId, message, duration, options, timestamp }
   };
 }
 
-function toJobStatusResponse(job: JobRow): JobStatus {
+function toJobStatusResponse(job: JobRow): JobWithStateAndProgress {
   return {
     ...toJobResponse(job),
     state: toJobState(job),
@@ -75,7 +75,7 @@ function toJobState({
   dueAt,
   pendingChildren,
   priority,
-}: JobRow): JobStatus["state"] {
+}: JobRow): JobWithStateAndProgress["state"] {
   const now = new Date();
   if (outcome) return outcome;
   if (options.repeat) return "repeating";
@@ -96,10 +96,10 @@ export const createJobRoute = defineJobsRoute({
     "`jobOptions` contains the options of a BullMQ job. An unsupported combination of options is rejected with an error that states the reason. " +
     "A finished job never runs again, even if the queue is rebuilt.\n\n" +
     "The number of unfinished jobs per API key and per location is limited, and so is the number of jobs that a location can create per day. Other limits apply to the number of repeating jobs, the number of attempts, the duration of a job, and the time between the runs of a repeating job.",
-  request: { query: locationIdQuery, body: jsonBodyParser(CreateJobRequest) },
+  request: { query: locationIdQuery, body: createValidatingJsonBodyParser(CreateJobRequest) },
   responses: {
-    201: { description: "The created job", schema: Job },
-    200: { description: "The existing job with the same `jobId` or deduplication ID", schema: Job },
+    201: { description: "The new job, which was added to the queue", schema: CreateJobResponse },
+    200: { description: "The existing job with the same `jobId` or deduplication ID", schema: CreateJobResponse },
     204: {
       description:
         "An earlier request with the same `Idempotency-Key` took effect, but its response was too large to store. This response therefore has no body.",
@@ -108,7 +108,7 @@ export const createJobRoute = defineJobsRoute({
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],
   async handle({ body, query, principal, services, context }) {
     const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const { job, isNew } = await createJob(services, { locationId, principal, job: body, context });
+    const { job, isNew } = await findOrCreateJob(services, { locationId, principal, job: body, context });
     context.addLogFields({ jobId: job.id, isNew });
     return jsonResponse(isNew ? 201 : 200, toJobResponse(job), { location: `/v1/jobs/${job.id}` });
   },

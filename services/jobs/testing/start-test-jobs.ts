@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Problem } from "@pragma/contracts/errors";
-import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
+import { CreateJobResponse, type JobOptions, JobWithStateAndProgress } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -9,7 +9,7 @@ import { buildTestPrincipal, startTestService, type TestService } from "@pragma/
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
 import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
-import { type JobHandler, performJobBySleeping } from "../run-job.ts";
+import { type JobHandler, sleepForJobDuration } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
 /** A location with its own API key, and methods that send requests to the jobs service. */
@@ -19,12 +19,16 @@ export interface TestJobsClient {
   /** Returns the job as BullMQ stores it. */
   getQueuedJob(id: string): Promise<QueuedJob | undefined>;
   /** Creates a job. Fails if a job with this id already exists. */
-  createJob(body: TestJobBody): Promise<Job>;
+  createJob(body: TestJobBody): Promise<CreateJobResponse>;
   postJob(body: TestJobBody): Promise<Response>;
   postJobProblem(body: TestJobBody): Promise<Problem>;
-  getStatus(id: string): Promise<JobStatus>;
+  getStatus(id: string): Promise<JobWithStateAndProgress>;
   /** Waits until the job is in this state, then returns the job. */
-  waitForState(id: string, state: JobStatus["state"], timeoutSeconds?: number): Promise<JobStatus>;
+  waitForState(
+    id: string,
+    state: JobWithStateAndProgress["state"],
+    timeoutSeconds?: number,
+  ): Promise<JobWithStateAndProgress>;
   isJobRemoved(id: string): Promise<boolean>;
   /** Returns when the next run of a repeating job is due. */
   nextRunAt(id: string): Promise<Date | undefined>;
@@ -42,7 +46,6 @@ export interface TestJobsService extends TestService {
   /** The messages of the `held` jobs that the test has allowed to finish. */
   releasedMessages: Set<string>;
   redis: Redis;
-  /** The BullMQ queue. */
   queue: Queue;
   createTestLocation(): TestJobsClient;
   /** Starts another instance of the service that uses the same PostgreSQL and Redis servers. */
@@ -73,7 +76,7 @@ export async function startTestJobsService(variables: Record<string, string> = {
       throw new Error(message);
     while (message.startsWith("held") && !releasedMessages.has(message) && !controls.signal.aborted) await sleep(25);
     if (message.startsWith("held, then fail")) throw new Error(message);
-    return performJobBySleeping(payload, controls);
+    return sleepForJobDuration(payload, controls);
   };
   const definition = defineJobsService(perform);
   const service = await startTestService(definition, environment);
@@ -87,13 +90,14 @@ export async function startTestJobsService(variables: Record<string, string> = {
     const principal = buildTestPrincipal({ scopes: ["jobs:write"] });
     const locationId = principal.location?.id ?? "";
     const createRequest = (body: TestJobBody) => ({ method: "POST", path: "/v1/jobs/", principal, body });
-    const getStatus = (id: string) => service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobStatus, principal);
+    const getStatus = (id: string) =>
+      service.getJson(`/v1/jobs/${encodeURIComponent(id)}`, JobWithStateAndProgress, principal);
     return {
       principal,
       locationId,
       getQueuedJob: (id) => queue.getJob(toBullJobId({ locationId, id })),
       getStatus,
-      createJob: (body) => service.sendJson(createRequest(body), { status: 201, schema: Job }),
+      createJob: (body) => service.sendJson(createRequest(body), { status: 201, schema: CreateJobResponse }),
       postJob: (body) => service.request("POST", "/v1/jobs/", { principal, body }),
       postJobProblem: (body) => service.requestProblem(createRequest(body)),
       waitForState(id, state, timeoutSeconds = 20) {

@@ -3,12 +3,8 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveContext } from "../context.ts";
-import {
-  deleteLiveOrderRows,
-  findLiveOrdersUnchangedSince,
-  findLocationsWithStaleLiveOrders,
-} from "../queries/orders.ts";
-import { appendOrderDepartureStreamEntries, ensureAndLockLiveOrderStream } from "../queries/streams.ts";
+import { deleteLiveOrderRows, findStaleLiveOrderLocationIds, findStaleLiveOrderStates } from "../queries/orders.ts";
+import { appendLiveOrderDepartureLogEntries, ensureAndLockLiveOrderStream } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -23,12 +19,12 @@ export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" |
     await deleteRowsInBatches(db.sql, "live_orders", db.sql`departed_at < ${cutoff}`);
     await deleteRowsInBatches(db.sql, "final_tills", db.sql`finished_at < ${cutoff}`);
     let removedCount = 0;
-    for (const locationId of await findLocationsWithStaleLiveOrders(db.sql, cutoff)) {
+    for (const locationId of await findStaleLiveOrderLocationIds(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
         const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
-        const orders = await findLiveOrdersUnchangedSince(tx, { locationId, since: cutoff });
+        const orders = await findStaleLiveOrderStates(tx, { locationId, since: cutoff });
         await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
-        const position = await appendOrderDepartureStreamEntries(tx, {
+        const position = await appendLiveOrderDepartureLogEntries(tx, {
           locationId,
           lastPosition,
           orders,

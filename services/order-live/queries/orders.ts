@@ -23,7 +23,7 @@ interface TillKey {
 }
 
 /** Returns the states of these orders, live or departed, by id. */
-export async function findStoredLiveOrderStates(
+export async function findOrderStatesIncludingDeparted(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
 ): Promise<Map<string, StoredLiveOrderState>> {
@@ -33,7 +33,7 @@ export async function findStoredLiveOrderStates(
 }
 
 /** Returns, by order id, the states of the live orders that have this till id or one of these order ids. */
-export async function findLiveOrderStates(
+export async function findTillLiveOrderStates(
   tx: SqlTransaction,
   { locationId, tillId, ids }: OrderKeys & TillKey,
 ): Promise<Map<string, StoredLiveOrderState>> {
@@ -45,7 +45,7 @@ export async function findLiveOrderStates(
 }
 
 /** Returns the states of a location's live orders that have not changed since a given time, by id. */
-export async function findLiveOrdersUnchangedSince(
+export async function findStaleLiveOrderStates(
   tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
 ): Promise<Map<string, StoredLiveOrderState>> {
@@ -55,7 +55,7 @@ export async function findLiveOrdersUnchangedSince(
   return new Map(rows.map(toOrderState));
 }
 
-export async function findLocationsWithStaleLiveOrders(sql: SqlClient, since: Date): Promise<string[]> {
+export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct location_id as id from live_orders where departed_at is null and updated_at < ${since}`;
   return rows.map(({ id }) => id);
@@ -129,7 +129,7 @@ export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids 
  * Returns the response body of a live order. If `locationId` is null, returns the most recently updated order with this
  * id at any location.
  */
-export async function findLiveOrderBody(
+export async function findLiveOrderResponseBody(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<{ body: string; etag: string } | undefined> {

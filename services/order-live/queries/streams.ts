@@ -23,7 +23,7 @@ export async function ensureAndLockLiveOrderStream(tx: SqlTransaction, locationI
 }
 
 /** Appends entries to a location's change log. The caller must hold the lock of the stream. */
-export async function appendLiveOrderStreamEntries(
+export async function appendLiveOrderChangeLogEntries(
   tx: SqlTransaction,
   locationId: string,
   revisions: LiveOrderChangeLogEntry[],
@@ -47,7 +47,7 @@ interface DepartedOrders {
 }
 
 /** Appends the departure of these orders to the location's stream and returns the stream's last position. */
-export async function appendOrderDepartureStreamEntries(
+export async function appendLiveOrderDepartureLogEntries(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,
 ): Promise<number> {
@@ -59,7 +59,7 @@ export async function appendOrderDepartureStreamEntries(
     const position = lastPosition + 1 + revisions.length;
     revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
   }
-  await appendLiveOrderStreamEntries(tx, locationId, revisions);
+  await appendLiveOrderChangeLogEntries(tx, locationId, revisions);
   return lastPosition + revisions.length;
 }
 

@@ -7,21 +7,21 @@ import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-res
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildTestOrderProductRow,
-  createChangedLiveOrderInput,
-  createLiveOrderInput,
+  createChangedTestLiveOrder,
+  createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal, locationId } = buildTestPosPrincipal();
+const { principal, locationId } = buildTestPosPrincipalAndLocation();
 const tillIds = [randomUUID(), randomUUID()];
 /** Two orders for each combination of till, paid, transferred and canceled. Two orders share each opening time. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
-  createLiveOrderInput(
+  createTestLiveOrderInput(
     {
       openedAt: `2026-05-29T10:${String(10 + (index >> 1))}:00.000Z`,
       isPaid: (index & 1) > 0,
@@ -40,7 +40,7 @@ const idsNewestFirst = (orders: OrderLiveInput[]) =>
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
   await orderLive.upsertOrders(principal, ...orders);
-  await orderLive.upsertOrders(buildTestPosPrincipal().principal, createLiveOrderInput());
+  await orderLive.upsertOrders(buildTestPosPrincipalAndLocation().principal, createTestLiveOrderInput());
 });
 afterAll(() => orderLive.remove());
 
@@ -76,10 +76,10 @@ describe("the list of live orders", () => {
   });
 
   describe("of large orders", () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const rows = (count: number) => Array.from({ length: count }, buildTestOrderProductRow);
     const largeOrders = Array.from({ length: 23 }, (_, index) =>
-      createLiveOrderInput({
+      createTestLiveOrderInput({
         openedAt: `2026-05-29T11:${10 + index}:00.000Z`,
         productRowList: rows(index === 7 ? 90 : 9),
       }),
@@ -143,7 +143,7 @@ describe("the list of live orders", () => {
       expect(unread.length).toBeGreaterThan(2);
       expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
       expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
-      expect((await requestList(buildTestPosPrincipal().principal)).status).toBe(200);
+      expect((await requestList(buildTestPosPrincipalAndLocation().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);
       expect((await requestList()).status).toBe(200);
@@ -182,11 +182,11 @@ describe("the list of live orders", () => {
   });
 
   it("updates its counts with each change", async () => {
-    const pos = buildTestPosPrincipal();
-    const [one, other] = [createLiveOrderInput(), createLiveOrderInput()];
+    const pos = buildTestPosPrincipalAndLocation();
+    const [one, other] = [createTestLiveOrderInput(), createTestLiveOrderInput()];
     await orderLive.upsertOrders(pos.principal, one, other);
-    await orderLive.upsertOrders(pos.principal, createChangedLiveOrderInput(one, { isPaid: true }));
-    await orderLive.upsertOrders(pos.principal, { ...createChangedLiveOrderInput(other, {}), tillId: one.tillId });
+    await orderLive.upsertOrders(pos.principal, createChangedTestLiveOrder(one, { isPaid: true }));
+    await orderLive.upsertOrders(pos.principal, { ...createChangedTestLiveOrder(other, {}), tillId: one.tillId });
     const count = async (query: string) => (await orderLive.listOrders(pos.principal, query)).meta.totalCount;
     expect(await Promise.all(["", "?isPaid=true", "?isPaid=false", `?tillId=${one.tillId}`].map(count))).toEqual([
       2, 1, 1, 2,
@@ -195,7 +195,7 @@ describe("the list of live orders", () => {
 
   it("is empty past the last page and for a location without orders", async () => {
     expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
-    const page = await orderLive.listOrders(buildTestPosPrincipal().principal);
+    const page = await orderLive.listOrders(buildTestPosPrincipalAndLocation().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
   });
 
@@ -243,15 +243,15 @@ describe("a live order", () => {
   const orderPath = path + (orders[0]?.id ?? "");
 
   it("has an ETag that changes with the order", async () => {
-    const pos = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const pos = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     await orderLive.upsertOrders(pos.principal, order);
     const requestOrder = (headers = {}) =>
       orderLive.request("GET", path + order.id, { principal: pos.principal, headers });
     const first = await requestOrder();
     const etag = first.headers.get("etag") ?? "";
     expect((await requestOrder({ "if-none-match": etag })).status).toBe(304);
-    await orderLive.upsertOrders(pos.principal, createChangedLiveOrderInput(order, { guestsCount: 7 }));
+    await orderLive.upsertOrders(pos.principal, createChangedTestLiveOrder(order, { guestsCount: 7 }));
     const second = await requestOrder({ "if-none-match": etag });
     expect(second.status).toBe(200);
     expect(second.headers.get("etag")).not.toBe(etag);
@@ -266,7 +266,7 @@ describe("a live order", () => {
         await orderLive.requestProblem({
           method: "GET",
           path: orderPath,
-          principal: buildTestPosPrincipal().principal,
+          principal: buildTestPosPrincipalAndLocation().principal,
         })
       ).code,
     ).toBe("order_not_found");

@@ -3,7 +3,7 @@ import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contr
 import { OrderLive, orderLeftStreamReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
-import { conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
+import { createConditionalJsonResponse, createSerializedJsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
   getReadableLocationId,
@@ -17,7 +17,7 @@ import { defineOrderLiveServiceRoute } from "../context.ts";
 import { liveOrderFilterQueryShape, pickLiveOrderFilterFields } from "../order-filter.ts";
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
-import { findLiveOrderBody } from "../queries/orders.ts";
+import { findLiveOrderResponseBody } from "../queries/orders.ts";
 
 export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   method: "post",
@@ -28,7 +28,7 @@ export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   scope: "orders:write",
   summary: "Create or update open orders",
   description:
-    "Creates or updates up to 50 orders. If any order is invalid, no order is created or updated. The response contains the created and updated orders.\n\n" +
+    "Creates or updates up to 50 live orders of a location. If any order is invalid, no order is created or updated. The response contains the created and updated orders.\n\n" +
     "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than that of the stored order, or if its till is closed and has a report. " +
     "You can therefore safely repeat a request if you did not receive its response.\n\n" +
     "Each created or updated order publishes at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
@@ -42,7 +42,10 @@ export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
     body: upsertLiveOrdersBodyParser,
   },
   responses: {
-    200: { description: "The created and updated orders", schema: z.array(OrderLive) },
+    200: {
+      description: "The orders that were created or updated, without the skipped orders",
+      schema: z.array(OrderLive),
+    },
     204: {
       description:
         "An earlier request with the same `Idempotency-Key` took effect, but its response was too large to store. This response therefore has no body.",
@@ -52,7 +55,7 @@ export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
   async handle({ body: orders, query, principal, services, context }) {
     const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     const responses = await applyLiveOrderUpserts(services, { locationId, orders, context });
-    return jsonTextResponse(200, joinJsonArray(responses));
+    return createSerializedJsonResponse(200, joinJsonArray(responses));
   },
 });
 
@@ -73,7 +76,9 @@ export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
   description:
     "Returns the location's orders whose till has not been closed yet, sorted by opening time, newest first. Orders in training mode are not included.",
   request: { query: liveOrdersQuery.extend(paginationQueryShape) },
-  responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
+  responses: {
+    200: { description: "A page of live orders, most recently opened first", schema: paginatedSchema(OrderLive) },
+  },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
@@ -105,16 +110,19 @@ export const getLiveOrderRoute = defineOrderLiveServiceRoute({
   summary: "Get a live order",
   description:
     "Returns a live order. Once the order's till is closed and has a report, get the order from `/v1/orders/{id}` or `/v2/orders/{id}` instead.",
-  request: { params: z.object({ id: z.guid().meta({ description: "ID of the order" }) }) },
+  request: { params: z.object({ id: z.guid().meta({ description: "ID of the live order" }) }) },
   responses: {
-    200: { description: "The order", schema: OrderLive },
+    200: { description: "The live order in its current state", schema: OrderLive },
     304: { description: "The client's cached response is current" },
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const order = await findLiveOrderBody(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    const order = await findLiveOrderResponseBody(services.db.sql, {
+      id,
+      locationId: getReadableLocationId(principal),
+    });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
-    return conditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
+    return createConditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
   },
 });
 
@@ -164,7 +172,7 @@ export const streamLiveOrdersRoute = defineOrderLiveServiceRoute({
   },
   responses: {
     200: {
-      description: "The event stream",
+      description: "A stream of server-sent events, which stays open",
       schema: z.string(),
       example: streamExample,
       contentType: "text/event-stream",

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { OrderLeftStreamEventData, OrderLive } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readServerSentEvents, type ServerSentEvent } from "@pragma/runtime/testing/server-sent-event-reader";
+import { type ServerSentEvent, startServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfigSchema } from "../config.ts";
 import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
 import {
   buildTestOrderProductRow,
-  createChangedLiveOrderInput,
-  createLiveOrderInput,
+  createChangedTestLiveOrder,
+  createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   openTestLiveOrderStream,
   sendTestLiveOrderUpsert,
   startTestOrderLiveService,
@@ -33,19 +33,19 @@ const revisionsOf = (events: ServerSentEvent[]) => events.map(({ data }) => data
 
 describe("a new stream", () => {
   it("sends the current orders, a ready event, and then each change", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const orders = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const orders = [createTestLiveOrderInput(), createTestLiveOrderInput(), createTestLiveOrderInput()];
     await orderLive.upsertOrders(principal, ...orders);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(4);
     expect(typesOf(stream.events)).toEqual(["order", "order", "order", "ready"]);
     expect(stream.events.map(({ id }) => id)).toEqual([undefined, undefined, undefined, `${locationId}:3`]);
-    const first = createChangedLiveOrderInput(orders[0] ?? createLiveOrderInput(), { isPaid: true });
+    const first = createChangedTestLiveOrder(orders[0] ?? createTestLiveOrderInput(), { isPaid: true });
     await orderLive.upsertOrders(principal, first);
     await orderLive.upsertOrders(
       principal,
-      createChangedLiveOrderInput(first, { isCanceled: true }),
-      createLiveOrderInput(),
+      createChangedTestLiveOrder(first, { isCanceled: true }),
+      createTestLiveOrderInput(),
     );
     const events = (await stream.waitForEvents(7)).slice(4);
     expect(events.map(({ id, type }) => `${id} ${type}`)).toEqual(
@@ -58,20 +58,20 @@ describe("a new stream", () => {
   });
 
   it("does not send orders of other locations", async () => {
-    const [pos, otherPos] = [buildTestPosPrincipal(), buildTestPosPrincipal()];
+    const [pos, otherPos] = [buildTestPosPrincipalAndLocation(), buildTestPosPrincipalAndLocation()];
     const stream = await orderLive.openStream(pos.principal);
     await stream.waitForEvents(1, "ready");
-    await orderLive.upsertOrders(otherPos.principal, createLiveOrderInput());
-    await orderLive.upsertOrders(pos.principal, createLiveOrderInput());
+    await orderLive.upsertOrders(otherPos.principal, createTestLiveOrderInput());
+    await orderLive.upsertOrders(pos.principal, createTestLiveOrderInput());
     expect((await stream.waitForEvents(2)).map(({ data }) => data.locationId)).toEqual([undefined, pos.locationId]);
     await stream.close();
   });
 
   it("sends, within 700 ms, changes that another instance received", async () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const stream = await openTestLiveOrderStream(otherInstance, principal);
     await stream.waitForEvents(1, "ready");
-    const order = createLiveOrderInput();
+    const order = createTestLiveOrderInput();
     await sendTestLiveOrderUpsert(orderLive, principal, order);
     const sentAt = performance.now();
     await stream.waitForEvents(1, "order");
@@ -80,8 +80,8 @@ describe("a new stream", () => {
   });
 
   it("sends changes without a notification by polling", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
@@ -97,8 +97,8 @@ describe("a new stream", () => {
   });
 
   it("sends the final state of every order and no revision twice while orders change", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const orders = Array.from({ length: 120 }, () => createLiveOrderInput());
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const orders = Array.from({ length: 120 }, () => createTestLiveOrderInput());
     for (let start = 0; start < orders.length; start += 40)
       await orderLive.upsertOrders(principal, ...orders.slice(start, start + 40));
     let shouldStop = false;
@@ -108,7 +108,7 @@ describe("a new stream", () => {
         await sendTestLiveOrderUpsert(
           round % 2 ? orderLive : otherInstance,
           principal,
-          ...changedOrders.map((order) => createChangedLiveOrderInput(order, { guestsCount: round })),
+          ...changedOrders.map((order) => createChangedTestLiveOrder(order, { guestsCount: round })),
         );
       }
     })();
@@ -120,7 +120,7 @@ describe("a new stream", () => {
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     shouldStop = true;
     await concurrentChanges;
-    const last = createLiveOrderInput();
+    const last = createTestLiveOrderInput();
     await orderLive.upsertOrders(principal, last);
     const expected = new Map<string, unknown>();
     for (let index = 0; index < 2; index++) {
@@ -144,11 +144,11 @@ describe("a new stream", () => {
 
 describe("a resumed stream", () => {
   it("continues after the last event id on any instance, without gaps or duplicates", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     const sentRevisions: string[] = [];
     const changeOrder = async () => {
-      const next = createChangedLiveOrderInput(order, { guestsCount: sentRevisions.length });
+      const next = createChangedTestLiveOrder(order, { guestsCount: sentRevisions.length });
       await orderLive.upsertOrders(principal, next);
       sentRevisions.push(next.revisionHash);
     };
@@ -175,8 +175,8 @@ describe("a resumed stream", () => {
     ["of a later position", (locationId) => `${locationId}:99`],
     ["that is malformed", () => "yesterday"],
   ])("restarts with a reset after an event id %s", async (_, createEventId) => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal, { lastEventId: createEventId(locationId) });
     await stream.waitForEvents(3);
@@ -188,12 +188,12 @@ describe("a resumed stream", () => {
   });
 
   it("restarts after an event id older than the log and continues after a later event id", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     const revisions = [
       order,
-      createChangedLiveOrderInput(order, {}),
-      createChangedLiveOrderInput(order, { isPaid: true }),
+      createChangedTestLiveOrder(order, {}),
+      createChangedTestLiveOrder(order, { isPaid: true }),
     ];
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     await orderLive.db.sql`
@@ -214,8 +214,8 @@ describe("a resumed stream", () => {
   });
 
   it("continues after an empty log if nothing has changed since", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    await orderLive.upsertOrders(principal, createLiveOrderInput());
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
     await orderLive.db.sql`delete from order_revisions where location_id = ${locationId}`;
     const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:1` });
     expect(typesOf(await stream.waitForEvents(1))).toEqual(["ready"]);
@@ -225,24 +225,24 @@ describe("a resumed stream", () => {
 
 describe("a stream with filters", () => {
   it("sends matching orders, and a left event when an order no longer matches", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const [tillId, otherTill] = [randomUUID(), randomUUID()];
-    const order = createLiveOrderInput({}, { tillId });
+    const order = createTestLiveOrderInput({}, { tillId });
     await orderLive.upsertOrders(
       principal,
       order,
-      createLiveOrderInput({ isPaid: true }, { tillId }),
-      createLiveOrderInput({}, { tillId: otherTill }),
+      createTestLiveOrderInput({ isPaid: true }, { tillId }),
+      createTestLiveOrderInput({}, { tillId: otherTill }),
     );
     const stream = await orderLive.openStream(principal, { query: `?isPaid=false&tillId=${tillId.toUpperCase()}` });
     await stream.waitForEvents(1, "ready");
     expect(typesOf(stream.events)).toEqual(["order", "ready"]);
     const changes = [
-      createChangedLiveOrderInput(order, { guestsCount: 9 }),
-      createChangedLiveOrderInput(order, { isPaid: true }),
-      createChangedLiveOrderInput(order, { isPaid: true, guestsCount: 8 }),
-      createChangedLiveOrderInput(order, { isPaid: false }),
-      { ...createChangedLiveOrderInput(order, {}), tillId: otherTill },
+      createChangedTestLiveOrder(order, { guestsCount: 9 }),
+      createChangedTestLiveOrder(order, { isPaid: true }),
+      createChangedTestLiveOrder(order, { isPaid: true, guestsCount: 8 }),
+      createChangedTestLiveOrder(order, { isPaid: false }),
+      { ...createChangedTestLiveOrder(order, {}), tillId: otherTill },
     ];
     for (const change of changes) await orderLive.upsertOrders(principal, change);
     const events = (await stream.waitForEvents(6)).slice(2);
@@ -258,9 +258,9 @@ describe("a stream with filters", () => {
   });
 
   it("advances its event id past changes that do not match", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const response = await orderLive.request("GET", `${path}?isCanceled=true`, { principal });
-    await orderLive.upsertOrders(principal, createLiveOrderInput(), createLiveOrderInput());
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput(), createTestLiveOrderInput());
     const reader = response.body?.getReader();
     let text = "";
     await eventually("a heartbeat with an event id", async () => {
@@ -275,18 +275,18 @@ describe("a stream with filters", () => {
 describe("a client", () => {
   /** Sends changes of 100 KB and returns their revision hashes. */
   async function sendLargeChanges(
-    { principal }: ReturnType<typeof buildTestPosPrincipal>,
+    { principal }: ReturnType<typeof buildTestPosPrincipalAndLocation>,
     { count }: { count: number },
   ) {
-    const order = createLiveOrderInput({ productRowList: Array.from({ length: 75 }, buildTestOrderProductRow) });
+    const order = createTestLiveOrderInput({ productRowList: Array.from({ length: 75 }, buildTestOrderProductRow) });
     const revisions = Array.from({ length: count }, (_, index) =>
-      createChangedLiveOrderInput(order, { guestsCount: index }),
+      createChangedTestLiveOrder(order, { guestsCount: index }),
     );
     for (const revision of revisions) await orderLive.upsertOrders(principal, revision);
     return revisions.map(({ revisionHash }) => revisionHash);
   }
   const openResponse = async (
-    { principal }: ReturnType<typeof buildTestPosPrincipal>,
+    { principal }: ReturnType<typeof buildTestPosPrincipalAndLocation>,
     service: TestService = orderLive,
   ) => {
     const response = await service.request("GET", path, { principal });
@@ -295,24 +295,24 @@ describe("a client", () => {
   };
 
   it("that is slow receives all changes at its own pace", async () => {
-    const pos = buildTestPosPrincipal();
+    const pos = buildTestPosPrincipalAndLocation();
     const response = await openResponse(
       pos,
       await orderLive.startAnotherInstance({ STREAM_STALL_TIMEOUT_SECONDS: "60" }),
     );
     const sentRevisions = await sendLargeChanges(pos, { count: 40 });
-    const stream = readServerSentEvents(response);
+    const stream = startServerSentEventReader(response);
     await stream.waitForEvents(40, "order");
     expect(revisionsOf(stream.events.filter(({ type }) => type === "order"))).toEqual(sentRevisions);
     await stream.close();
   });
 
   it("that reads nothing is disconnected with the reason slow, and its buffer is dropped", async () => {
-    const pos = buildTestPosPrincipal();
+    const pos = buildTestPosPrincipalAndLocation();
     const response = await openResponse(pos);
     await sendLargeChanges(pos, { count: 3 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
-    const stream = readServerSentEvents(response);
+    const stream = startServerSentEventReader(response);
     await stream.waitForEnd();
     expect(stream.ending).toBe("ended");
     expect(stream.events.at(-1)).toMatchObject({ type: "closed", data: { reason: "slow" } });
@@ -320,21 +320,21 @@ describe("a client", () => {
   });
 
   it("receives heartbeats from an idle stream", async () => {
-    const stream = await orderLive.openStream(buildTestPosPrincipal().principal);
+    const stream = await orderLive.openStream(buildTestPosPrincipalAndLocation().principal);
     await eventually("two heartbeats", () => stream.comments.length > 1, { timeoutSeconds: 4 });
     expect(stream.comments[0]).toMatch(/^ ?heartbeat$/);
     await stream.close();
   });
 
   it("opens no stream for a HEAD request", async () => {
-    const response = await orderLive.request("HEAD", path, { principal: buildTestPosPrincipal().principal });
+    const response = await orderLive.request("HEAD", path, { principal: buildTestPosPrincipalAndLocation().principal });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 });
 
 describe("a stopping process", () => {
   it("ends its streams with a retry time and opens no new streams", async () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const stopping = await orderLive.startAnotherInstance();
     const stream = await openTestLiveOrderStream(stopping, principal);
     await stream.waitForEvents(1, "ready");
@@ -347,7 +347,7 @@ describe("a stopping process", () => {
     expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([503, "1"]);
     await rejected.body?.cancel();
     const resumedStream = await orderLive.openStream(principal, { lastEventId: stream.lastEventId });
-    await orderLive.upsertOrders(principal, createLiveOrderInput());
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
     await resumedStream.waitForEvents(1, "order");
     await resumedStream.close();
   });

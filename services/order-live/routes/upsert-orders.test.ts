@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
   buildTestOrderProductRow,
-  createChangedLiveOrderInput,
-  createLiveOrderInput,
+  createChangedTestLiveOrder,
+  createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -25,8 +25,8 @@ const typesOf = async (id: string) => (await orderLive.publishedEvents(id)).map(
 
 describe("an upserted order", () => {
   it("is returned with all fields and times, also by its id", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput({ roomName: "Terrasse", channel: "phone" }, { customFooter: "Merci" });
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ roomName: "Terrasse", channel: "phone" }, { customFooter: "Merci" });
     const [applied] = await orderLive.upsertOrders(principal, order);
     expect(applied).toMatchObject({
       ...order,
@@ -44,41 +44,48 @@ describe("an upserted order", () => {
   });
 
   it("keeps createdAt and sets updatedAt on each change", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     const [first] = await orderLive.upsertOrders(principal, order);
-    const [second] = await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 5 }));
+    const [second] = await orderLive.upsertOrders(principal, createChangedTestLiveOrder(order, { guestsCount: 5 }));
     expect(second?.createdAt).toBe(first?.createdAt);
     expect(Date.parse(second?.updatedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.updatedAt ?? ""));
     expect(second?.data.guestsCount).toBe(5);
   });
 
   it("is stored under the UUID when its id begins with an s", async () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const id = randomUUID();
-    const [applied] = await orderLive.upsertOrders(principal, createLiveOrderInput({}, { id: `s${id.toUpperCase()}` }));
+    const [applied] = await orderLive.upsertOrders(
+      principal,
+      createTestLiveOrderInput({}, { id: `s${id.toUpperCase()}` }),
+    );
     expect(applied).toMatchObject({ id, data: { id } });
   });
 
   it("is skipped when its revision is already stored, or older than the stored revision", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     expect(await orderLive.upsertOrders(principal, { ...order, data: { ...order.data, guestsCount: 9 } })).toEqual([]);
-    const late = createChangedLiveOrderInput(order, { modifiedAt: "2026-05-29T12:19:59.999+02:00" });
+    const late = createChangedTestLiveOrder(order, { modifiedAt: "2026-05-29T12:19:59.999+02:00" });
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
-    const sameTime = createChangedLiveOrderInput(order, { guestsCount: 3 });
+    const sameTime = createChangedTestLiveOrder(order, { guestsCount: 3 });
     expect(await orderLive.upsertOrders(principal, sameTime)).toHaveLength(1);
-    const withoutTime = createChangedLiveOrderInput(order, { modifiedAt: null, guestsCount: 4 });
+    const withoutTime = createChangedTestLiveOrder(order, { modifiedAt: null, guestsCount: 4 });
     expect(await orderLive.upsertOrders(principal, withoutTime)).toHaveLength(1);
-    // A change without `modifiedAt` does not clear the stored `modifiedAt`.
+    // The late order is skipped, because the change without `modifiedAt` did not clear the stored `modifiedAt`.
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).data[0]?.data.guestsCount).toBe(4);
   });
 
   it("that is unchanged is omitted from the response", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const [unchanged, other, third] = [createLiveOrderInput(), createLiveOrderInput(), createLiveOrderInput()];
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const [unchanged, other, third] = [
+      createTestLiveOrderInput(),
+      createTestLiveOrderInput(),
+      createTestLiveOrderInput(),
+    ];
     await orderLive.upsertOrders(principal, unchanged);
     const applied = await orderLive.upsertOrders(principal, other, unchanged, third);
     expect(applied.map(({ id }) => id)).toEqual([other.id, third.id]);
@@ -86,10 +93,10 @@ describe("an upserted order", () => {
   });
 
   it("is separate from another location's order with the same id", async () => {
-    const [pos, otherPos] = [buildTestPosPrincipal(), buildTestPosPrincipal()];
-    const order = createLiveOrderInput({ comment: "mine" });
+    const [pos, otherPos] = [buildTestPosPrincipalAndLocation(), buildTestPosPrincipalAndLocation()];
+    const order = createTestLiveOrderInput({ comment: "mine" });
     await orderLive.upsertOrders(pos.principal, order);
-    const otherOrder = createChangedLiveOrderInput(order, { comment: "theirs" });
+    const otherOrder = createChangedTestLiveOrder(order, { comment: "theirs" });
     const [applied] = await orderLive.upsertOrders(otherPos.principal, otherOrder);
     expect(applied).toMatchObject({ locationId: otherPos.locationId, data: { comment: "theirs" } });
     const getComment = async ({ principal }: typeof pos) => {
@@ -107,8 +114,10 @@ describe("an upserted order", () => {
 
   it("belongs to the existing location that an API key for all locations names", async () => {
     const { id } = orderLive.accounts.addLocation();
-    const { principal } = buildTestPosPrincipal({ scopes: ["orders:write", "orders:read", "locations:any"] });
-    const body = [createLiveOrderInput()];
+    const { principal } = buildTestPosPrincipalAndLocation({
+      scopes: ["orders:write", "orders:read", "locations:any"],
+    });
+    const body = [createTestLiveOrderInput()];
     const requestTo = (locationId: string) => ({
       method: "POST",
       path: `${path}?locationId=${locationId}`,
@@ -121,16 +130,16 @@ describe("an upserted order", () => {
     expect(unknown.code).toBe("location_not_found");
     const forbidden = await orderLive.requestProblem({
       ...requestTo(id),
-      principal: buildTestPosPrincipal().principal,
+      principal: buildTestPosPrincipalAndLocation().principal,
     });
     expect(forbidden.code).toBe("location_forbidden");
   });
 
   it("is applied and streamed once per Idempotency-Key", async () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    const request = { principal, body: [createLiveOrderInput()], headers: { "idempotency-key": randomUUID() } };
+    const request = { principal, body: [createTestLiveOrderInput()], headers: { "idempotency-key": randomUUID() } };
     const first = await orderLive.request("POST", path, request);
     const repeated = await orderLive.request("POST", path, request);
     expect(await repeated.text()).toBe(await first.text());
@@ -141,16 +150,16 @@ describe("an upserted order", () => {
 
 describe("the events of an order", () => {
   it("follow its changes and are numbered", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const opened = createLiveOrderInput();
-    const withRow = createChangedLiveOrderInput(opened, {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const opened = createTestLiveOrderInput();
+    const withRow = createChangedTestLiveOrder(opened, {
       productRowList: [...opened.data.productRowList, buildTestOrderProductRow()],
     });
-    const partlyPaid = createChangedLiveOrderInput(withRow, { leftToPay: 1000 });
-    const paid = createChangedLiveOrderInput(partlyPaid, { isPaid: true, leftToPay: 0 });
-    const printed = createChangedLiveOrderInput(paid, { postPaymentPrintCount: 1 });
-    const reopened = createChangedLiveOrderInput(printed, { isPaid: false });
-    const paidAgain = createChangedLiveOrderInput(reopened, { isPaid: true });
+    const partlyPaid = createChangedTestLiveOrder(withRow, { leftToPay: 1000 });
+    const paid = createChangedTestLiveOrder(partlyPaid, { isPaid: true, leftToPay: 0 });
+    const printed = createChangedTestLiveOrder(paid, { postPaymentPrintCount: 1 });
+    const reopened = createChangedTestLiveOrder(printed, { isPaid: false });
+    const paidAgain = createChangedTestLiveOrder(reopened, { isPaid: true });
     for (const order of [opened, withRow, partlyPaid, paid, printed, reopened, paidAgain]) {
       expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     }
@@ -181,29 +190,33 @@ describe("the events of an order", () => {
     [[], { manuallyClosed: true }],
     [[], { isTraining: true, isPaid: true }],
   ])("are %j for a new order with %j", async (events, data) => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput(data);
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput(data);
     await orderLive.upsertOrders(principal, order);
     expect(await typesOf(order.id)).toEqual(events);
   });
 
   it("do not include a change that only rearranges products", async () => {
-    const { principal } = buildTestPosPrincipal();
-    const order = createLiveOrderInput({ productRowList: [buildTestOrderProductRow(), buildTestOrderProductRow()] });
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({
+      productRowList: [buildTestOrderProductRow(), buildTestOrderProductRow()],
+    });
     await orderLive.upsertOrders(principal, order);
     await orderLive.upsertOrders(
       principal,
-      createChangedLiveOrderInput(order, { productRowList: [...order.data.productRowList].reverse() }),
+      createChangedTestLiveOrder(order, { productRowList: [...order.data.productRowList].reverse() }),
     );
     expect(await typesOf(order.id)).toEqual(["order.call"]);
   });
 
   it("keep the 200 devices that were published last", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const sendFromDevices = (first: number) =>
       orderLive.upsertOrders(
         principal,
-        ...Array.from({ length: 50 }, (_, index) => createLiveOrderInput({ deviceIdentifier: `d${first + index}` })),
+        ...Array.from({ length: 50 }, (_, index) =>
+          createTestLiveOrderInput({ deviceIdentifier: `d${first + index}` }),
+        ),
       );
     for (let first = 0; first < 250; first += 50) await sendFromDevices(first);
     const devices = await orderLive.db.sql`select id from published_devices where location_id = ${locationId}`;
@@ -213,18 +226,22 @@ describe("the events of an order", () => {
   });
 
   it("include the device at most once an hour or when its name changes", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const [deviceIdentifier, other] = [randomUUID(), randomUUID()];
-    const order = createLiveOrderInput({ deviceIdentifier, deviceName: "Bar" });
-    await orderLive.upsertOrders(principal, order, createLiveOrderInput({ deviceIdentifier: other, deviceName: null }));
-    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 3 }));
-    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 4, deviceName: null }));
+    const order = createTestLiveOrderInput({ deviceIdentifier, deviceName: "Bar" });
     await orderLive.upsertOrders(
       principal,
-      createChangedLiveOrderInput(order, { guestsCount: 5, deviceName: "Terrasse" }),
+      order,
+      createTestLiveOrderInput({ deviceIdentifier: other, deviceName: null }),
+    );
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(order, { guestsCount: 3 }));
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(order, { guestsCount: 4, deviceName: null }));
+    await orderLive.upsertOrders(
+      principal,
+      createChangedTestLiveOrder(order, { guestsCount: 5, deviceName: "Terrasse" }),
     );
     await orderLive.db.sql`update published_devices set published_at = published_at - interval '61 minutes'`;
-    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(order, { guestsCount: 6, deviceName: null }));
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(order, { guestsCount: 6, deviceName: null }));
     const rows = await orderLive.db.sql<{ body: string }[]>`
       select body from recorded_outbox where type = 'device.seen' and location_id = ${locationId} order by position`;
     expect(rows.map(({ body }) => JSON.parse(body).data).map(({ deviceId, name }) => [deviceId, name])).toEqual([
@@ -238,28 +255,28 @@ describe("the events of an order", () => {
 
 describe("a training order", () => {
   it("is returned and can be read by id, but is in no list or stream", async () => {
-    const { principal } = buildTestPosPrincipal();
+    const { principal } = buildTestPosPrincipalAndLocation();
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    const order = createLiveOrderInput({ isTraining: true });
+    const order = createTestLiveOrderInput({ isTraining: true });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     expect((await orderLive.request("GET", path + order.id, { principal })).status).toBe(200);
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
-    await orderLive.upsertOrders(principal, createLiveOrderInput());
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
     await stream.waitForEvents(1, "order");
     expect(stream.events.map(({ type }) => type)).toEqual(["ready", "order"]);
     await stream.close();
   });
 
   it("is listed after it has left training mode, and is removed from the list when it is in training mode again", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
-    const order = createLiveOrderInput({ isTraining: true });
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ isTraining: true });
     await orderLive.upsertOrders(principal, order);
     const stream = await orderLive.openStream(principal);
     await stream.waitForEvents(1, "ready");
-    const realOrder = createChangedLiveOrderInput(order, { isTraining: false });
+    const realOrder = createChangedTestLiveOrder(order, { isTraining: false });
     await orderLive.upsertOrders(principal, realOrder);
-    await orderLive.upsertOrders(principal, createChangedLiveOrderInput(realOrder, { isTraining: true }));
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(realOrder, { isTraining: true }));
     const [, appeared, left] = await stream.waitForEvents(3);
     expect(appeared).toMatchObject({ type: "order", data: { id: order.id } });
     expect(left).toMatchObject({
@@ -274,9 +291,9 @@ describe("a training order", () => {
 
 describe("a body of several megabytes", () => {
   const rows = Array.from({ length: 100 }, buildTestOrderProductRow);
-  const orders = Array.from({ length: 20 }, () => createLiveOrderInput({ productRowList: rows }));
+  const orders = Array.from({ length: 20 }, () => createTestLiveOrderInput({ productRowList: rows }));
   const body = JSON.stringify(orders);
-  const { principal, locationId } = buildTestPosPrincipal();
+  const { principal, locationId } = buildTestPosPrincipalAndLocation();
 
   it("is applied and published like a small body", async () => {
     const applied = await orderLive.upsertOrders(principal, ...orders);

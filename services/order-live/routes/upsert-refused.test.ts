@@ -5,24 +5,24 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildTestOrderProductRow,
-  createChangedLiveOrderInput,
-  createLiveOrderInput,
+  createChangedTestLiveOrder,
+  createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLiveService;
-const { principal } = buildTestPosPrincipal();
+const { principal } = buildTestPosPrincipalAndLocation();
 beforeAll(async () => {
   orderLive = await startTestOrderLiveService();
 });
 afterAll(() => orderLive.remove());
 
 const path = "/v1/orders-live/";
-const createOrders = (count: number) => Array.from({ length: count }, () => createLiveOrderInput());
+const createOrders = (count: number) => Array.from({ length: count }, () => createTestLiveOrderInput());
 
 /** Sends an invalid body, expects that nothing is stored, and returns the problem. */
 async function postInvalid(body: unknown, headers: Record<string, string> = {}) {
@@ -39,36 +39,46 @@ describe("an invalid upsert", () => {
   it.each<[string, () => unknown, string, string]>([
     ["no order", () => [], "", "too_small"],
     ["51 orders", () => createOrders(51), "", "too_big"],
-    ["one order without a list", () => createLiveOrderInput(), "", "invalid_type"],
+    ["one order without a list", () => createTestLiveOrderInput(), "", "invalid_type"],
     ["an item that is not an object", () => [...createOrders(1), 7], "[1]", "invalid_type"],
     [
       "a tillId that is not a UUID",
-      () => [{ ...createLiveOrderInput(), tillId: "caisse 1" }],
+      () => [{ ...createTestLiveOrderInput(), tillId: "caisse 1" }],
       "[0].tillId",
       "invalid_format",
     ],
-    ["no revisionHash", () => [{ ...createLiveOrderInput(), revisionHash: undefined }], "[0].revisionHash", "required"],
-    ["an empty revisionHash", () => [{ ...createLiveOrderInput(), revisionHash: "" }], "[0].revisionHash", "too_small"],
+    [
+      "no revisionHash",
+      () => [{ ...createTestLiveOrderInput(), revisionHash: undefined }],
+      "[0].revisionHash",
+      "required",
+    ],
+    [
+      "an empty revisionHash",
+      () => [{ ...createTestLiveOrderInput(), revisionHash: "" }],
+      "[0].revisionHash",
+      "too_small",
+    ],
     [
       "a revisionHash with a null character",
-      () => [{ ...createLiveOrderInput(), revisionHash: "a\0" }],
+      () => [{ ...createTestLiveOrderInput(), revisionHash: "a\0" }],
       "[0].revisionHash",
       "custom",
     ],
-    ["no data", () => [...createOrders(1), { ...createLiveOrderInput(), data: undefined }], "[1].data", "required"],
+    ["no data", () => [...createOrders(1), { ...createTestLiveOrderInput(), data: undefined }], "[1].data", "required"],
     [
       "a fraction of a cent",
-      () => [withOrderData(createLiveOrderInput(), { total: 12.5 })],
+      () => [withOrderData(createTestLiveOrderInput(), { total: 12.5 })],
       "[0].data.total",
       "invalid_type",
     ],
     [
       "data of another order",
-      () => [withOrderData(createLiveOrderInput(), { id: randomUUID() })],
+      () => [withOrderData(createTestLiveOrderInput(), { id: randomUUID() })],
       "[0].data.id",
       "mismatch",
     ],
-    ["a number as zip code", () => [{ ...createLiveOrderInput(), zipCode: 33000 }], "[0].zipCode", "invalid_type"],
+    ["a number as zip code", () => [{ ...createTestLiveOrderInput(), zipCode: 33000 }], "[0].zipCode", "invalid_type"],
   ])("returns 400 for %s", async (_, body, issuePath, code) => {
     const problem = await postInvalid(body());
     expect(problem).toMatchObject({ status: 400, code: "invalid_request" });
@@ -76,9 +86,9 @@ describe("an invalid upsert", () => {
   });
 
   it("returns 400 for a duplicate order, also with its id in another notation", async () => {
-    const order = createLiveOrderInput();
+    const order = createTestLiveOrderInput();
     const duplicate = { ...order, id: `s${order.id.toUpperCase()}` };
-    const problem = await postInvalid([order, createLiveOrderInput(), duplicate]);
+    const problem = await postInvalid([order, createTestLiveOrderInput(), duplicate]);
     expect(problem.errors).toEqual([
       { in: "body", path: "[2].id", code: "duplicate", message: expect.stringContaining("order at index 0") },
     ]);
@@ -90,7 +100,7 @@ describe("an invalid upsert", () => {
     );
     const options = {
       principal,
-      body: [...orders, withOrderData(createLiveOrderInput(), { id: randomUUID(), openedAt: "yesterday" })],
+      body: [...orders, withOrderData(createTestLiveOrderInput(), { id: randomUUID(), openedAt: "yesterday" })],
     };
     const problem = await orderLive.requestProblem({ method: "POST", path: `${path}?locationId=7`, ...options });
     expect(problem.errors?.map((issue) => `${issue.in} ${issue.path}`).sort()).toEqual(
@@ -108,7 +118,7 @@ describe("an invalid upsert", () => {
   it("applies none of 50 orders when the last is invalid", async () => {
     const problem = await postInvalid([
       ...createOrders(49),
-      withOrderData(createLiveOrderInput(), { guestsCount: -1 }),
+      withOrderData(createTestLiveOrderInput(), { guestsCount: -1 }),
     ]);
     expect(problem.errors).toMatchObject([{ path: "[49].data.guestsCount" }]);
   });
@@ -124,11 +134,11 @@ describe("an invalid upsert", () => {
   it.each<[string, () => unknown]>([
     [
       "an order with too many rows",
-      () => [withOrderData(createLiveOrderInput(), { productRowList: Array(10_001).fill(0) })],
+      () => [withOrderData(createTestLiveOrderInput(), { productRowList: Array(10_001).fill(0) })],
     ],
     [
       "an order that is too large for an event",
-      () => [withOrderData(createLiveOrderInput(), { productRowList: createLargeRows() })],
+      () => [withOrderData(createTestLiveOrderInput(), { productRowList: createLargeRows() })],
     ],
     ["megabytes of empty objects", () => [{ x: Array(500_000).fill({}) }]],
     ["thousands of orders", () => Array(300_000).fill({})],
@@ -166,8 +176,8 @@ describe("an invalid upsert", () => {
 
 describe("the daily quota of a location", () => {
   it("rejects a request that exceeds it, and does not count skipped orders", async () => {
-    const pos = buildTestPosPrincipal();
-    const order = createLiveOrderInput();
+    const pos = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
     const [applied] = await orderLive.upsertOrders(pos.principal, order);
     const bytes = Buffer.byteLength(JSON.stringify(applied));
     const limitedInstance = await orderLive.startAnotherInstance({
@@ -175,13 +185,13 @@ describe("the daily quota of a location", () => {
     });
     const send = (...orders: OrderLiveInput[]) =>
       limitedInstance.request("POST", path, { principal: pos.principal, body: orders });
-    expect((await send(createChangedLiveOrderInput(order, {}))).status).toBe(200);
+    expect((await send(createChangedTestLiveOrder(order, {}))).status).toBe(200);
     const lastRevisionHash = (await orderLive.listOrders(pos.principal)).data[0]?.revisionHash;
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const response = await send({ ...order, revisionHash: lastRevisionHash ?? "" });
       expect([response.status, await response.text()]).toEqual([200, "[]"]);
     }
-    const rejected = await send(createChangedLiveOrderInput(order, { guestsCount: 9 }), createLiveOrderInput());
+    const rejected = await send(createChangedTestLiveOrder(order, { guestsCount: 9 }), createTestLiveOrderInput());
     expect(rejected.status).toBe(429);
     const retryAfterSeconds = Number(rejected.headers.get("retry-after"));
     expect(retryAfterSeconds > 0 && retryAfterSeconds <= 24 * 60 * 60).toBe(true);
@@ -191,10 +201,10 @@ describe("the daily quota of a location", () => {
     });
     const { data } = await orderLive.listOrders(pos.principal);
     expect(data.map(({ revisionHash }) => revisionHash)).toEqual([lastRevisionHash]);
-    const otherPos = buildTestPosPrincipal();
+    const otherPos = buildTestPosPrincipalAndLocation();
     const response = await limitedInstance.request("POST", path, {
       principal: otherPos.principal,
-      body: [createLiveOrderInput()],
+      body: [createTestLiveOrderInput()],
     });
     expect(response.status).toBe(200);
   });
@@ -202,8 +212,8 @@ describe("the daily quota of a location", () => {
 
 describe("a large order", () => {
   it("of up to 512 KB is applied, and its event is published", async () => {
-    const pos = buildTestPosPrincipal();
-    const order = createLiveOrderInput({ productRowList: createLargeRows().slice(0, 30) });
+    const pos = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ productRowList: createLargeRows().slice(0, 30) });
     const remainingBytes = 512 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
     const rows = Array.from({ length: Math.floor(remainingBytes / 12_000) }, () => ({
       ...buildTestOrderProductRow(),
@@ -217,9 +227,9 @@ describe("a large order", () => {
   });
 
   it("is applied with gzip, and characters that PostgreSQL cannot store are kept in its JSON", async () => {
-    const pos = buildTestPosPrincipal();
+    const pos = buildTestPosPrincipalAndLocation();
     const rows = Array.from({ length: 200 }, buildTestOrderProductRow);
-    const order = createLiveOrderInput({
+    const order = createTestLiveOrderInput({
       productRowList: rows,
       comment: "a\0b \ud800",
       deviceIdentifier: "\0d\udfff",

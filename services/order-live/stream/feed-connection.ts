@@ -5,10 +5,10 @@ import type { LiveOrderStreamConnection } from "./live-connection.ts";
 import type { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import {
   formatInitialLiveOrderEvent,
-  formatStreamReadyEvent,
-  formatStreamResetEvent,
+  formatOrderStreamReadyEvent,
+  formatOrderStreamResetEvent,
   type LiveOrderStreamResetReason,
-  parseStreamEventId,
+  parseOrderStreamEventId,
 } from "./stream-events.ts";
 
 /** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
@@ -24,7 +24,7 @@ export async function findLiveOrderStreamStart(
   lastEventId: string | undefined,
 ): Promise<LiveOrderStreamStart> {
   if (lastEventId === undefined) return {};
-  const position = parseStreamEventId(locationId, lastEventId);
+  const position = parseOrderStreamEventId(locationId, lastEventId);
   const { first, last } = await findLiveOrderLogRange(sql, locationId);
   if (position === undefined || position > last) return { reset: "unknown" };
   return position < first ? { reset: "expired" } : { after: position };
@@ -35,7 +35,7 @@ export async function findLiveOrderStreamStart(
  * the log. Then sends the log as fast as the client reads. At the end of the log, the connection receives new changes
  * together with other connections. A connection that falls behind reads the log on its own again.
  */
-export async function sendLiveOrderEvents(
+export async function streamLiveOrderEventsToClient(
   connection: LiveOrderStreamConnection,
   start: LiveOrderStreamStart,
   source: FeedSource,
@@ -49,7 +49,7 @@ export async function sendLiveOrderEvents(
       continue;
     }
     sentPositions = undefined;
-    if (!connection.isReady) connection.write(formatStreamReadyEvent(connection.locationId, connection.position));
+    if (!connection.isReady) connection.write(formatOrderStreamReadyEvent(connection.locationId, connection.position));
     connection.isReady = true;
     if (source.locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
   }
@@ -72,7 +72,7 @@ async function sendCurrentOrders(
   const { locationId, filter, output } = connection;
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
-  if (reason) connection.write(formatStreamResetEvent(reason));
+  if (reason) connection.write(formatOrderStreamResetEvent(reason));
   connection.position = (await findLiveOrderLogRange(sql, locationId)).last;
   /** A separate function, so that the page's text can be garbage-collected while the client reads. */
   const sendPage = async (after: LiveOrderListCursor | null): Promise<LiveOrderListCursor | null> => {

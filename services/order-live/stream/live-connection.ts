@@ -2,9 +2,9 @@ import type { LiveOrderFilter } from "../order-filter.ts";
 import type { LiveOrderChangeLogEntry } from "../queries/streams.ts";
 import {
   formatLiveOrderChangeEvent,
-  formatStreamClosedEvent,
-  formatStreamEventId,
-  formatStreamHeartbeat,
+  formatOrderStreamClosedEvent,
+  formatOrderStreamEventId,
+  formatOrderStreamHeartbeat,
   type LiveOrderStreamCloseReason,
 } from "./stream-events.ts";
 import { LiveOrderSubscriberStream } from "./subscriber-stream.ts";
@@ -79,14 +79,18 @@ export class LiveOrderStreamConnection {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;
     const hasMoved = this.isReady && this.position > this.#positionAtHeartbeat;
-    this.write(formatStreamHeartbeat(hasMoved ? formatStreamEventId(this.locationId, this.position) : undefined));
+    this.write(
+      formatOrderStreamHeartbeat(hasMoved ? formatOrderStreamEventId(this.locationId, this.position) : undefined),
+    );
     if (hasMoved) this.#positionAtHeartbeat = this.position;
   }
 
   endStream(reason: LiveOrderStreamCloseReason): void {
     if (this.output.isClosed) return;
     this.closeReason = reason;
-    this.output.endWith(encoder.encode(formatStreamClosedEvent(reason)), { shouldDiscardBuffered: reason === "slow" });
+    this.output.endWith(encoder.encode(formatOrderStreamClosedEvent(reason)), {
+      shouldDiscardBuffered: reason === "slow",
+    });
     this.#resolveWait();
   }
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readServerSentEvents } from "@pragma/runtime/testing/server-sent-event-reader";
+import { startServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { createLiveOrderInput } from "../testing/order-fixtures.ts";
+import { createTestLiveOrderInput } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -43,18 +43,18 @@ const openTestStream = async (
   locationId: string,
   signal = new AbortController().signal,
 ) =>
-  readServerSentEvents(
+  startServerSentEventReader(
     new Response(await broadcaster.openStream({ locationId, filter: {}, lastEventId: undefined, signal })),
   );
 
 describe("the streams of a process", () => {
   it("share one query among all connections that keep up", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster, queryCount } = createCountingBroadcaster();
     const streams = await Promise.all(Array.from({ length: 30 }, () => openTestStream(broadcaster, locationId)));
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
     const before = queryCount();
-    await orderLive.upsertOrders(principal, createLiveOrderInput());
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
     broadcaster.notify(locationId, 1);
     await Promise.all(streams.map((stream) => stream.waitForEvents(1, "order")));
     // One query reads the log, and a second query may poll the stream positions.
@@ -64,7 +64,7 @@ describe("the streams of a process", () => {
   });
 
   it("leave no timers or queries behind when their clients disconnect", async () => {
-    const { locationId } = buildTestPosPrincipal();
+    const { locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster, queryCount } = createCountingBroadcaster();
     const clearIntervalSpy = vi.spyOn(globalThis, "clearInterval");
     const disconnect = new AbortController();
@@ -95,7 +95,7 @@ describe("the streams of a process", () => {
   });
 
   it("are limited to 500 per location", async () => {
-    const { locationId } = buildTestPosPrincipal();
+    const { locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster } = createCountingBroadcaster();
     const openRawStream = () =>
       broadcaster.openStream({ locationId, filter: {}, lastEventId: "x", signal: new AbortController().signal });
@@ -109,7 +109,7 @@ describe("the streams of a process", () => {
   }, 60_000);
 
   it("end if the log is unreadable at their start and survive a later outage of the log", async () => {
-    const { principal, locationId } = buildTestPosPrincipal();
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster } = createCountingBroadcaster();
     const stream = await openTestStream(broadcaster, locationId);
     await stream.waitForEvents(1, "ready");
@@ -122,7 +122,7 @@ describe("the streams of a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(stream.ending).toBeUndefined();
     await orderLive.db.sql`alter table renamed_order_revisions rename to order_revisions`;
-    await orderLive.upsertOrders(principal, createLiveOrderInput());
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
     await eventually("the order", () => stream.events.some(({ type }) => type === "order"));
     broadcaster.close();
     await stream.waitForEnd();

@@ -4,7 +4,7 @@ import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LiveOrderFilter } from "../order-filter.ts";
 import { findLiveOrderStreamPositions } from "../queries/streams.ts";
-import { findLiveOrderStreamStart, sendLiveOrderEvents } from "./feed-connection.ts";
+import { findLiveOrderStreamStart, streamLiveOrderEventsToClient } from "./feed-connection.ts";
 import { LiveOrderStreamConnection } from "./live-connection.ts";
 import { LiveOrderChangeLogReader } from "./live-order-change-log-reader.ts";
 import { liveOrderStreamPreamble } from "./stream-events.ts";
@@ -128,7 +128,7 @@ export function createLiveOrderBroadcaster({
       if (signal.aborted) connection.output.cancel();
       signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
       connection.write(liveOrderStreamPreamble);
-      sendLiveOrderEvents(connection, start, { sql, locationLog }).catch((error) => {
+      streamLiveOrderEventsToClient(connection, start, { sql, locationLog }).catch((error) => {
         log.warn({ err: error, locationId }, "live stream failed");
         connection.endStream("unavailable");
       });

@@ -2,9 +2,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createChangedLiveOrderInput, createLiveOrderInput } from "../testing/order-fixtures.ts";
+import { createChangedTestLiveOrder, createTestLiveOrderInput } from "../testing/order-fixtures.ts";
 import {
-  buildTestPosPrincipal,
+  buildTestPosPrincipalAndLocation,
   startTestOrderLiveService,
   type TestOrderLiveService,
 } from "../testing/start-test-order-live.ts";
@@ -28,7 +28,7 @@ async function measureUsedMegabytes(): Promise<number> {
 }
 
 it("streamed data and closed connections are not retained", async () => {
-  const { principal } = buildTestPosPrincipal();
+  const { principal } = buildTestPosPrincipalAndLocation();
   const disconnect = new AbortController();
   let receivedCount = 0;
   const readStream = async () => {
@@ -39,11 +39,11 @@ it("streamed data and closed connections are not retained", async () => {
       receivedCount += Buffer.from(chunk.value).toString().split("event: order").length - 1;
     }
   };
-  let order = createLiveOrderInput();
+  let order = createTestLiveOrderInput();
   let sentCount = 0;
   async function sendChanges(count: number): Promise<void> {
     for (const endCount = sentCount + count; sentCount < endCount; sentCount += 1) {
-      order = createChangedLiveOrderInput(order, { leftToPay: sentCount });
+      order = createChangedTestLiveOrder(order, { leftToPay: sentCount });
       await orderLive.upsertOrders(principal, order);
     }
   }

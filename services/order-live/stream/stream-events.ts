@@ -20,12 +20,12 @@ function formatStreamEvent(event: string, data: string, id?: string): string {
 }
 
 /** Returns the event id of a position in a location's stream. A client sends this id to resume the stream. */
-export function formatStreamEventId(locationId: string, position: number): string {
+export function formatOrderStreamEventId(locationId: string, position: number): string {
   return `${locationId}:${position}`;
 }
 
 /** Returns the position in an event id; undefined if the id is malformed or belongs to another location's stream. */
-export function parseStreamEventId(locationId: string, id: string): number | undefined {
+export function parseOrderStreamEventId(locationId: string, id: string): number | undefined {
   const [, eventLocationId, position] = /^([0-9a-f-]{36}):(\d{1,15})$/i.exec(id) ?? [];
   return eventLocationId?.toLowerCase() === locationId ? Number(position) : undefined;
 }
@@ -34,17 +34,17 @@ export function parseStreamEventId(locationId: string, id: string): number | und
 export const formatInitialLiveOrderEvent = (body: string) => formatStreamEvent("order", body);
 
 /** Formats the event that invalidates all earlier events. Its empty id clears the client's last event id. */
-export const formatStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
+export const formatOrderStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
   formatStreamEvent("reset", JSON.stringify({ reason }), "");
 
 /** Formats the event that is sent after the last initial order. */
-export const formatStreamReadyEvent = (locationId: string, position: number) =>
-  formatStreamEvent("ready", "{}", formatStreamEventId(locationId, position));
+export const formatOrderStreamReadyEvent = (locationId: string, position: number) =>
+  formatStreamEvent("ready", "{}", formatOrderStreamEventId(locationId, position));
 
 /** Formats a heartbeat. With an id, the client can later resume after changes that its filter has excluded. */
-export const formatStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
+export const formatOrderStreamHeartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
-export const formatStreamClosedEvent = (reason: LiveOrderStreamCloseReason) =>
+export const formatOrderStreamClosedEvent = (reason: LiveOrderStreamCloseReason) =>
   `retry: ${reconnectMs}\n${formatStreamEvent("closed", JSON.stringify({ reason }))}`;
 
 /** Formats a change as an `order` or `left` event, or as an empty string if the stream's filter excludes the change. */
@@ -54,7 +54,7 @@ export function formatLiveOrderChangeEvent(
   filter: LiveOrderFilter,
 ): string {
   const { orderId, before, after, body, position } = revision;
-  const id = formatStreamEventId(locationId, position);
+  const id = formatOrderStreamEventId(locationId, position);
   if (matchesLiveOrderFilter(filter, after)) return formatStreamEvent("order", body, id);
   if (!matchesLiveOrderFilter(filter, before)) return "";
   if (!after) return formatStreamEvent("left", body, id);

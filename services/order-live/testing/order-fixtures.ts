@@ -8,7 +8,7 @@ const example = OrderLiveInput.parse(orderLiveInputExample);
 type OrderLiveData = OrderLiveInput["data"];
 
 /** Returns an open order with unique ids and the given fields. */
-export function createLiveOrderInput(
+export function createTestLiveOrderInput(
   data: Partial<OrderLiveData> = {},
   record: Partial<Omit<OrderLiveInput, "data">> = {},
 ): OrderLiveInput {
@@ -24,7 +24,7 @@ export function createLiveOrderInput(
 }
 
 /** Returns the order after a change, with a new revision hash. */
-export function createChangedLiveOrderInput(order: OrderLiveInput, data: Partial<OrderLiveData>): OrderLiveInput {
+export function createChangedTestLiveOrder(order: OrderLiveInput, data: Partial<OrderLiveData>): OrderLiveInput {
   return { ...order, revisionHash: randomUUID(), data: { ...order.data, ...data } };
 }
 

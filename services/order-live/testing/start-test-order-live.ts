@@ -6,8 +6,11 @@ import type { Principal } from "@pragma/contracts/principal";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { installOutboxRecordingTrigger, readRecordedEvents } from "@pragma/runtime/testing/outbox-recorder";
-import { readServerSentEvents, type ServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
+import { installTestOutboxCopyTrigger, readTestOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
+import {
+  type ServerSentEventReader,
+  startServerSentEventReader,
+} from "@pragma/runtime/testing/server-sent-event-reader";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
@@ -20,7 +23,7 @@ import orderLive from "../service.ts";
 import { createLiveOrderBroadcaster, type LiveOrderBroadcaster } from "../stream/live-order-broadcaster.ts";
 
 /** An event that was published for an order. */
-export type PublishedOrderEvent = BusEventData<OrderEventType> & { type: OrderEventType };
+export type TestPublishedOrderEvent = BusEventData<OrderEventType> & { type: OrderEventType };
 
 /** The order-live service for one test file. */
 export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
@@ -34,7 +37,7 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
     options?: { query?: string; lastEventId?: string | undefined },
   ): Promise<ServerSentEventReader>;
   /** Returns the published events of an order, oldest first. */
-  publishedEvents(orderId: string): Promise<PublishedOrderEvent[]>;
+  publishedEvents(orderId: string): Promise<TestPublishedOrderEvent[]>;
   /** Publishes a till's final report, as the reporting service does, and waits until the service has handled it. */
   finishTill(
     till: Pick<BusEventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
@@ -47,7 +50,7 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
 const listPage = paginatedSchema(z.strictObject(OrderLive.shape));
 
 /** Returns the principal of an API key that reads and writes the live orders of a new location. */
-export function buildTestPosPrincipal(overrides: Partial<Principal> = {}): {
+export function buildTestPosPrincipalAndLocation(overrides: Partial<Principal> = {}): {
   principal: Principal;
   locationId: string;
 } {
@@ -59,7 +62,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
   const service = await startTestServiceWithFakeAccounts(orderLive, variables);
   const { environment, registry } = service;
   const otherInstances: TestService[] = [];
-  await installOutboxRecordingTrigger(service.db);
+  await installTestOutboxCopyTrigger(service.db);
   const broadcaster = createLiveOrderBroadcaster({
     sql: service.db.sql,
     notifier: { publish() {}, subscribe() {} },
@@ -74,7 +77,7 @@ export async function startTestOrderLiveService(variables: Record<string, string
     listOrders: (principal, query = "") => service.getJson(`/v1/orders-live/${query}`, listPage, principal),
     openStream: (principal, options) => openTestLiveOrderStream(service, principal, options),
     async publishedEvents(orderId) {
-      const events = await readRecordedEvents<OrderEventType>(service.db, orderId);
+      const events = await readTestOutboxEvents<OrderEventType>(service.db, orderId);
       return events.map(({ type, data }) => ({ type, ...data }));
     },
     async finishTill({ locationId, tillId, orderIds, revision = 1 }, closedAt = new Date().toISOString()) {
@@ -125,5 +128,5 @@ export async function openTestLiveOrderStream(
   const response = await service.request("GET", `/v1/orders-live/stream${query}`, { principal, headers });
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
-  return readServerSentEvents(response);
+  return startServerSentEventReader(response);
 }

@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { CreateAccountingExportRequest, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import type {
+  CreateAccountingExportRequest,
+  CreateAccountingExportResponse,
+} from "@pragma/contracts/accounting-export";
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
@@ -24,7 +27,7 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
 export async function enqueueAccountingExport(
   { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingContext,
   { body, principal, context }: { body: CreateAccountingExportRequest; principal: Principal; context: RequestContext },
-): Promise<StartedAccountingExport> {
+): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, principal);
   const id = randomUUID();
   const locations = new Set(items.map(({ locationId }) => locationId));

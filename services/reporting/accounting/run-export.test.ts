@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { AccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import { AccountingExport, CreateAccountingExportResponse } from "@pragma/contracts/accounting-export";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -10,11 +10,11 @@ import {
   type AccountingExportClaim,
   claimAccountingExports,
   deleteExpiredAccountingExports,
-  finishAccountingExport,
   releaseAccountingExportClaim,
   renewAccountingExportClaim,
+  storeAccountingExportResult,
 } from "../queries/accounting-exports.ts";
-import type { StoredAccountingFigures } from "../queries/reports.ts";
+import type { StoredReportAndAccountingData } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -55,7 +55,7 @@ async function createExportItems(
 
 async function startExport({ request }: TestReportingService = service, body = items): Promise<string> {
   const response = await request("POST", "/v1/accounting/exports", { principal, body });
-  return StartedAccountingExport.parse(await response.json()).id;
+  return CreateAccountingExportResponse.parse(await response.json()).id;
 }
 
 async function readExport(
@@ -87,7 +87,7 @@ async function whileExportsBlocked(
   });
 }
 
-/** Creates an export that a crashed process has claimed but not finished, and returns that claim. */
+/** Creates an export, resets it as if its process had crashed while it ran the export, and returns its claim. */
 async function createAbandonedExport(): Promise<AccountingExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");
@@ -194,7 +194,7 @@ describe("an accounting export whose process crashed", () => {
       items: [{ position: 0, state: "failed" as const, failure: "{}" }],
       files: [],
     };
-    expect(await service.db.transaction((tx) => finishAccountingExport(tx, claim, late))).toBe(false);
+    expect(await service.db.transaction((tx) => storeAccountingExportResult(tx, claim, late))).toBe(false);
     expect(await renewAccountingExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
     await releaseAccountingExportClaim(service.db.sql, claim);
     expect(await readExport(id)).toEqual(result);
@@ -244,7 +244,7 @@ describe("an accounting export that exceeds the size limit", () => {
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await testService.db.sql<StoredAccountingFigures[]>`select v2, accounting_facts from reports`;
+    const stored = await testService.db.sql<StoredReportAndAccountingData[]>`select v2, accounting_facts from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
       writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });

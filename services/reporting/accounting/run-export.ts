@@ -1,4 +1,4 @@
-import { WorkerOutOfMemoryError, type WorkerPool } from "@pragma/runtime/concurrency/worker-pool";
+import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
@@ -7,11 +7,11 @@ import type { ReportingContext } from "../context.ts";
 import {
   type AccountingExportClaim,
   type ComputedAccountingExport,
-  finishAccountingExport,
-  listPlannedAccountingExportFiles,
-  type PlannedAccountingFile,
+  findPlannedAccountingExportFiles,
+  type PlannedAccountingExportFile,
   releaseAccountingExportClaim,
   renewAccountingExportClaim,
+  storeAccountingExportResult,
   type TillAccountingExportResult,
 } from "../queries/accounting-exports.ts";
 import { findAccountingFiguresOfTill } from "../queries/reports.ts";
@@ -25,7 +25,7 @@ import {
 } from "./write-till-entries.ts";
 
 interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config"> {
-  writer: WorkerPool<TillJournalEntriesWorkerInput, EncodedTillJournal | FailedTillAccountingExport>;
+  writer: WorkerThreadPool<TillJournalEntriesWorkerInput, EncodedTillJournal | FailedTillAccountingExport>;
 }
 
 /** Maximum number of attempts. An attempt whose claim expired may have crashed the process, so it counts as three. */
@@ -53,7 +53,7 @@ export async function runAccountingExport(
     const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - startedMs });
     try {
       const finished = await buildExport(services, claim, signal);
-      if (finished && (await db.transaction((tx) => finishAccountingExport(tx, claim, finished)))) {
+      if (finished && (await db.transaction((tx) => storeAccountingExportResult(tx, claim, finished)))) {
         const { state, items } = finished;
         log.info({ ...fields(), state, tills: items.length }, "accounting export finished");
       }
@@ -73,7 +73,7 @@ async function buildExport(
   const items: TillAccountingExportResult[] = [];
   const files: ComputedAccountingExport["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
-  for (const planned of await listPlannedAccountingExportFiles(services.db.sql, claim.id)) {
+  for (const planned of await findPlannedAccountingExportFiles(services.db.sql, claim.id)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
     if (written.tills > 0) files.push(written.file);
@@ -95,7 +95,11 @@ interface ExportProgress {
 }
 
 /** Returns a file with the tills that could be written; undefined when the claim was lost or released. */
-async function buildExportFile(services: ExportServices, planned: PlannedAccountingFile, progress: ExportProgress) {
+async function buildExportFile(
+  services: ExportServices,
+  planned: PlannedAccountingExportFile,
+  progress: ExportProgress,
+) {
   const { db } = services;
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
@@ -138,7 +142,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedAccount
 /** Encodes a till in a worker thread. After an unexpected error, only this till fails. The others are exported. */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
-  { locationId, provider, config }: PlannedAccountingFile,
+  { locationId, provider, config }: PlannedAccountingExportFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<EncodedTillJournal | FailedTillAccountingExport> {
   try {

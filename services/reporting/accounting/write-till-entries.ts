@@ -1,8 +1,8 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
 import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
-import type { StoredAccountingFigures } from "../queries/reports.ts";
+import type { PlannedAccountingExportFile } from "../queries/accounting-exports.ts";
+import type { StoredReportAndAccountingData } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
@@ -11,8 +11,8 @@ import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesE
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
-export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingFile, "provider" | "config"> {
-  stored: StoredAccountingFigures | undefined;
+export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingExportFile, "provider" | "config"> {
+  stored: StoredReportAndAccountingData | undefined;
   /** The number of journal entries in the file before those of the till. */
   entriesBefore: number;
 }

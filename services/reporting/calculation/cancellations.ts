@@ -1,16 +1,16 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, omitEmptyAndClampAggregates } from "./aggregate-map.ts";
+import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
 /** A product row that was canceled individually or together with its order. */
 interface CanceledProductRow {
-  row: ProductRow;
+  row: PosOrderProductRow;
   reason: string | null;
   canceledAt: string | null;
 }
@@ -21,7 +21,7 @@ interface CanceledProductRow {
  */
 export function listCanceledProductRows(order: OrderData): CanceledProductRow[] {
   if (order.isTransferred) return [];
-  const rows = listOrderProductRows(order).filter((row) => !row.isTransferred);
+  const rows = flattenOrderProductRows(order).filter((row) => !row.isTransferred);
   if (order.isCanceled) {
     return rows.map((row) => ({ row, reason: order.canceledReason, canceledAt: order.canceledAt }));
   }
@@ -31,7 +31,7 @@ export function listCanceledProductRows(order: OrderData): CanceledProductRow[] 
 }
 
 /** Groups canceled rows by reason, and by whether they were canceled after the order's bill was printed. */
-export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
+export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
     for (const { row, reason, canceledAt } of listCanceledProductRows(order)) {
@@ -48,5 +48,5 @@ export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
 }

@@ -1,10 +1,10 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { listOrderProductRows } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { listCanceledProductRows } from "./cancellations.ts";
-import { listValidatedDiscountRows } from "./discounts.ts";
+import { listValidatedProductRowDiscounts } from "./discounts.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
@@ -54,11 +54,11 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
   if (!isSale) return;
   figures.orderCount += 1;
   figures.guestCount = addMoneyAmounts(figures.guestCount, order.guestsCount);
-  for (const discount of rows.flatMap(({ row }) => listValidatedDiscountRows(row))) {
+  for (const discount of rows.flatMap(({ row }) => listValidatedProductRowDiscounts(row))) {
     figures.totalDiscount = addMoneyAmounts(figures.totalDiscount, discount.amount);
     figures.quantityDiscounted += 1;
   }
-  for (const row of listOrderProductRows(order)) {
+  for (const row of flattenOrderProductRows(order)) {
     if (row.isLoss && !row.isCanceled && !row.isTransferred)
       figures.losses = addMoneyAmounts(figures.losses, row.totalRow);
   }

@@ -2,7 +2,7 @@ import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
-import { reportIdOfTill } from "./report-id.ts";
+import { computeTillReportId } from "./report-id.ts";
 import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
 import { toReportableOrders } from "./reportable-orders.ts";
@@ -17,10 +17,10 @@ export interface ComputedReportAndOrders {
   reportV0: ReportV0WithoutTimestamps;
   listItem: ReportListItem;
   /** All orders except those in training mode, in the same sequence as in the till. */
-  orders: ComputedOrder[];
+  orders: ComputedOrderResponseBodies[];
 }
 
-export interface ComputedOrder {
+export interface ComputedOrderResponseBodies {
   id: string;
   openedAt: string;
   v1: OrderV1WithoutTimestamps;
@@ -40,7 +40,7 @@ export function computeReportAndOrders(
   { locationId }: { locationId: string },
 ): ComputedReportAndOrders | null {
   if (till.isTraining) return null;
-  const id = reportIdOfTill(till.id);
+  const id = computeTillReportId(till.id);
   const orders = toReportableOrders(till.orderList);
   const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportCalculationVersion });
   const ids = { locationId, reportId: id };

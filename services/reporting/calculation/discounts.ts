@@ -1,5 +1,5 @@
-import { addMoneyAmounts, amountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
-import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
+import { addMoneyAmounts, computeAmountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
+import type { PosOrderDiscountRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap } from "./aggregate-map.ts";
@@ -16,7 +16,7 @@ interface DiscountGroup {
 }
 
 /** Returns the validated discounts of a product row. Reports ignore all other discounts. */
-export function listValidatedDiscountRows(row: ProductRow): DiscountRow[] {
+export function listValidatedProductRowDiscounts(row: PosOrderProductRow): PosOrderDiscountRow[] {
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
@@ -25,13 +25,13 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
     const gifted = row.totalRow === 0;
-    for (const { name, discountId, discountGroupId, amount } of listValidatedDiscountRows(row)) {
+    for (const { name, discountId, discountGroupId, amount } of listValidatedProductRowDiscounts(row)) {
       const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
         discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
         distinctDiscounts: new Set(),
         taxes: new AggregateMap(),
       }));
-      const withoutTax = amountWithoutTax(amount, row.taxRate);
+      const withoutTax = computeAmountWithoutTax(amount, row.taxRate);
       const vat = amount - withoutTax;
       distinctDiscounts.add(discountGroupId ?? Symbol());
       discount.discountValue = addMoneyAmounts(discount.discountValue, amount);
@@ -60,10 +60,10 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
 }
 
 /** Groups discounts for V0 reports, which distinguish them only by name and catalog id. */
-export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
+export function groupDiscountsForReportV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
-    for (const { name, discountId, amount } of listValidatedDiscountRows(row)) {
+    for (const { name, discountId, amount } of listValidatedProductRowDiscounts(row)) {
       const group = groups.getOrCreate([name, discountId], () => ({
         discountName: name,
         discountValue: 0,

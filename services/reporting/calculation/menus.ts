@@ -1,7 +1,7 @@
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/order-rows";
+import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, omitEmptyAndClampAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
+import { AggregateMap, omitEmptyAndClampReportAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
 import { getQuantityUnlessSplitChild, type SoldMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
@@ -39,12 +39,12 @@ export function groupSoldMenus(menus: SoldMenu[]): Menu[] {
       addToStep(row, group.steps);
     }
   }
-  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
+  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(
     toReportMenu,
   );
 }
 
-function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
+function addToStep(row: PosOrderProductRow, steps: AggregateMap<StepGroup>): void {
   const step = steps.getOrCreate([row.menuStepName], () => ({
     stepName: row.menuStepName,
     index: row.menuStepIndex ?? 0,

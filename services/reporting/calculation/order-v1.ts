@@ -1,8 +1,8 @@
 import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import type { PosOrderPaymentRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import { listValidatedDiscountRows } from "./discounts.ts";
+import { listValidatedProductRowDiscounts } from "./discounts.ts";
 import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
 /** A V1 order without timestamps, which are added when the order is stored. */
@@ -56,7 +56,7 @@ export function toOrderV1(
   };
 }
 
-function toItemV1(row: ProductRow): OrderV1["items"][number] {
+function toItemV1(row: PosOrderProductRow): OrderV1["items"][number] {
   return {
     description: row.name,
     category: row.categoryName,
@@ -69,7 +69,7 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
     isTransferred: row.isTransferred,
     transferReason: row.transferredTo,
     cancelReason: row.canceledReason,
-    discountsApplied: listValidatedDiscountRows(row).map(({ name, amount, discountId }) => ({
+    discountsApplied: listValidatedProductRowDiscounts(row).map(({ name, amount, discountId }) => ({
       discountName: name,
       discountValue: amount,
       discountCatalogId: discountId,
@@ -96,7 +96,7 @@ function toItemV1(row: ProductRow): OrderV1["items"][number] {
 }
 
 /** Returns the tip of a payment row, which is a tip itself or a payment with a tip. Empty if there is no tip. */
-function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PaymentRow): OrderV1["tips"] {
+function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PosOrderPaymentRow): OrderV1["tips"] {
   const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
   if (paymentType !== "tip" && tip <= 0) return [];
   return [{ tipName: name, tipAmount: tip, tipCatalogId: paymentId }];

@@ -1,7 +1,7 @@
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { z } from "zod";
-import { groupDiscountsV0 } from "./discounts.ts";
+import { groupDiscountsForReportV0 } from "./discounts.ts";
 import { groupProductSalesV0 } from "./products.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 import { toConversionOnlySchema } from "./unchecked-schema.ts";
@@ -32,7 +32,7 @@ export function toReportV0(report: ReportV2, orders: ReportableOrder[]): ReportV
       headerZip: report.zipCode,
     },
     reportProducts: groupProductSalesV0(rows),
-    reportDiscounts: groupDiscountsV0(rows),
+    reportDiscounts: groupDiscountsForReportV0(rows),
     orders: report.orders.map((order) => order.id),
   } satisfies z.input<typeof reportV0Schema>);
 }

@@ -1,10 +1,10 @@
 import { addMoneyAmounts, multiplyAmountOrThrow, percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { listOrderProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { AggregateMap, omitEmptyAndClampAggregates } from "./aggregate-map.ts";
-import { groupCancellations } from "./cancellations.ts";
+import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
+import { groupCanceledProductRowsByReason } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
 import { groupDiscounts } from "./discounts.ts";
 import { groupSoldMenus } from "./menus.ts";
@@ -59,7 +59,7 @@ export function computeReportV2(
     city: till.city ?? "",
     note: till.note,
     reportRecordedPayments: groupRecordedPayments(orders),
-    reportCancellations: groupCancellations(orders),
+    reportCancellations: groupCanceledProductRowsByReason(orders),
     reportTransferred: groupTransfers(orders),
     reportModifiers: groupModifiers(rows),
     reportEntries: toReportEntries(till.financialMovementList),
@@ -101,7 +101,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
     group.changeAmount = addMoneyAmounts(group.changeAmount, payment.changeAmount);
     group.tipsAmount = addMoneyAmounts(group.tipsAmount, payment.tipAmount ?? 0);
   }
-  return omitEmptyAndClampAggregates(groups.values(), (group) => [
+  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [
     group.totalAmount,
     group.changeAmount,
     group.tipsAmount,
@@ -118,7 +118,7 @@ function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
       group.amount = addMoneyAmounts(group.amount, multiplyAmountOrThrow(amount, row.quantity));
     }
   }
-  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /** Groups declared payments, which the point of sale totals itself, by name, mode and catalog id. */
@@ -199,16 +199,16 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
       group.amount = addMoneyAmounts(group.amount, row.totalRow);
     }
   }
-  return omitEmptyAndClampAggregates(groups.values(), (group) => [group.amount]);
+  return omitEmptyAndClampReportAggregates(groups.values(), (group) => [group.amount]);
 }
 
 /**
  * Returns the transferred rows of an order. If the order is transferred, returns all rows that are not canceled.
  * Canceled orders and rows do not count as transferred.
  */
-function listTransferredRows(order: OrderData): { row: ProductRow; destination: string | null }[] {
+function listTransferredRows(order: OrderData): { row: PosOrderProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];
-  const rows = listOrderProductRows(order).filter((row) => !row.isCanceled);
+  const rows = flattenOrderProductRows(order).filter((row) => !row.isCanceled);
   if (order.isTransferred) return rows.map((row) => ({ row, destination: order.transferredTo }));
   return rows.filter((row) => row.isTransferred).map((row) => ({ row, destination: row.transferredTo }));
 }

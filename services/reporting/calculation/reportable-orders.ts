@@ -1,14 +1,19 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { isSoldProductRow, type MenuRow, type PaymentRow, type ProductRow } from "@pragma/contracts/order-rows";
+import {
+  isSoldProductRow,
+  type PosOrderMenuRow,
+  type PosOrderPaymentRow,
+  type PosOrderProductRow,
+} from "@pragma/contracts/order-rows";
 
 /** A set menu of an order, with the product rows that count as sales. */
 export interface SoldMenu {
-  menuRow: MenuRow;
-  rows: ProductRow[];
+  menuRow: PosOrderMenuRow;
+  rows: PosOrderProductRow[];
 }
 
 export interface SoldProductRow {
-  row: ProductRow;
+  row: PosOrderProductRow;
   inMenu: boolean;
 }
 
@@ -22,7 +27,7 @@ export interface ReportableOrder {
   /** The menus that count as sales, each with at least one row. Empty unless the order is a sale. */
   menus: SoldMenu[];
   /** The validated payments. They count even if the order is not a sale, because the money was received. */
-  payments: PaymentRow[];
+  payments: PosOrderPaymentRow[];
 }
 
 /**
@@ -35,7 +40,7 @@ export function toReportableOrders(orders: OrderData[]): ReportableOrder[] {
 }
 
 /** Returns the quantity of a row; 0 for a child row of a split bill, because its parent row has the full quantity. */
-export function getQuantityUnlessSplitChild(row: ProductRow): number {
+export function getQuantityUnlessSplitChild(row: PosOrderProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
 }
 
@@ -54,11 +59,11 @@ function toReportableOrder(order: OrderData): ReportableOrder {
   };
 }
 
-function toSoldMenu(menuRow: MenuRow): SoldMenu {
+function toSoldMenu(menuRow: PosOrderMenuRow): SoldMenu {
   return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
 }
 
 /** Returns whether a payment reduces the amount that is left to pay. */
-export function isPaymentReducingAmountDue({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
+export function isPaymentReducingAmountDue({ paymentType }: Pick<PosOrderPaymentRow, "paymentType">): boolean {
   return paymentType === "payment" || paymentType === "customerAccount";
 }

@@ -1,9 +1,9 @@
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
+import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingConfigSchema } from "../config.ts";
-import { lockTillAndRecordRevision } from "../queries/tills.ts";
+import { recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { requestTillDataErasureBefore } from "../request-erasure.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -39,12 +39,12 @@ describe("the task that erases expired personal data", () => {
     await runTask("99");
 
     const erasures = await eventually("the orders.erased event", async () => {
-      const events = await readPublishedEvents(service.environment, "orders.erased", old.id);
+      const events = await readTestEventStreamEvents(service.environment, "orders.erased", old.id);
       return events.length > 0 && events;
     });
     const orderIds = expect.arrayContaining(old.orderList.map(({ id }) => id));
     expect(erasures).toEqual([{ locationId: location.id, tillId: old.id, orderIds, isWholeTill: true }]);
-    expect(await readPublishedEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
+    expect(await readTestEventStreamEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
   });
 
   it("waits for a till that is being written, and then erases its data", async () => {
@@ -54,7 +54,7 @@ describe("the task that erases expired personal data", () => {
     const before = new Date(Date.now() + dayMs).toISOString();
     let erasure: Promise<number> | undefined;
     await service.db.transaction(async (tx) => {
-      await lockTillAndRecordRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
+      await recordTillRevisionAndGetPrevious(tx, { ...replacement, tillId: till.id, locationId: location.id });
       erasure = requestTillDataErasureBefore(service.db, { locationId: location.id, before });
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`

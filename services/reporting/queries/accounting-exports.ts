@@ -181,7 +181,8 @@ export async function releaseAccountingExportClaim(
 
 /**
  * Returns the number of unfinished exports of a location, or of an API key if `locationId` is null, which means several
- * locations. Locks this number until the transaction ends, so that concurrent requests cannot exceed the limit.
+ * locations. Other calls for the same location or key wait until the transaction ends, so that concurrent requests
+ * cannot exceed the limit.
  */
 export async function lockAndCountUnfinishedExports(
   tx: SqlTransaction,
@@ -218,7 +219,7 @@ export interface ComputedAccountingExport {
 }
 
 /** Stores the result of an export. Stores nothing and returns false when another process has claimed the export. */
-export async function finishAccountingExport(
+export async function storeAccountingExportResult(
   tx: SqlTransaction,
   claim: AccountingExportClaim,
   { state, items, files }: ComputedAccountingExport,
@@ -243,18 +244,18 @@ export async function finishAccountingExport(
 }
 
 /** A file to write, with its config as JSON text and its tills. */
-export interface PlannedAccountingFile
+export interface PlannedAccountingExportFile
   extends Pick<AccountingExportFileMetadataRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
 /** Returns the files to write for an export. The tills of each file are sorted by closing time. */
-export async function listPlannedAccountingExportFiles(
+export async function findPlannedAccountingExportFiles(
   sql: SqlClient,
   exportId: string,
-): Promise<PlannedAccountingFile[]> {
-  return sql<PlannedAccountingFile[]>`
+): Promise<PlannedAccountingExportFile[]> {
+  return sql<PlannedAccountingExportFile[]>`
     select number, location_id, provider, config, (
       select json_agg(
         json_build_object('position', position, 'tillId', till_id)

@@ -11,7 +11,7 @@ interface DayCountChange {
 }
 
 /** Updates the counts of reports or orders by day. The caller must lock the location first. */
-export async function adjustReportOrderDayCounts(
+export async function adjustReportOrOrderDayCounts(
   tx: SqlTransaction,
   { locationId, kind, before, after }: DayCountChange,
 ): Promise<void> {

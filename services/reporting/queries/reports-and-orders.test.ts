@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestReportingService, type TestReportingService } from "../testing/start-test-reporting.ts";
-import { adjustReportOrderDayCounts } from "./day-counts.ts";
+import { adjustReportOrOrderDayCounts } from "./day-counts.ts";
 import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
 
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    await adjustReportOrderDayCounts(tx, {
+    await adjustReportOrOrderDayCounts(tx, {
       locationId,
       kind: "order",
       before: removed.map(({ day }) => day),
@@ -34,7 +34,7 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
   const tillId = randomUUID();
   return service.db.transaction(async (tx) => {
     await tx`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
-    // Three orders were opened at the same time, so they are sorted by id.
+    // Up to three orders have the same opening time, so that these orders are sorted by id.
     const orders = await tx<ReportOrOrderPosition[]>`
       insert into orders
         (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
@@ -42,7 +42,7 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-    await adjustReportOrderDayCounts(tx, {
+    await adjustReportOrOrderDayCounts(tx, {
       locationId,
       kind: "order",
       before: [],

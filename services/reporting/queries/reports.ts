@@ -27,7 +27,7 @@ export async function findReportDayAndCreationTime(
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
-export async function upsertReport(tx: SqlTransaction, row: ReportRow): Promise<void> {
+export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
   await tx`
     insert into reports ${tx(row)}
     on conflict (id) do update set
@@ -50,7 +50,7 @@ export async function findReportFinalizedEventData(
 }
 
 /** The stored figures that journal entries need. `accountingFacts` is null in reports of older versions. */
-export interface StoredAccountingFigures {
+export interface StoredReportAndAccountingData {
   v2: string;
   accountingFacts: string | null;
 }
@@ -58,8 +58,8 @@ export interface StoredAccountingFigures {
 export async function findAccountingFiguresOfTill(
   sql: SqlClient,
   { tillId, locationId }: { tillId: string; locationId: string },
-): Promise<StoredAccountingFigures | undefined> {
-  const [row] = await sql<StoredAccountingFigures[]>`
+): Promise<StoredReportAndAccountingData | undefined> {
+  const [row] = await sql<StoredReportAndAccountingData[]>`
     select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
   return row;
 }

@@ -2,7 +2,7 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 
 /** Returns the highest revision of a till that was applied; 0 if none was applied. */
-export async function findAppliedTillRevision(sql: SqlClient, tillId: string): Promise<number> {
+export async function findAppliedTillRevisionNumber(sql: SqlClient, tillId: string): Promise<number> {
   const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
   return current?.revision ?? 0;
 }
@@ -23,7 +23,7 @@ interface TillRevision {
  *
  * @throws `PermanentEventError` when the same revision was recorded with a different body.
  */
-export async function lockTillAndRecordRevision(
+export async function recordTillRevisionAndGetPrevious(
   tx: SqlTransaction,
   { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {

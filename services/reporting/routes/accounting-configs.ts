@@ -7,9 +7,13 @@ import {
 } from "@pragma/contracts/accounting-config";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
-import { computeEntityTag, conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
+import {
+  computeEntityTag,
+  createConditionalJsonResponse,
+  createSerializedJsonResponse,
+} from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
@@ -28,7 +32,7 @@ import {
   updateAccountingConfigRow,
 } from "../queries/accounting-configs.ts";
 
-const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the config" }) });
+const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the accounting config" }) });
 
 export const createAccountingConfigRoute = defineReportingRoute({
   method: "post",
@@ -39,8 +43,8 @@ export const createAccountingConfigRoute = defineReportingRoute({
   description:
     "Creates an accounting config: the rules that convert a location's reports to journal entries. The config defines the journal, and the account for each kind of amount. Every field has a default, which follows the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
     journalEntriesDescription,
-  request: { body: jsonBodyParser(CreateAccountingConfigRequest) },
-  responses: { 201: { description: "The config, including defaults", schema: AccountingConfig } },
+  request: { body: createValidatingJsonBodyParser(CreateAccountingConfigRequest) },
+  responses: { 201: { description: "The new accounting config, including default values", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
     const { id: locationId } = await resolveRequestedLocation(
@@ -55,7 +59,7 @@ export const createAccountingConfigRoute = defineReportingRoute({
     await services.db.transaction((tx) =>
       insertAccountingConfigRow(tx, { id, locationId, createdAt: now, ...response }),
     );
-    return jsonTextResponse(201, response.body, { location: `/v1/accounting/configs/${id}` });
+    return createSerializedJsonResponse(201, response.body, { location: `/v1/accounting/configs/${id}` });
   },
 });
 
@@ -70,9 +74,11 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   operationId: "listAccountingConfigs",
   ...accountingRouteDefaults,
   summary: "List accounting configs",
-  description: "Returns the location's configs with all their fields, newest first.",
+  description: "Returns the location's accounting configs with all their fields, newest first.",
   request: { query: listAccountingConfigsQuery },
-  responses: { 200: { description: "A page of configs", schema: paginatedSchema(AccountingConfig) } },
+  responses: {
+    200: { description: "A page of accounting configs, newest first", schema: paginatedSchema(AccountingConfig) },
+  },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
@@ -88,17 +94,17 @@ export const getAccountingConfigRoute = defineReportingRoute({
   operationId: "getAccountingConfig",
   ...accountingRouteDefaults,
   summary: "Get an accounting config",
-  description: "Returns a config with all its fields, including the fields with default values.",
+  description: "Returns an accounting config with all its fields, including the fields with default values.",
   request: { params: accountingConfigParams },
   responses: {
-    200: { description: "The config", schema: AccountingConfig },
-    304: { description: "Not modified" },
+    200: { description: "The accounting config, including default values", schema: AccountingConfig },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services, header }) {
     const config = await findAccountingConfigRow(services.db.sql, { id, locationId: getReadableLocationId(principal) });
     if (!config) throw configNotFoundError(id);
-    return conditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
+    return createConditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
   },
 });
 
@@ -109,9 +115,14 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Replace an accounting config",
   description:
-    "Replaces the whole config. Omitted fields are reset to their defaults. Exports that were already requested still use the previous config.",
-  request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfigRequest) },
-  responses: { 200: { description: "The updated config", schema: AccountingConfig } },
+    "Replaces all fields of an accounting config. Omitted fields are reset to their defaults. Exports that were already requested still use the previous config.",
+  request: { params: accountingConfigParams, body: createValidatingJsonBodyParser(ReplaceAccountingConfigRequest) },
+  responses: {
+    200: {
+      description: "The accounting config after the replacement, including default values",
+      schema: AccountingConfig,
+    },
+  },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
     const key = { id, locationId: getReadableLocationId(principal) };
@@ -121,7 +132,7 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
       const { locationId, createdAt } = current;
       const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
       await updateAccountingConfigRow(tx, { id: current.id, ...response });
-      return jsonTextResponse(200, response.body, { etag: `"${response.etag}"` });
+      return createSerializedJsonResponse(200, response.body, { etag: `"${response.etag}"` });
     });
   },
 });
@@ -132,9 +143,9 @@ export const deleteAccountingConfigRoute = defineReportingRoute({
   operationId: "deleteAccountingConfig",
   ...accountingRouteDefaults,
   summary: "Delete an accounting config",
-  description: "Deletes a config. Exports that were already requested are not affected.",
+  description: "Deletes an accounting config. Exports that were already requested are not affected.",
   request: { params: accountingConfigParams },
-  responses: { 204: { description: "The config was deleted" } },
+  responses: { 204: { description: "The accounting config was deleted" } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services }) {
     if (!(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadableLocationId(principal) })))

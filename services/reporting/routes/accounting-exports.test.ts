@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { AccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import { AccountingExport, CreateAccountingExportResponse } from "@pragma/contracts/accounting-export";
 import type { Principal } from "@pragma/contracts/principal";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -57,10 +57,10 @@ const exportItem = (tillId: string, accountingConfigId: string, more: object = {
   ...more,
 });
 
-async function startExport(principal: Principal, body: object[]): Promise<StartedAccountingExport> {
+async function startExport(principal: Principal, body: object[]): Promise<CreateAccountingExportResponse> {
   const response = await service.request("POST", "/v1/accounting/exports/", { principal, body });
   expect(response.status, await response.clone().text()).toBe(202);
-  const started = StartedAccountingExport.parse(await response.json());
+  const started = CreateAccountingExportResponse.parse(await response.json());
   expect(response.headers.get("location")).toBe(`/v1/accounting/exports/${started.id}`);
   return started;
 }
@@ -201,10 +201,10 @@ describe("an accounting export", () => {
     const [till = ""] = await pushTills(principal, {});
     const body = [exportItem(till, await createConfig(principal))];
     const request = { principal, body, headers: { "idempotency-key": randomUUID() } };
-    const responses: StartedAccountingExport[] = [];
+    const responses: CreateAccountingExportResponse[] = [];
     for (const _ of [1, 2]) {
       const response = await service.request("POST", "/v1/accounting/exports", request);
-      responses.push(StartedAccountingExport.parse(await response.json()));
+      responses.push(CreateAccountingExportResponse.parse(await response.json()));
     }
     expect(responses[1]).toEqual(responses[0]);
     await waitUntilFinished(principal, responses[0]?.id ?? "");

@@ -1,18 +1,18 @@
 import {
   AccountingExport,
   CreateAccountingExportRequest,
+  CreateAccountingExportResponse,
   maxTillsPerAccountingExport,
-  StartedAccountingExport,
   type TillAccountingExportFailure,
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
-import { accountingFileExample } from "@pragma/contracts/examples/accounting";
+import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import {
-  conditionalJsonResponse,
-  conditionalJsonResponseByContent,
+  createConditionalJsonResponse,
+  createJsonResponseWithContentEtag,
   jsonResponse,
 } from "@pragma/runtime/http/route-response";
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -30,7 +30,7 @@ import {
   readAccountingExportFileChunk,
 } from "../queries/accounting-exports.ts";
 
-const exportParams = z.object({ id: z.guid().meta({ description: "ID of the export" }) });
+const exportParams = z.object({ id: z.guid().meta({ description: "ID of the accounting export" }) });
 
 const fileParams = exportParams.extend({
   number: z
@@ -52,8 +52,10 @@ export const createAccountingExportRoute = defineReportingRoute({
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
     "The total size of the files of an export is limited to 16 MB. Tills that would exceed this size are not exported. Export these tills in another request. " +
     `To export tills of other locations, the API key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
-  request: { body: jsonBodyParser(CreateAccountingExportRequest) },
-  responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
+  request: { body: createValidatingJsonBodyParser(CreateAccountingExportRequest) },
+  responses: {
+    202: { description: "The export was accepted, and runs in the background", schema: CreateAccountingExportResponse },
+  },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
     const started = await enqueueAccountingExport(services, { body, principal, context });
@@ -72,14 +74,17 @@ export const getAccountingExportRoute = defineReportingRoute({
     "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
-    200: { description: "The export", schema: AccountingExport },
-    304: { description: "Not modified" },
+    200: {
+      description: "The export, with its state, the result of each till, and its files",
+      schema: AccountingExport,
+    },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
     const stored = await findAccountingExport(services.db.sql, { id, locationId: getReadableLocationId(principal) });
     if (!stored) throw exportNotFoundError(id);
-    return conditionalJsonResponseByContent(JSON.stringify(toExportResponse(stored, origin)), {
+    return createJsonResponseWithContentEtag(JSON.stringify(toExportResponse(stored, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -95,12 +100,12 @@ export const getAccountingExportFileRoute = defineReportingRoute({
   request: { params: fileParams },
   responses: {
     200: {
-      description: "The file",
+      description: "The file, as an attachment in the format of its provider",
       contentType: "text/plain",
-      schema: z.string().meta({ description: "The content of the file" }),
-      example: accountingFileExample,
+      schema: z.string().meta({ description: "The lines of the file, in the character set of its provider" }),
+      example: accountingFileTextExample,
     },
-    304: { description: "Not modified" },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
@@ -123,7 +128,7 @@ export const getAccountingExportFileRoute = defineReportingRoute({
       "content-disposition": `attachment; filename="${name}"`,
     };
     const content = ReadableStream.from(streamFileChunks(sql, { exportId: id, number, size, keyId: principal.keyId }));
-    return conditionalJsonResponse(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
+    return createConditionalJsonResponse(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
   },
 });
 

@@ -7,7 +7,7 @@ import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
-import { conditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
+import { createConditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
   locationIdQueryParameter,
@@ -20,8 +20,18 @@ import { findReportOrOrderBody, findReportOrOrderListPage } from "../queries/rep
 
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
-  since: dayQueryParameter.optional(),
-  until: dayQueryParameter.optional(),
+  since: dayQueryParameter
+    .optional()
+    .meta({
+      ...dayQueryParameter.meta(),
+      description: "First day to include, as YYYY-MM-DD in the location's time zone",
+    }),
+  until: dayQueryParameter
+    .optional()
+    .meta({
+      ...dayQueryParameter.meta(),
+      description: "Last day to include, as YYYY-MM-DD in the location's time zone",
+    }),
   locationId: locationIdQueryParameter(),
 });
 
@@ -66,7 +76,7 @@ async function reportOrOrderResponse(
     body,
   });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
-  return conditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
+  return createConditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
 }
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
@@ -80,7 +90,12 @@ export const listReportsV2Route = defineReportingRoute({
   description:
     "Returns the location's reports with their total sales, most recent shift first. For all other figures, get a report by its ID.",
   request: { query: reportOrOrderListQuery },
-  responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportListItem) } },
+  responses: {
+    200: {
+      description: "A page of reports with their total sales, most recent shift first",
+      schema: paginatedSchema(ReportListItem),
+    },
+  },
   errors: ["invalid_page_token", "location_forbidden"],
   handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "list_item" }),
 });
@@ -92,9 +107,14 @@ export const listReportsV0Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports (v1, legacy)",
   description:
-    "Returns the location's reports, most recent shift first. Each report has the same fields as in the response of `GET /v1/reports/{id}`.",
+    "Returns the location's reports, most recent shift first. Each report has the same fields as in the response to `GET /v1/reports/{id}`.",
   request: { query: reportOrOrderListQuery },
-  responses: { 200: { description: "A page of reports", schema: paginatedSchema(ReportV0) } },
+  responses: {
+    200: {
+      description: "A page of reports in the V1 format, most recent shift first",
+      schema: paginatedSchema(ReportV0),
+    },
+  },
   errors: ["invalid_page_token", "location_forbidden"],
   handle: (input) => reportOrOrderPageResponse(input, { kind: "report", body: "v0" }),
 });
@@ -111,8 +131,8 @@ export const getReportV0Route = defineReportingRoute({
     "Returns the end-of-day report of one shift in the V1 format, with the IDs of its orders. This version is for existing clients. `GET /v2/reports/{id}` returns more figures.",
   request: { params: reportParams },
   responses: {
-    200: { description: "The report", schema: ReportV0 },
-    304: { description: "Not modified" },
+    200: { description: "The report in the V1 format", schema: ReportV0 },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["report_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v0" }),
@@ -128,8 +148,8 @@ export const getReportV2Route = defineReportingRoute({
     "Returns the end-of-day report of one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; the figures of each clerk; and a summary of each order. The report is usually available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
   request: { params: reportParams },
   responses: {
-    200: { description: "The report", schema: ReportV2 },
-    304: { description: "Not modified" },
+    200: { description: "The report, with all its figures", schema: ReportV2 },
+    304: { description: "The client's cached response is current" },
   },
   errors: ["report_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "report", body: "v2" }),
@@ -144,13 +164,19 @@ export const listOrdersRoute = defineReportingRoute({
   ...orderRouteDefaults,
   summary: "List orders",
   description:
-    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response of `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
+    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
-      reportId: z.guid().optional().meta({ description: "ID of the report whose orders are returned" }),
+      reportId: z
+        .guid()
+        .optional()
+        .meta({
+          description:
+            "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
+        }),
     }),
   },
-  responses: { 200: { description: "A page of orders", schema: paginatedSchema(OrderV1) } },
+  responses: { 200: { description: "A page of orders, most recently opened first", schema: paginatedSchema(OrderV1) } },
   errors: ["invalid_page_token", "location_forbidden"],
   handle: (input) =>
     reportOrOrderPageResponse(input, { kind: "order", body: "v1", reportId: input.query.reportId ?? null }),
@@ -167,7 +193,10 @@ export const getOrderV1Route = defineReportingRoute({
   description:
     "Returns one order of a closed shift: products, menus, payments and tips, with discounts and taxes. Payments, tips and discounts that are not validated are omitted. `GET /v2/orders/{id}` returns all rows from the point of sale.",
   request: { params: orderParams },
-  responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "Not modified" } },
+  responses: {
+    200: { description: "The order in the V1 format", schema: OrderV1 },
+    304: { description: "The client's cached response is current" },
+  },
   errors: ["order_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v1" }),
 });
@@ -181,7 +210,10 @@ export const getOrderV2Route = defineReportingRoute({
   description:
     "Returns one order of a closed shift with all fields from the point of sale, including the rows of products, menus, payments, modifiers and discounts.",
   request: { params: orderParams },
-  responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "Not modified" } },
+  responses: {
+    200: { description: "The order, with all its rows", schema: OrderV2 },
+    304: { description: "The client's cached response is current" },
+  },
   errors: ["order_not_found"],
   handle: (input) => reportOrOrderResponse(input, { kind: "order", body: "v2" }),
 });

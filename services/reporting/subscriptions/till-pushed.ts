@@ -5,17 +5,17 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
-import { reportIdOfTill } from "../calculation/report-id.ts";
+import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingContext } from "../context.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
-import { findAppliedTillRevision, lockTillAndRecordRevision } from "../queries/tills.ts";
-import { removeReportOfTrainingTill, storeReportAndOrders } from "../store-report.ts";
+import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
+import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
-    const applied = await findAppliedTillRevision(services.db.sql, data.tillId);
+    const applied = await findAppliedTillRevisionNumber(services.db.sql, data.tillId);
     // An outdated revision is skipped before its body is loaded, because the body may be large.
     if (applied > data.revision) return once(async () => {});
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
@@ -55,15 +55,17 @@ async function applyTillRevision(
   { data, till, traceparent }: AppliedTill,
 ): Promise<void> {
   const { tillId, locationId, revision } = data;
-  const reportId = reportIdOfTill(tillId);
+  const reportId = computeTillReportId(tillId);
   // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
   await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
-  const previousRevision = await lockTillAndRecordRevision(tx, data);
+  const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
-  if (isNew && !till) await removeReportOfTrainingTill(tx, data);
+  if (isNew && !till) await deleteReportAndOrdersOfTrainingTill(tx, data);
   const finalized =
-    isNew && till ? await storeReportAndOrders(tx, data, till) : await findReportFinalizedEventData(tx, reportId);
+    isNew && till
+      ? await replaceStoredReportAndOrders(tx, data, till)
+      : await findReportFinalizedEventData(tx, reportId);
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);

@@ -14,7 +14,7 @@ import reporting from "../service.ts";
 
 /** The reporting service of one test file. */
 export interface TestReportingService extends TestServiceWithFakeAccounts {
-  /** Pushes tills in the same way as till-ingest: stores them, publishes events, and waits for the results. */
+  /** Stores tills and publishes their events, in the same way as till-ingest. Then waits for the stored reports. */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
 }
 

@@ -1,5 +1,11 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import type {
+  PosOrderDiscountRow,
+  PosOrderMenuRow,
+  PosOrderModifierRow,
+  PosOrderPaymentRow,
+  PosOrderProductRow,
+} from "@pragma/contracts/order-rows";
 import { minimalOrder, minimalTill } from "@pragma/contracts/testing/minimal-till-v2";
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
@@ -26,7 +32,9 @@ export function buildTestOrder(fields: PartialInput<typeof OrderData> = {}): z.i
 }
 
 /** Returns a product row of 11.00 including 10% VAT. */
-export function buildTestOrderProductRow(fields: PartialInput<typeof ProductRow> = {}): z.input<typeof ProductRow> {
+export function buildTestOrderProductRow(
+  fields: PartialInput<typeof PosOrderProductRow> = {},
+): z.input<typeof PosOrderProductRow> {
   return {
     id: newId(),
     productId: "pizza",
@@ -55,11 +63,15 @@ export function buildTestOrderProductRow(fields: PartialInput<typeof ProductRow>
   };
 }
 
-export function buildTestOrderModifierRow(fields: PartialInput<typeof ModifierRow> = {}): z.input<typeof ModifierRow> {
+export function buildTestOrderModifierRow(
+  fields: PartialInput<typeof PosOrderModifierRow> = {},
+): z.input<typeof PosOrderModifierRow> {
   return { id: newId(), amount: 150, name: "Bacon", modifierGroupName: "Suppléments", ...fields };
 }
 
-export function buildTestOrderDiscountRow(fields: PartialInput<typeof DiscountRow> = {}): z.input<typeof DiscountRow> {
+export function buildTestOrderDiscountRow(
+  fields: PartialInput<typeof PosOrderDiscountRow> = {},
+): z.input<typeof PosOrderDiscountRow> {
   return {
     id: newId(),
     amount: 110,
@@ -71,11 +83,15 @@ export function buildTestOrderDiscountRow(fields: PartialInput<typeof DiscountRo
   };
 }
 
-export function buildTestOrderMenuRow(fields: PartialInput<typeof MenuRow> = {}): z.input<typeof MenuRow> {
+export function buildTestOrderMenuRow(
+  fields: PartialInput<typeof PosOrderMenuRow> = {},
+): z.input<typeof PosOrderMenuRow> {
   return { id: newId(), menuId: "lunch", name: "Formule midi", totalRow: 1100, productRowList: [], ...fields };
 }
 
-export function buildTestOrderPaymentRow(fields: PartialInput<typeof PaymentRow> = {}): z.input<typeof PaymentRow> {
+export function buildTestOrderPaymentRow(
+  fields: PartialInput<typeof PosOrderPaymentRow> = {},
+): z.input<typeof PosOrderPaymentRow> {
   return {
     id: newId(),
     recordedAt: "2026-05-29T13:00:00.000Z",

@@ -4,27 +4,27 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import { OrderData } from "@pragma/contracts/order-data";
 import {
   computeProductRowAmounts,
-  DiscountRow,
+  flattenOrderProductRows,
   isSoldProductRow,
-  listOrderProductRows,
-  MenuRow,
-  ModifierRow,
-  PaymentRow,
-  ProductRow,
+  PosOrderDiscountRow,
+  PosOrderMenuRow,
+  PosOrderModifierRow,
+  PosOrderPaymentRow,
+  PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
 import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
-/** Returns the payment mode for a code of a V1 till: an index into the list of modes. Unknown codes are `custom`. */
-export function convertPaymentModeV1(code: number): (typeof paymentModes)[number] {
+/** Returns the payment mode for a code of a V1 till, which is an index into the list of modes; by default, `custom`. */
+export function convertPaymentModeCodeV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
 
-const paymentDefaults = getSchemaFieldDefaults(PaymentRow.shape);
+const paymentDefaults = getSchemaFieldDefaults(PosOrderPaymentRow.shape);
 
 /** Returns the payment row of a V1 payment. It has no change and no tip, because V1 payments do not have them. */
-function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PaymentRow {
+function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PosOrderPaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
     ...paymentDefaults,
@@ -36,7 +36,7 @@ function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConvert
     status: payment.cancelled ? "cancelled" : "validated",
     name: payment.name,
     paymentType: paymentRowTypes[payment.type] ?? "payment",
-    paymentMode: convertPaymentModeV1(payment.mode),
+    paymentMode: convertPaymentModeCodeV1(payment.mode),
     paymentId: payment.payment_method_client_id,
     currencyCode: payment.currency,
     operatorId: payment.person_client_id,
@@ -44,15 +44,19 @@ function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConvert
   };
 }
 
-const productDefaults = getSchemaFieldDefaults(ProductRow.shape);
-const modifierDefaults = getSchemaFieldDefaults(ModifierRow.shape);
-const discountDefaults = getSchemaFieldDefaults(DiscountRow.shape);
+const productDefaults = getSchemaFieldDefaults(PosOrderProductRow.shape);
+const modifierDefaults = getSchemaFieldDefaults(PosOrderModifierRow.shape);
+const discountDefaults = getSchemaFieldDefaults(PosOrderDiscountRow.shape);
 
 /**
  * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, VAT rate, options
  * and discounts.
  */
-function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtcConverter): ProductRow {
+function convertItemV1(
+  item: TicketItemV1,
+  menuRowId: string | null,
+  toInstant: LocalToUtcConverter,
+): PosOrderProductRow {
   const createdAt = toInstant(item.creation_date);
   return computeProductRowAmounts({
     ...productDefaults,
@@ -111,7 +115,7 @@ function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: 
 }
 
 const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
-const menuDefaults = getSchemaFieldDefaults(MenuRow.shape);
+const menuDefaults = getSchemaFieldDefaults(PosOrderMenuRow.shape);
 
 /**
  * Returns the order of a V1 ticket. Fields that V1 does not have are null or have a default. Its tax and discount are
@@ -121,7 +125,7 @@ export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInsta
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
   const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
-  const soldRows = listOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldProductRow);
+  const soldRows = flattenOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldProductRow);
   const totalTax = soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.taxAmount), 0);
   const settlingPayments = payments.filter(
     (payment) => payment.status === "validated" && isPaymentReducingAmountDue(payment),
@@ -169,7 +173,7 @@ export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInsta
   };
 }
 
-function convertMenuV1(menu: TicketV1["menus"][number], id: string, toInstant: LocalToUtcConverter): MenuRow {
+function convertMenuV1(menu: TicketV1["menus"][number], id: string, toInstant: LocalToUtcConverter): PosOrderMenuRow {
   return {
     ...menuDefaults,
     id,

@@ -1,7 +1,7 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import type { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { convertPaymentModeV1, convertTicketV1ToOrder } from "./convert-ticket-v1.ts";
+import { convertPaymentModeCodeV1, convertTicketV1ToOrder } from "./convert-ticket-v1.ts";
 import { createLocalToUtcConverter, type LocalToUtcConverter } from "./local-to-utc.ts";
 
 const tillDefaults = getSchemaFieldDefaults(TillV2.shape);
@@ -72,7 +72,7 @@ function convertCashMovement(
     operatorId: movement.person_id,
     operatorName: movement.person,
     currencyCode: movement.currency,
-    paymentMode: mode === null || mode === -1 ? null : convertPaymentModeV1(mode),
+    paymentMode: mode === null || mode === -1 ? null : convertPaymentModeCodeV1(mode),
     paymentName: movement.payment_name,
   };
 }
@@ -90,7 +90,7 @@ function convertDeclaredPayments(
     if (!nameByMode.has(paymentMode)) nameByMode.set(paymentMode, name);
   }
   return totals.map(({ mode, amount }) => {
-    const paymentMode = convertPaymentModeV1(mode);
+    const paymentMode = convertPaymentModeCodeV1(mode);
     return {
       ...declaredPaymentDefaults,
       paymentMode,

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill } from "@pragma/contracts/legacy-till";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { z } from "zod";
 import type { TillIngestConfig } from "../config.ts";
@@ -86,7 +86,7 @@ const BackofficePage = z.object({
  */
 export function requireLegacyBackofficeAddress(
   config: TillIngestConfig,
-  application: PosApplication,
+  application: PosApplicationName,
 ): LegacyBackofficeAddress {
   const url = config[`LEGACY_${application}_URL`];
   if (url) return { baseUrl: url.replace(/\/+$/, ""), token: config[`LEGACY_${application}_TOKEN`] };
@@ -101,13 +101,13 @@ export function requireLegacyBackofficeAddress(
  *
  * @throws `ApiError` legacy_not_configured, legacy_unavailable.
  */
-export async function listLegacyTills(
+export async function fetchBackofficeTillList(
   config: TillIngestConfig,
   {
     application,
     legacyId,
     signal,
-  }: { application: PosApplication; legacyId?: number | undefined; signal: AbortSignal },
+  }: { application: PosApplicationName; legacyId?: number | undefined; signal: AbortSignal },
 ): Promise<LegacyTill[]> {
   const address = requireLegacyBackofficeAddress(config, application);
   const tills = new Map<number, LegacyTill>();

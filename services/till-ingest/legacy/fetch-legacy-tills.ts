@@ -1,11 +1,11 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
+import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
-import { resolveLegacyLocation } from "../resolve-till-location.ts";
+import { resolveAuthorizedLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
 import { fetchFromLegacyBackoffice, LegacyBackofficeError, requireLegacyBackofficeAddress } from "./backoffice.ts";
 
@@ -30,10 +30,10 @@ interface LegacyTillFetch {
  *
  * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
-export async function fetchLegacyTills(
+export async function fetchAndStoreLegacyTills(
   services: TillIngestContext,
   { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
-): Promise<FetchedLegacyTills[]> {
+): Promise<LegacyTillFetchResultsForLocation[]> {
   const deadline = Date.now() + fetchStartLimitMs;
   const semaphore = createKeyedSemaphore(services.config.LEGACY_CONCURRENCY);
   const locations = await Promise.all(
@@ -64,7 +64,7 @@ export async function fetchLegacyTills(
         location.id,
         tills.map(({ serverId }) => serverId),
       );
-      const result: FetchedLegacyTills = { locationId: location.id, success: [], errors: [] };
+      const result: LegacyTillFetchResultsForLocation = { locationId: location.id, success: [], errors: [] };
       const outcomes = tills.map((till) =>
         existingServerIds.has(till.serverId) ? undefined : semaphore.run(() => tryFetchTill(till, location)),
       );
@@ -97,7 +97,7 @@ async function findLocationOfTills(
   const [first] = tills;
   if (!first) return { tills: [], location: undefined };
   try {
-    return { tills, location: await resolveLegacyLocation(principal, first, locations, context) };
+    return { tills, location: await resolveAuthorizedLegacyLocation(principal, first, locations, context) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
     return { tills, location: undefined };

@@ -5,10 +5,10 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  claimUnreferencedObjectForRemoval,
+  claimUnreferencedTillObjectRemoval,
   listStaleTillUploadKeys,
-  recordObjectRemoved,
-  recordPendingUpload,
+  recordPendingUploadAndGetKey,
+  recordStoredObjectDeletion,
 } from "../queries/pending-uploads.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
@@ -59,7 +59,7 @@ async function pushTill(): Promise<{ till: ReturnType<typeof buildTestTill>; key
   return { till, key: row?.objectKey ?? "" };
 }
 
-/** Returns a till whose body was written a day ago, but whose rows were not stored. */
+/** Returns a till whose body was written more than a day ago, but whose rows were not stored. */
 async function pushLostTill(): ReturnType<typeof pushTill> {
   const { till, key } = await pushTill();
   await service.db.sql`delete from till_versions where till_id = ${till.id}`;
@@ -148,7 +148,7 @@ describe("removeOrphanedObjectsTask", () => {
     const first = runRemoval(slow.objects);
     await slow.started;
     const second = createBlockingStore();
-    // If the second run wrongly claimed the object too, it would delete the object only after the push.
+    // If the second run wrongly claimed the object too, it would delete the object after the push has stored it.
     const other = runRemoval(second.objects);
     await Promise.race([other, second.started]);
     slow.release();
@@ -163,13 +163,13 @@ describe("removeOrphanedObjectsTask", () => {
   it("lets one process claim a removal, and another process take over the claim when the first process is dead", async () => {
     const key = await createOrphan({ hours: 25 });
     const claimConcurrently = () =>
-      Promise.all(Array.from({ length: 8 }, () => claimUnreferencedObjectForRemoval(service.db.sql, key)));
+      Promise.all(Array.from({ length: 8 }, () => claimUnreferencedTillObjectRemoval(service.db.sql, key)));
     const [first, ...others] = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect([first, others]).toMatchObject([{ key, isTakenOver: false }, []]);
     await expireRemovalClaim(key);
     const second = (await claimConcurrently()).filter((removal) => removal !== undefined);
     expect(second).toMatchObject([{ key, isTakenOver: true }]);
-    if (first) await recordObjectRemoved(service.db.sql, first);
+    if (first) await recordStoredObjectDeletion(service.db.sql, first);
     expect(await isUploadPending(key)).toBe(true);
   });
 
@@ -185,7 +185,7 @@ describe("removeOrphanedObjectsTask", () => {
     late.release();
     await first;
     expect((await service.request("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
-    expect(await recordPendingUpload(service.db.sql, key)).not.toBe(key);
+    expect(await recordPendingUploadAndGetKey(service.db.sql, key)).not.toBe(key);
     expect(await listStaleTillUploadKeys(service.db.sql, 1_000)).not.toContain(key);
   });
 
@@ -201,7 +201,7 @@ describe("removeOrphanedObjectsTask", () => {
 
   it("counts a day from the last upload of an object", async () => {
     const key = await createOrphan({ hours: 25 });
-    await recordPendingUpload(service.db.sql, key);
+    await recordPendingUploadAndGetKey(service.db.sql, key);
     await runRemoval();
     expect(await doesObjectExist(key)).toBe(true);
   });

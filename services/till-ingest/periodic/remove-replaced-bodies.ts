@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { scheduleExpiredTillBodyRemoval } from "../queries/till-versions.ts";
-import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
+import { scheduleReplacedTillBodyRemoval } from "../queries/till-versions.ts";
+import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
@@ -12,8 +12,8 @@ export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestContext, 
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
     for (let count = batchSize; count === batchSize; ) {
-      const keys = await db.transaction((tx) => scheduleExpiredTillBodyRemoval(tx, { days, limit: batchSize }));
-      for (const key of keys) await removeUnreferencedObject({ db, objects }, key);
+      const keys = await db.transaction((tx) => scheduleReplacedTillBodyRemoval(tx, { days, limit: batchSize }));
+      for (const key of keys) await removeTillObjectIfUnreferenced({ db, objects }, key);
       count = keys.length;
     }
   },

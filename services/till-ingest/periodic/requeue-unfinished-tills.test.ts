@@ -6,7 +6,7 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
-import { requeueTillsAwaitingReportTask } from "./requeue-unfinished-tills.ts";
+import { requeueTillsWithOverdueReportTask } from "./requeue-unfinished-tills.ts";
 
 let service: TestTillIngestService;
 const principal = buildTestPrincipal();
@@ -23,7 +23,7 @@ async function pushTill(fields: Parameters<typeof buildTestTill>[0] = {}): Promi
 }
 
 const runRequeue = () =>
-  requeueTillsAwaitingReportTask.run({
+  requeueTillsWithOverdueReportTask.run({
     db: service.db,
     log: createLogger({ name: "test", level: "silent" }),
     requeueAfterSeconds: 300,

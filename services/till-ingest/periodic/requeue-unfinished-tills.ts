@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestContext } from "../context.ts";
-import { publishTillPushedEvent } from "../publish-till-events.ts";
-import { findTillRevisionReasons } from "../queries/till-versions.ts";
+import { writeTillPushedToOutbox } from "../publish-till-events.ts";
+import { findCurrentTillRevisionReasons } from "../queries/till-versions.ts";
 import { lockTillsWithOverdueReport, recordTillRequeueWithBackoff } from "../queries/tills.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
@@ -11,7 +11,7 @@ const maxPerRun = 1_000;
  * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
  * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
  */
-export const requeueTillsAwaitingReportTask: PeriodicTask<
+export const requeueTillsWithOverdueReportTask: PeriodicTask<
   Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">
 > = {
   name: "requeue unfinished tills",
@@ -20,10 +20,10 @@ export const requeueTillsAwaitingReportTask: PeriodicTask<
     const requeued = await db.transaction(async (tx) => {
       const tills = await lockTillsWithOverdueReport(tx, maxPerRun);
       const ids = tills.map(({ id }) => id);
-      const reasons = await findTillRevisionReasons(tx, ids);
+      const reasons = await findCurrentTillRevisionReasons(tx, ids);
       for (const till of tills) {
         const reason = reasons.get(till.id) ?? "push";
-        await publishTillPushedEvent(tx, till, { reason, traceparent: context?.traceparent });
+        await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
       }
       await recordTillRequeueWithBackoff(tx, ids, { requeueAfterSeconds });
       return tills.length;

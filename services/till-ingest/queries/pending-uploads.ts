@@ -9,11 +9,11 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
  * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
  * key while the object with the given key is being removed.
  */
-export async function recordPendingUpload(sql: SqlClient, key: string): Promise<string> {
+export async function recordPendingUploadAndGetKey(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
     insert into pending_uploads ${sql({ key })}
     on conflict (key) do update set created_at = now() where pending_uploads.removal_claimed_at is null`;
-  return count > 0 ? key : recordPendingUpload(sql, `${key}-${randomUUID()}`);
+  return count > 0 ? key : recordPendingUploadAndGetKey(sql, `${key}-${randomUUID()}`);
 }
 
 /** Ends the pending upload of an object if a till refers to the object. Otherwise, the object can still be removed. */
@@ -42,7 +42,7 @@ export interface ObjectRemovalClaim {
  * last day, a till refers to the object, or another process claimed it in the last 30 minutes. This time is much longer
  * than a deletion, but shorter than the interval between two runs of the periodic task.
  */
-export async function claimUnreferencedObjectForRemoval(
+export async function claimUnreferencedTillObjectRemoval(
   sql: SqlClient,
   key: string,
 ): Promise<ObjectRemovalClaim | undefined> {
@@ -64,7 +64,7 @@ export async function claimUnreferencedObjectForRemoval(
  * the key is never used or listed again, because the process with that claim may still delete the object. Does nothing
  * if this claim expired and another process has claimed the object since.
  */
-export async function recordObjectRemoved(
+export async function recordStoredObjectDeletion(
   sql: SqlClient,
   { key, since, isTakenOver }: ObjectRemovalClaim,
 ): Promise<void> {

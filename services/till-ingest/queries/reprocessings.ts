@@ -61,7 +61,7 @@ export async function findBulkTillReprocessing(
   return row;
 }
 
-/** Returns the id of the unfinished reprocessing with the least progress, unless another instance has locked it. */
+/** Returns the id of the unfinished, unlocked reprocessing with the least progress; an empty list if there is none. */
 export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from till_reprocessings where finished_at is null
@@ -70,7 +70,7 @@ export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string
 }
 
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
-export async function lockBulkTillReprocessing(
+export async function tryLockBulkTillReprocessing(
   tx: SqlTransaction,
   id: string,
 ): Promise<BulkTillReprocessingRow | undefined> {

@@ -16,7 +16,7 @@ export async function insertTillRevision(
 }
 
 /** Returns the reasons of the current revisions of these tills, by till id. */
-export async function findTillRevisionReasons(
+export async function findCurrentTillRevisionReasons(
   tx: SqlTransaction,
   tillIds: string[],
 ): Promise<Map<string, TillRevisionReason>> {
@@ -31,7 +31,7 @@ export async function findTillRevisionReasons(
  * Marks every body of a till except the given one as removed, and schedules the removal of their objects. Returns the
  * keys of these objects.
  */
-export async function scheduleSupersededTillBodyRemoval(
+export async function markOlderTillBodiesForRemoval(
   tx: SqlTransaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function scheduleSupersededTillBodyRemoval(
  * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
  * objects. Returns the keys of these objects.
  */
-export async function scheduleExpiredTillBodyRemoval(
+export async function scheduleReplacedTillBodyRemoval(
   tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {

@@ -1,11 +1,11 @@
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** A till with its current revision. */
 export interface TillRow {
   id: string;
   locationId: string;
-  application: PosApplication;
+  application: PosApplicationName;
   serverId: number | null;
   format: "V1" | "V2";
   revision: number;
@@ -69,7 +69,7 @@ export async function recordErasedTillPushedHash(
 }
 
 /** Locks a till until the transaction ends, and returns it. */
-export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
+export async function lockTillRow(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`select ${tillColumns(tx)} from tills where id = ${id} for update`;
   return till;
 }
@@ -152,7 +152,7 @@ export async function recordTillRequeueWithBackoff(
 }
 
 /** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
-export async function countPendingTills(sql: SqlClient, limit: number): Promise<number> {
+export async function countTillsAwaitingReport(sql: SqlClient, limit: number): Promise<number> {
   const rows = await sql`
     select 1 from tills where next_requeue_at > now() and requeue_count = 0 limit ${limit}`;
   return rows.length;
@@ -171,7 +171,10 @@ export interface TillWithOverdueReport {
 }
 
 /** Returns the tills that have waited for their report for at least `seconds`, oldest first. */
-export async function listTillsAwaitingReport(sql: SqlClient, { seconds, limit }: { seconds: number; limit: number }) {
+export async function listTillsWithOverdueReport(
+  sql: SqlClient,
+  { seconds, limit }: { seconds: number; limit: number },
+) {
   return sql<TillWithOverdueReport[]>`
     select
       id as till_id, location_id, tills.revision, version.created_at as waiting_since, requeue_count, next_requeue_at
@@ -181,7 +184,7 @@ export async function listTillsAwaitingReport(sql: SqlClient, { seconds, limit }
 }
 
 /** Schedules a till to be requeued in the next run. Returns false if the till does not wait for a report. */
-export async function requeueTillNow(sql: SqlClient, tillId: string): Promise<boolean> {
+export async function markTillForImmediateRequeue(sql: SqlClient, tillId: string): Promise<boolean> {
   const { count } = await sql`
     update tills set next_requeue_at = now() where id = ${tillId} and next_requeue_at is not null`;
   return count > 0;
@@ -195,13 +198,16 @@ export async function countTillsWithOverdueReport(sql: SqlClient): Promise<numbe
 }
 
 /** Returns the SQL query for a location's tills that were pushed at or after a given time. */
-export const buildTillListSql = (sql: SqlClient, { locationId, since }: { locationId: string; since: string }) => ({
+export const buildTillListQueryParts = (
+  sql: SqlClient,
+  { locationId, since }: { locationId: string; since: string },
+) => ({
   columns: tillColumns(sql),
   table: sql`tills`,
   where: sql`location_id = ${locationId} and created_at >= ${since}`,
 });
 
-/** Returns those of the given till ids of the legacy backoffice for which the location already has a till. */
+/** Returns which of these tills, identified by their ids in the legacy backoffice, the location already has. */
 export async function findStoredLegacyTillIds(
   sql: SqlClient,
   locationId: string,

@@ -1,19 +1,20 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { FetchedLegacyTills, LegacyTill, LegacyTillsToFetch } from "@pragma/contracts/legacy-till";
-import { type PosApplication, posApplicationSchema } from "@pragma/contracts/pos-application";
+import { FetchLegacyTillsRequest, LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
+import { type PosApplicationName, posApplicationSchema } from "@pragma/contracts/pos-application";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
-import { listLegacyTills } from "../legacy/backoffice.ts";
-import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
+import { fetchBackofficeTillList } from "../legacy/backoffice.ts";
+import { fetchAndStoreLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 
 const legacyApplicationQuery = z.object({
   application: posApplicationSchema.optional().meta({
-    description: "Application whose legacy backoffice is used. Defaults to the application of the API key's location.",
+    description:
+      "Point-of-sale application whose legacy backoffice is used. Defaults to the application of the API key's location.",
   }),
 });
 
@@ -25,8 +26,8 @@ const legacyApplicationQuery = z.object({
  */
 function resolveLegacyTillFilter(
   { location, scopes }: Principal,
-  requested: PosApplication | undefined,
-): { application: PosApplication; legacyId: number | undefined } {
+  requested: PosApplicationName | undefined,
+): { application: PosApplicationName; legacyId: number | undefined } {
   const application = requested ?? location?.application;
   if (hasScope(scopes, "locations:any")) {
     if (application) return { application, legacyId: undefined };
@@ -47,12 +48,12 @@ export const listLegacyTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "List legacy backoffice tills",
   description:
-    "Returns every till that an application's legacy backoffice has for the location of the API key. If the key has the scope `locations:any`, returns the tills of all locations. " +
-    "The list includes tills that were already fetched. Fetching them again changes nothing.",
+    "Returns every till that an application's legacy backoffice stores for the location of the API key. If the key has the scope `locations:any`, the response contains the tills of all locations. " +
+    "The list includes tills that were already fetched. Fetching these tills again changes nothing.",
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
-      description: "Tills, in the same sequence as in the backoffice",
+      description: "The tills in the legacy backoffice, in the sequence in which the backoffice returns them",
       schema: z.array(LegacyTill),
       example: [{ application: "POPINA", serverId: 4711, legacyId: 42 }],
     },
@@ -60,11 +61,11 @@ export const listLegacyTillsRoute = defineTillIngestRoute({
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ query, principal, services, signal }) {
     const filter = resolveLegacyTillFilter(principal, query.application);
-    return jsonResponse(200, await listLegacyTills(services.config, { ...filter, signal }));
+    return jsonResponse(200, await fetchBackofficeTillList(services.config, { ...filter, signal }));
   },
 });
 
-const requestedTillsBody = jsonBodyParser(LegacyTillsToFetch.optional());
+const requestedTillsBody = createValidatingJsonBodyParser(FetchLegacyTillsRequest.optional());
 
 export const fetchLegacyTillsRoute = defineTillIngestRoute({
   method: "post",
@@ -75,12 +76,12 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   description:
     "Fetches the tills that the request body identifies. If the request has no body, fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
     "For each till, the response states whether the till is stored and, if not, the reason. Tills that were already stored count as successes. " +
-    "A call takes at most 30 seconds. The response reports tills that were not fetched in this time as errors. To fetch these tills, repeat the call.",
+    "A request takes at most 30 seconds. Tills that were not fetched in this time are listed as errors in the response. To fetch these tills, repeat the request.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {
       description: "The result of each till, grouped by location",
-      schema: z.array(FetchedLegacyTills),
+      schema: z.array(LegacyTillFetchResultsForLocation),
       example: [
         {
           locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
@@ -96,8 +97,11 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   async handle({ body, query, principal, services, context, signal }) {
     const tills =
       body ??
-      (await listLegacyTills(services.config, { ...resolveLegacyTillFilter(principal, query.application), signal }));
-    const fetched = await fetchLegacyTills(services, { tills, principal, signal, context });
+      (await fetchBackofficeTillList(services.config, {
+        ...resolveLegacyTillFilter(principal, query.application),
+        signal,
+      }));
+    const fetched = await fetchAndStoreLegacyTills(services, { tills, principal, signal, context });
     context.addLogFields({
       requested: tills.length,
       fetched: fetched.reduce((sum, { success }) => sum + success.length, 0),

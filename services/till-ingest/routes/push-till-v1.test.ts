@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { tillV1Example } from "@pragma/contracts/examples/till-v1";
-import { PushedTill } from "@pragma/contracts/till";
+import { PushTillResponse } from "@pragma/contracts/till";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -35,7 +35,7 @@ describe("POST /v1/tills/ accepts", () => {
     const till = buildTestTillV1({ application: "popina" as never }, { server_id: 4_000_000_000 });
     const response = await push(till);
     expect(response.status).toBe(201);
-    expect(PushedTill.parse(await response.json())).toMatchObject({
+    expect(PushTillResponse.parse(await response.json())).toMatchObject({
       tillId: till.tillJson.client_id,
       locationId: location.id,
       application: "POPINA",

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
-import { PushedTill } from "@pragma/contracts/till";
-import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
+import { PushTillResponse } from "@pragma/contracts/till";
+import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -51,7 +51,7 @@ describe("POST /v2/tills/ accepts", () => {
     const till = buildTestTill();
     const response = await push(till);
     expect(response.status).toBe(201);
-    const pushedTill = PushedTill.parse(await response.json());
+    const pushedTill = PushTillResponse.parse(await response.json());
     expect(pushedTill).toMatchObject({
       id: till.id,
       tillId: till.id,
@@ -70,10 +70,10 @@ describe("POST /v2/tills/ accepts", () => {
   it("a till, and publishes device.seen once", async () => {
     const deviceIdentifier = randomUUID();
     const till = buildTestTill({ deviceIdentifier, deviceName: "Caisse 3" });
-    const { id, createdAt } = PushedTill.parse(await (await push(till)).json());
+    const { id, createdAt } = PushTillResponse.parse(await (await push(till)).json());
     await push(till);
     await service.tillPushedEvents(id);
-    expect(await readPublishedEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
+    expect(await readTestEventStreamEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
       { locationId: principal.location?.id, deviceId: deviceIdentifier, name: "Caisse 3", seenAt: createdAt },
     ]);
     const withoutDevice = buildTestTill({ deviceIdentifier: null, deviceName: null });
@@ -82,7 +82,7 @@ describe("POST /v2/tills/ accepts", () => {
 
   it("a till, stores its bytes and publishes till.pushed", async () => {
     const text = JSON.stringify(buildTestTill(), null, 2);
-    const pushedTill = PushedTill.parse(await (await push(text)).json());
+    const pushedTill = PushTillResponse.parse(await (await push(text)).json());
     const hash = createHash("sha256").update(text).digest("hex");
     const key = `tills/${principal.location?.id}/${hash.slice(0, 2)}/${hash}`;
     expect(await service.tillPushedEvents(pushedTill.id)).toEqual([

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ReplacedTill } from "@pragma/contracts/till";
+import { ReplaceTillResponse } from "@pragma/contracts/till";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -30,7 +30,7 @@ describe("PUT /v1/tills/{id}", () => {
     const other = JSON.stringify({ ...till, note: "other" }, null, 1);
     const response = await replace(till.id, other);
     expect(response.status).toBe(200);
-    expect(ReplacedTill.parse(await response.json())).toEqual({
+    expect(ReplaceTillResponse.parse(await response.json())).toEqual({
       tillId: till.id,
       objectUrl: `http://pragma.test/v1/tills/${till.id}/object`,
     });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { TillReprocessingJob } from "@pragma/contracts/till";
+import { BulkTillReprocessingStatus } from "@pragma/contracts/till";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
@@ -28,9 +28,9 @@ async function pushTills(count: number): Promise<string[]> {
 const listPublishedRevisions = async (id: string) =>
   (await service.tillPushedEvents(id)).map(({ revision }) => revision);
 
-async function waitUntilFinished(location: string): Promise<TillReprocessingJob> {
+async function waitUntilFinished(location: string): Promise<BulkTillReprocessingStatus> {
   return eventually("the reprocessing to be finished", async () => {
-    const job = TillReprocessingJob.parse(await (await service.request("GET", location, { principal })).json());
+    const job = BulkTillReprocessingStatus.parse(await (await service.request("GET", location, { principal })).json());
     return job.finishedAt !== null && job;
   });
 }
@@ -119,7 +119,7 @@ describe("POST /v1/tills/reprocess", () => {
 
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
     expect(response.status).toBe(202);
-    expect(TillReprocessingJob.parse(await response.json())).toMatchObject({
+    expect(BulkTillReprocessingStatus.parse(await response.json())).toMatchObject({
       total: 4,
       locationId: principal.location?.id,
     });
@@ -134,7 +134,7 @@ describe("POST /v1/tills/reprocess", () => {
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = response.headers.get("location") ?? "";
     await waitUntilFinished(location);
-    // Simulates a crash after the second till was queued. The reports of the queued tills are finalized.
+    // Simulates that all reports were finalized, and that the process crashed after it had queued the second till.
     await service.db.sql`update tills set next_requeue_at = null where id = any(${ids}::uuid[])`;
     await service.db
       .sql`update till_reprocessings set last_till_id = ${ids[1] ?? ""}, requeued_count = 2, finished_at = null`;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { hasScope } from "@pragma/contracts/scopes";
-import { ReprocessedTill, TillReprocessingJob } from "@pragma/contracts/till";
+import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,
@@ -16,7 +16,7 @@ import {
   findBulkTillReprocessing,
   findOrInsertBulkTillReprocessing,
 } from "../queries/reprocessings.ts";
-import { reprocessTill } from "../reprocess-tills.ts";
+import { enqueueTillReprocessing } from "../reprocess-tills.ts";
 import { toTillResponse } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
@@ -27,13 +27,13 @@ export const reprocessTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess a till",
   description:
-    "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
+    "Computes the report and orders of a till again from its stored body. While the reprocessing of the till is pending, " +
     "further requests return the same response and do not start another reprocessing.",
   request: { params: tillPathParams },
-  responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessedTill } },
+  responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, origin }) {
-    const till = await reprocessTill(services, {
+    const till = await enqueueTillReprocessing(services, {
       id: params.id,
       locationId: getReadableLocationId(principal),
       author: principal,
@@ -69,7 +69,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     "Starts a background job that computes the reports of many tills again. Use this operation after an update of the report calculation. " +
     "To follow the progress of the job, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
-  responses: { 202: { description: "The reprocessing job was started", schema: TillReprocessingJob } },
+  responses: { 202: { description: "The reprocessing job was started", schema: BulkTillReprocessingStatus } },
   errors: ["location_forbidden"],
   async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings } }) {
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
@@ -95,8 +95,12 @@ export const getReprocessingRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
   description: "Returns how many tills the job reprocesses, and how many of these tills have been queued so far.",
-  request: { params: z.object({ id: z.guid().meta({ description: "ID of the reprocessing job" }) }) },
-  responses: { 200: { description: "The reprocessing job", schema: TillReprocessingJob } },
+  request: {
+    params: z.object({
+      id: z.guid().meta({ description: "ID of the reprocessing job, as returned when the job was started" }),
+    }),
+  },
+  responses: { 200: { description: "The reprocessing job, with its progress", schema: BulkTillReprocessingStatus } },
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
     const locationId = getReadableLocationId(principal);
@@ -108,8 +112,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
   },
 });
 
-/** Returns the API response for a reprocessing. */
-function reprocessingResponse(row: BulkTillReprocessingRow): TillReprocessingJob {
+function reprocessingResponse(row: BulkTillReprocessingRow): BulkTillReprocessingStatus {
   return {
     id: row.id,
     locationId: row.locationId,

@@ -1,4 +1,4 @@
-import type { PushedTill, Till } from "@pragma/contracts/till";
+import type { PushTillResponse, Till } from "@pragma/contracts/till";
 import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { TillRow } from "../queries/tills.ts";
@@ -23,5 +23,8 @@ export function createPushTillResponse(
   { origin, context }: { origin: string; context: RequestContext },
 ): RouteHandlerResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
-  return jsonResponse(isNew ? 201 : 200, { ...toTillResponse(till, origin), tillId: till.id } satisfies PushedTill);
+  return jsonResponse(isNew ? 201 : 200, {
+    ...toTillResponse(till, origin),
+    tillId: till.id,
+  } satisfies PushTillResponse);
 }

@@ -2,13 +2,13 @@ import { RequestDateTime } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { PushedTill, ReplacedTill, Till } from "@pragma/contracts/till";
+import { PushTillResponse, ReplaceTillResponse, Till } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
-  conditionalJsonResponse,
-  conditionalJsonResponseByContent,
+  createConditionalJsonResponse,
+  createJsonResponseWithContentEtag,
   jsonResponse,
   notModifiedResponseIfUnchanged,
 } from "@pragma/runtime/http/route-response";
@@ -19,9 +19,13 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
-import { buildTillListSql, type TillRow } from "../queries/tills.ts";
-import { requireReadableTill, resolveLegacyLocation, resolveLocationOfReplacedTill } from "../resolve-till-location.ts";
-import { replaceTill, storePushedTill } from "../store-pushed-till.ts";
+import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
+import {
+  requireReadableTill,
+  resolveAuthorizedLegacyLocation,
+  resolveAuthorizedTillReplacementLocation,
+} from "../resolve-till-location.ts";
+import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
@@ -35,7 +39,7 @@ export const pushTillV2Route = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. The report and the orders of the till are available moments later. " +
+    "Accepts the till of a closed shift. The report and the orders of the till are available a few moments later. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
@@ -47,8 +51,8 @@ export const pushTillV2Route = defineTillIngestRoute({
     body: createTillRequestBodyParser("V2", TillV2),
   },
   responses: {
-    201: { description: "The till was created", schema: PushedTill },
-    200: { description: "The same till already existed", schema: PushedTill },
+    201: { description: "The till was created", schema: PushTillResponse },
+    200: { description: "The same till already existed", schema: PushTillResponse },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, context, origin }) {
@@ -70,12 +74,17 @@ export const pushTillV1Route = defineTillIngestRoute({
     "As in v2, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: { body: createTillRequestBodyParser("V1", TillV1) },
   responses: {
-    201: { description: "The till was created", schema: PushedTill },
-    200: { description: "The same till already existed", schema: PushedTill },
+    201: { description: "The till was created", schema: PushTillResponse },
+    200: { description: "The same till already existed", schema: PushTillResponse },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, principal, services, context, origin }) {
-    const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
+    const location = await resolveAuthorizedLegacyLocation(
+      principal,
+      till.metadata.legacyLocation,
+      services.locations,
+      context,
+    );
     const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
   },
@@ -94,7 +103,7 @@ export const replaceTillRoute = defineTillIngestRoute({
     params: tillPathParams,
     body: { ...createTillRequestBodyParser("either", z.union([TillV2, TillV1])), example: tillV2Example },
   },
-  responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
+  responses: { 200: { description: "The till was replaced", schema: ReplaceTillResponse } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ params, body: till, principal, services, context, origin }) {
     const id = params.id.toLowerCase();
@@ -103,8 +112,8 @@ export const replaceTillRoute = defineTillIngestRoute({
       const path = till.metadata.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { issues: [{ in: "body", path, code: "mismatch", message }] });
     }
-    const location = await resolveLocationOfReplacedTill(principal, till.metadata, services, context);
-    const replaced = await replaceTill(services, { location, till, principal, context });
+    const location = await resolveAuthorizedTillReplacementLocation(principal, till.metadata, services, context);
+    const replaced = await replaceTillBody(services, { location, till, principal, context });
     return jsonResponse(200, { tillId: replaced.id, objectUrl: toTillResponse(replaced, origin).objectUrl });
   },
 });
@@ -129,11 +138,11 @@ export const listTillsRoute = defineTillIngestRoute({
   summary: "List tills",
   description: "Returns the V1 and V2 tills that were pushed for the location at or after a given time, newest first.",
   request: { query: listTillsQuery },
-  responses: { 200: { description: "A page of tills", schema: paginatedSchema(Till) } },
+  responses: { 200: { description: "A page of tills, newest first", schema: paginatedSchema(Till) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const list = buildTillListSql(sql, {
+    const list = buildTillListQueryParts(sql, {
       locationId: resolveAuthorizedLocationId(principal, query.locationId),
       since: query.sinceDate,
     });
@@ -154,13 +163,13 @@ export const getTillRoute = defineTillIngestRoute({
     "Returns a till's location, the times at which it was first and last received, and the URL of its body. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
-    200: { description: "The till", schema: Till },
+    200: { description: "The till: its location, and the URL of its body", schema: Till },
     304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
-    return conditionalJsonResponseByContent(JSON.stringify(toTillResponse(till, origin)), {
+    return createJsonResponseWithContentEtag(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -177,7 +186,7 @@ export const getTillObjectRoute = defineTillIngestRoute({
   request: { params: tillPathParams },
   responses: {
     200: {
-      description: "The body, in the format in which it was pushed",
+      description: "The body of the till, exactly as it was last pushed",
       schema: z
         .record(z.string(), z.unknown())
         .meta({ description: "The till as it was pushed, in the V1 or V2 format" }),
@@ -192,6 +201,9 @@ export const getTillObjectRoute = defineTillIngestRoute({
     const notModified = notModifiedResponseIfUnchanged(tag);
     if (notModified) return notModified;
     const { body, size } = await services.objects.stream(till.objectKey);
-    return conditionalJsonResponse(body, tag, { "content-type": "application/json", "content-length": String(size) });
+    return createConditionalJsonResponse(body, tag, {
+      "content-type": "application/json",
+      "content-length": String(size),
+    });
   },
 });

@@ -3,7 +3,7 @@ import type { TillIngestContext } from "../context.ts";
 import { recordTillReportResult } from "../queries/tills.ts";
 
 /** Records that a till has its report, so that it is not requeued. */
-export const markTillProcessedSubscription = defineEventSubscription<TillIngestContext, "report.finalized">(
+export const markTillReportFinalizedSubscription = defineEventSubscription<TillIngestContext, "report.finalized">(
   "report.finalized",
   async ({ data, once }) => {
     await once((tx) => recordTillReportResult(tx, data));

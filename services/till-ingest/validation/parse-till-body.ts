@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device";
 import { OrderData } from "@pragma/contracts/order-data";
-import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
@@ -19,7 +19,7 @@ export type TillFormat = "V1" | "V2";
 export type AcceptedTillBodyFormat = TillFormat | "either";
 
 /** The formats that a body can have if this format was requested. */
-export type PossibleTillBodyFormat<Requested extends AcceptedTillBodyFormat> = Requested extends TillFormat
+export type ResolvedTillBodyFormat<Requested extends AcceptedTillBodyFormat> = Requested extends TillFormat
   ? Requested
   : TillFormat;
 
@@ -40,7 +40,7 @@ interface TillMetadataByFormat {
 
 /** The identity of a location in the legacy backoffice of its application. */
 export interface LegacyLocationIdentity {
-  application: PosApplication;
+  application: PosApplicationName;
   legacyId: number;
 }
 

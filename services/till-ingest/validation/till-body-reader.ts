@@ -1,6 +1,6 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import type { AcceptedTillBodyFormat, PossibleTillBodyFormat, TillFormat } from "./parse-till-body.ts";
+import type { AcceptedTillBodyFormat, ResolvedTillBodyFormat, TillFormat } from "./parse-till-body.ts";
 import { parseTillBody, type TillMetadataWithBodyHash } from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
@@ -8,7 +8,7 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Ti
   bytes: Uint8Array;
 }
 
-/** Maximum bytes of a body that is parsed without a thread, because a thread takes longer than parsing (2 ms). */
+/** Maximum bytes of a body that is parsed without a thread, because parsing such a body takes only about 2 ms. */
 const maxInlineBytes = 128 * 1024;
 
 /** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
@@ -24,9 +24,9 @@ export function createThreadedTillBodyParser(options: { threads: number; heapMeg
       body: Uint8Array,
       format: Requested,
       sender: string,
-    ): Promise<ReceivedTill<PossibleTillBodyFormat<Requested>> | RequestBodyIssues> {
+    ): Promise<ReceivedTill<ResolvedTillBodyFormat<Requested>> | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<PossibleTillBodyFormat<Requested>>);
+      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<ResolvedTillBodyFormat<Requested>>);
     },
   };
 }

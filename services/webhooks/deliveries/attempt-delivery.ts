@@ -4,20 +4,19 @@ import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/
 import { getWebhookAttemptTimeoutMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { signWebhookMessage } from "../messages/sign-message.ts";
-import type { ReleasedDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
+import type { ReleasedWebhookDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
 import type { WebhookAttemptWriter } from "./attempt-writer.ts";
-import type { WebhookEndpoint, WebhookEndpointLookup } from "./endpoint-cache.ts";
-import type { WebhookEndpointAttemptResult } from "./endpoint-queue.ts";
+import type { WebhookEndpointLookup, WebhookEndpointWithCredentials } from "./endpoint-cache.ts";
+import type { WebhookEndpointHealthFromAttempt } from "./endpoint-concurrency-limiter.ts";
 import { evaluateWebhookDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
-/** The dependencies of a delivery attempt. */
 export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
   findEndpoint: WebhookEndpointLookup;
   httpClient: WebhookHttpClient;
   attemptWriter: WebhookAttemptWriter;
   /** Releases a claim whose delivery was not attempted. */
-  releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
+  releaseClaim(claim: ReleasedWebhookDeliveryClaim): Promise<unknown>;
   /** Records the duration of an attempt as a metric, with its outcome and the resulting state of its delivery. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
   /** Called if the delivery will be attempted again, with the time of the next attempt. */
@@ -37,11 +36,11 @@ const endpointLoadRetryMs = 30_000;
 export async function attemptWebhookDelivery(
   services: DeliveryAttemptDependencies,
   claim: WebhookDeliveryClaim,
-): Promise<WebhookEndpointAttemptResult> {
+): Promise<WebhookEndpointHealthFromAttempt> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointAttemptResult> => {
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointHealthFromAttempt> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
     // An error is ignored, because the claim also ends when its lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
@@ -84,7 +83,7 @@ export async function attemptWebhookDelivery(
 
 function attemptOperation(
   { deliveryId, webhookId, event, generation, attempt }: WebhookDeliveryClaim,
-  { url }: WebhookEndpoint,
+  { url }: WebhookEndpointWithCredentials,
 ): TracedOperation {
   return {
     name: `webhook ${event}`,
@@ -103,7 +102,11 @@ function attemptOperation(
 
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
-  { claim, endpoint, startedAt }: { claim: WebhookDeliveryClaim; endpoint: WebhookEndpoint; startedAt: Date },
+  {
+    claim,
+    endpoint,
+    startedAt,
+  }: { claim: WebhookDeliveryClaim; endpoint: WebhookEndpointWithCredentials; startedAt: Date },
 ): Promise<WebhookPostResult> {
   const { url, issue, apiKey } = endpoint;
   const { messageId, event, body } = claim;

@@ -4,19 +4,19 @@ import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 
 beforeAll(async () => {
   // With a timeout of 3 seconds, the lease of a claim lasts 6 seconds.
   const variables = { WEBHOOK_TIMEOUT_SECONDS: "3" };
   [service, receiver] = await Promise.all([
     startTestWebhooksService({ variables, pollSeconds: 0.1 }),
-    startWebhookReceiver(),
+    startTestWebhookReceiver(),
   ]);
 });
 afterAll(async () => {
@@ -26,7 +26,8 @@ afterAll(async () => {
 
 it("sends a delivery once although the lease of its first claim expires before the attempt could end", async () => {
   const { sql } = service.db;
-  // Delays the first claim statement until its lease has almost expired, as on an overloaded machine.
+  // Delays the first claim by 5 of the 6 seconds of its lease, as on an overloaded machine. The remaining second is
+  // shorter than the timeout of an attempt.
   await sql`create sequence claim_count`;
   await sql.unsafe(`
     create function delay_first_claim() returns trigger language plpgsql as $$ begin

@@ -7,15 +7,15 @@ import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startTestWebhooksService(), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService(), startTestWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();

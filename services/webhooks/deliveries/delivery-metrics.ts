@@ -1,11 +1,14 @@
-import type { Metrics } from "@pragma/runtime/observability/metrics";
+import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { WebhooksDependencies } from "../dependencies.ts";
 
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
 
 /** Registers metrics that count the unsettled deliveries in each state and the webhooks in each state. */
-export function registerWebhookDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
+export function registerWebhookDeliveryMetrics(
+  metrics: PrometheusMetrics,
+  { db: { sql }, clock }: WebhooksDependencies,
+): void {
   metrics.observeGauges(
     "webhook_deliveries",
     "Unsettled deliveries by state, counted up to 100000 per state",

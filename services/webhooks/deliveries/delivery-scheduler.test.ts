@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { describe, expect, it } from "vitest";
 import {
-  createFakeWebhookDeliveries,
-  type FakeWebhookDeliveries,
+  createWebhookSchedulerWithFakeDeliveries,
   type FakeWebhookEndpointBehavior,
-} from "../testing/fake-deliveries.ts";
+  type WebhookSchedulerWithFakeDeliveries,
+} from "../testing/scheduler-with-fake-deliveries.ts";
 
 const repeatTimes = (count: number, action: () => void) => {
   for (let index = 0; index < count; index += 1) action();
@@ -15,23 +15,23 @@ const createEndpoints = (
   endpoint: FakeWebhookEndpointBehavior,
 ): Record<string, FakeWebhookEndpointBehavior> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`endpoint ${index}`, endpoint]));
-const waitForCompleted = (deliveries: FakeWebhookDeliveries, webhookId: string, count: number) =>
+const waitForCompleted = (deliveries: WebhookSchedulerWithFakeDeliveries, webhookId: string, count: number) =>
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.countCompleted(webhookId) === count);
 
 describe("the scheduler", () => {
   it("never exceeds the concurrency limit of an endpoint, and completes all deliveries", async () => {
-    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 5 } }, { concurrency: 8 });
     repeatTimes(200, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 200);
     expect(deliveries.maxActive("a")).toBe(8);
-    // The number of claims is low, because one statement claims several waiting deliveries.
+    // There are fewer claims than the 200 deliveries, because one claim can contain several waiting deliveries.
     expect(deliveries.claimCount).toBeLessThan(110);
     await deliveries.scheduler.close();
   });
 
   it("never exceeds the rate limit of a host across all of its endpoints, and does not delay other hosts", async () => {
     const busyHost = createEndpoints(30, { durationMs: 1, host: "busy.example" });
-    const deliveries = createFakeWebhookDeliveries(
+    const deliveries = createWebhookSchedulerWithFakeDeliveries(
       { ...busyHost, other: { durationMs: 1 } },
       { concurrency: 20, hostRate: { perSecond: 100, burst: 40 } },
     );
@@ -48,13 +48,13 @@ describe("the scheduler", () => {
     await eventually("all deliveries", () => countCompletedAtBusyHost() === 300);
     const seconds = (performance.now() - startedAt) / 1_000;
     expect(seconds).toBeGreaterThan(2.5);
-    // If fewer deliveries are due than tokens were acquired, the other tokens are refunded and cause no further delay.
+    // A claim that returns fewer deliveries than requested refunds the unused tokens, so they cause no further delay.
     expect(seconds).toBeLessThan(6);
     await deliveries.scheduler.close();
   });
 
   it("finds earlier deliveries of a webhook at its next poll", async () => {
-    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 1 } }, { concurrency: 4 });
     repeatTimes(25, () => deliveries.addDueWithoutPoll("a"));
     deliveries.scheduler.poll(["a"]);
     await waitForCompleted(deliveries, "a", 25);
@@ -62,7 +62,7 @@ describe("the scheduler", () => {
   });
 
   it("reserves capacity for new messages, unless the endpoint has no capacity left or earlier messages wait", async () => {
-    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     const { scheduler } = deliveries;
     expect(scheduler.reserve("a")).toBeUndefined();
     deliveries.addDue("a");
@@ -81,7 +81,7 @@ describe("the scheduler", () => {
   });
 
   it("continues when the database is available again", async () => {
-    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 1 } });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 1 } });
     repeatTimes(3, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 3);
     deliveries.isDatabaseDown = true;
@@ -94,7 +94,7 @@ describe("the scheduler", () => {
 
   it("sends only probes to a failing endpoint, and all messages after the first success", async () => {
     const endpoints = { a: { durationMs: 0, shouldFail: true } };
-    const deliveries = createFakeWebhookDeliveries(endpoints, { concurrency: 1 });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries(endpoints, { concurrency: 1 });
     repeatTimes(50, () => deliveries.addDue("a"));
     await waitForCompleted(deliveries, "a", 5);
     await sleep(50);
@@ -122,7 +122,7 @@ describe("the scheduler", () => {
   });
 
   it("finishes attempts in flight when it is closed, and starts no other attempts", async () => {
-    const deliveries = createFakeWebhookDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
+    const deliveries = createWebhookSchedulerWithFakeDeliveries({ a: { durationMs: 30 } }, { concurrency: 4 });
     repeatTimes(20, () => deliveries.addDue("a"));
     await eventually("four messages in flight", () => deliveries.maxActive("a") === 4);
     await deliveries.scheduler.close();
@@ -135,8 +135,8 @@ describe("the scheduler", () => {
 });
 
 describe("a healthy endpoint", () => {
-  /** Returns how long a delivery takes while other endpoints are busy, in milliseconds. */
-  async function measureDelayMs(deliveries: FakeWebhookDeliveries, webhookId: string): Promise<number> {
+  /** Adds a due delivery, and returns after how many milliseconds the delivery is completed. */
+  async function measureDelayMs(deliveries: WebhookSchedulerWithFakeDeliveries, webhookId: string): Promise<number> {
     const startedAt = performance.now();
     const completed = deliveries.countCompleted(webhookId);
     deliveries.addDue(webhookId);
@@ -146,7 +146,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for slow endpoints whose messages would use all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createFakeWebhookDeliveries(
+    const deliveries = createWebhookSchedulerWithFakeDeliveries(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -158,7 +158,7 @@ describe("a healthy endpoint", () => {
 
   it("receives many messages without delay after slow endpoints have taken all permits", async () => {
     const slow = createEndpoints(8, { durationMs: 5_000 });
-    const deliveries = createFakeWebhookDeliveries(
+    const deliveries = createWebhookSchedulerWithFakeDeliveries(
       { ...slow, healthy: { durationMs: 10 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );
@@ -173,7 +173,7 @@ describe("a healthy endpoint", () => {
 
   it("does not wait for the many endpoints of one slow host", async () => {
     const slow = createEndpoints(40, { durationMs: 5_000, host: "slow.example" });
-    const deliveries = createFakeWebhookDeliveries(
+    const deliveries = createWebhookSchedulerWithFakeDeliveries(
       { ...slow, healthy: { durationMs: 0 } },
       { concurrency: 20, maxActiveMessages: 50 },
     );

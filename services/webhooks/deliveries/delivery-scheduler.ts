@@ -2,12 +2,12 @@ import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-l
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { WebhookDeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
 import {
-  type WebhookEndpointAttemptResult,
-  type WebhookEndpointLimits,
+  type WebhookEndpointConcurrencyAndBreaker,
+  type WebhookEndpointHealthFromAttempt,
   WebhookEndpointQueue,
-} from "./endpoint-queue.ts";
+} from "./endpoint-concurrency-limiter.ts";
 import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
-import type { HostTokenBuckets } from "./host-token-buckets.ts";
+import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
   log: Logger;
@@ -16,9 +16,9 @@ interface DeliverySchedulerOptions {
   /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
-  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookEndpointAttemptResult>;
-  limits: WebhookEndpointLimits;
-  hostTokenBuckets: HostTokenBuckets;
+  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookEndpointHealthFromAttempt>;
+  limits: WebhookEndpointConcurrencyAndBreaker;
+  hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;
   /** Returns the current time in milliseconds. */
@@ -143,9 +143,9 @@ export class WebhookDeliveryScheduler {
   }
 
   /**
-   * Reserves capacity for the next endpoints, and returns a claim request for each of them. An endpoint without free
-   * capacity is removed from the rotation until its queue is ready. An endpoint that lacks only a semaphore permit
-   * stays in the rotation.
+   * Reserves capacity for the next endpoints, and returns a claim request for each of them. Removes these endpoints
+   * from the rotation. Also removes endpoints without free capacity, until their queues are ready. An endpoint that
+   * lacks only a semaphore permit stays in the rotation.
    */
   #acquireClaimRequests(): (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] {
     const claimRequests: (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] = [];

@@ -1,12 +1,12 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
-import type { Metrics } from "@pragma/runtime/observability/metrics";
+import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { getWebhookAttemptTimeoutMs, getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import {
   claimDueWebhookDeliveries,
   claimWebhookTestDeliveries,
-  type ReleasedDeliveryClaim,
+  type ReleasedWebhookDeliveryClaim,
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
@@ -16,11 +16,11 @@ import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { WebhookDeliveryScheduler } from "./delivery-scheduler.ts";
 import { createWebhookEndpointCache } from "./endpoint-cache.ts";
-import { createHostTokenBuckets } from "./host-token-buckets.ts";
+import { createWebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksDependencies {
-  metrics: Metrics;
+  metrics: PrometheusMetrics;
   notifier: InstanceNotifier;
   /** Interval between polls for due deliveries, in milliseconds. */
   pollMs: number;
@@ -75,7 +75,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
   const releaseClaim = batchCalls(
-    (released: ReleasedDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
+    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
     {
       maxBatchSize: 200,
       maxConcurrentBatches: 1,
@@ -96,7 +96,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     recordDuration,
     onRetry,
   };
-  const hostTokenBuckets = createHostTokenBuckets({
+  const hostTokenBuckets = createWebhookHostTokenBucketLookup({
     perSecond: config.WEBHOOK_HOST_RATE_PER_SECOND,
     burst: config.WEBHOOK_HOST_BURST,
   });

@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { findWebhookUrlFormIssue, type WebhookEndpointRejection } from "../endpoints/check-endpoint.ts";
+import { findWebhookUrlSyntaxIssue, type WebhookEndpointRejection } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
-export interface WebhookEndpoint {
+export interface WebhookEndpointWithCredentials {
   /** The revision of the webhook when the endpoint was loaded. */
   revision: number;
   url: URL;
@@ -23,7 +23,10 @@ export interface WebhookEndpoint {
  * Returns the endpoint of a webhook at the given revision or a later revision. Without a revision, the endpoint may be
  * an outdated copy from the cache. Returns undefined if the webhook does not exist or cannot be loaded. Never rejects.
  */
-export type WebhookEndpointLookup = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
+export type WebhookEndpointLookup = (
+  webhookId: string,
+  revision?: number,
+) => Promise<WebhookEndpointWithCredentials | undefined>;
 
 interface EndpointRow {
   webhookId: string;
@@ -38,10 +41,10 @@ export function createWebhookEndpointCache(
   { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onUrlChanged }: { onUrlChanged(webhookId: string): void },
 ): WebhookEndpointLookup {
-  const cache = new LRUCache<string, WebhookEndpoint>({ max: 20_000 });
+  const cache = new LRUCache<string, WebhookEndpointWithCredentials>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 
-  async function loadAll(webhookIds: string[]): Promise<(WebhookEndpoint | undefined)[]> {
+  async function loadAll(webhookIds: string[]): Promise<(WebhookEndpointWithCredentials | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
         w.id as webhook_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
@@ -57,11 +60,11 @@ export function createWebhookEndpointCache(
     return webhookIds.map((id) => endpoints.get(id));
   }
 
-  function toWebhookEndpoint({ revision, url, encryptedApiKey, secrets }: EndpointRow): WebhookEndpoint {
+  function toWebhookEndpoint({ revision, url, encryptedApiKey, secrets }: EndpointRow): WebhookEndpointWithCredentials {
     return {
       revision,
       url: new URL(url),
-      issue: findWebhookUrlFormIssue(url, { isHttpsRequired }),
+      issue: findWebhookUrlSyntaxIssue(url, { isHttpsRequired }),
       apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
       secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
         secret: encryption.decrypt(encryptedSecret),

@@ -33,7 +33,7 @@ export function chooseFailingWebhookEndpointAction(
 /** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
   webhookId: string;
-  /** When the first attempt after the last success failed. */
+  /** When the first attempt of the batch failed, or the first attempt after the last success of the batch. */
   since: Date;
   /** Whether an earlier attempt in the same batch succeeded. Such a success ends the previous series of failures. */
   hasSucceeded: boolean;
@@ -91,7 +91,7 @@ interface FailingWebhook
  * days. Publishes an event when an endpoint is disabled, and a warning event after two and a half days. These events
  * are sent to the recipient's other endpoints.
  */
-export async function recordFailuresAndDisableWebhooks(
+export async function updateFailingWebhooksAndPublishEvents(
   tx: SqlTransaction,
   failingEndpoints: FailingEndpointUpdate[],
   { now, log }: { now: Date; log: Logger },

@@ -5,28 +5,28 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { startTestWebhookReceiver, type TestWebhookReceiver } from "../testing/webhook-receiver.ts";
 
 const ratePerSecond = 5;
 const burst = 5;
 const eventsPerSubscription = 8;
 
 let service: TestWebhooksService;
-let busyReceiver: WebhookReceiver;
-/** A receiver on the same host, with another port. */
-let otherPortReceiver: WebhookReceiver;
-let otherHostReceiver: WebhookReceiver;
+let busyReceiver: TestWebhookReceiver;
+/** A receiver on the host of the busy receiver, with another port. */
+let otherPortReceiver: TestWebhookReceiver;
+let otherHostReceiver: TestWebhookReceiver;
 
 beforeAll(async () => {
   const variables = { WEBHOOK_HOST_RATE_PER_SECOND: String(ratePerSecond), WEBHOOK_HOST_BURST: String(burst) };
   [service, busyReceiver, otherPortReceiver, otherHostReceiver] = await Promise.all([
     startTestWebhooksService({ variables, pollSeconds: 1 }),
-    startWebhookReceiver(),
-    startWebhookReceiver(),
-    startWebhookReceiver({ host: "::1" }),
+    startTestWebhookReceiver(),
+    startTestWebhookReceiver(),
+    startTestWebhookReceiver({ host: "::1" }),
   ]);
 });
 afterAll(async () => {
@@ -38,7 +38,7 @@ it("limits the rate of messages to one host across locations, loses no messages,
   const endpoints = [busyReceiver, otherPortReceiver].flatMap((receiver) =>
     Array.from({ length: 5 }, () => receiver.addEndpoint()),
   );
-  const subscriptions: TestWebhookSubscription[] = [];
+  const subscriptions: TestWebhookWithSecret[] = [];
   for (const { url } of endpoints) subscriptions.push(await service.createSubscription(url));
   const otherEndpoint = otherHostReceiver.addEndpoint();
   const otherSubscription = await service.createSubscription(otherEndpoint.url);

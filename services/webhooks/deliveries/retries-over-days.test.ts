@@ -8,14 +8,14 @@ import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
-  type WebhookReceiverEndpoint,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
+  type TestWebhookReceiverEndpoint,
 } from "../testing/webhook-receiver.ts";
 
 const secondMs = 1_000;
@@ -31,12 +31,12 @@ const advance = (milliseconds: number) => {
 };
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 
 beforeAll(async () => {
   [service, receiver] = await Promise.all([
     startTestWebhooksService({ clock, pollSeconds: 0.05 }),
-    startWebhookReceiver(),
+    startTestWebhookReceiver(),
   ]);
 });
 afterAll(async () => {
@@ -58,8 +58,8 @@ const retryScheduleMs = [
 
 /** Creates a webhook whose endpoint fails. */
 async function createFailingSubscription(): Promise<{
-  endpoint: WebhookReceiverEndpoint;
-  subscription: TestWebhookSubscription;
+  endpoint: TestWebhookReceiverEndpoint;
+  subscription: TestWebhookWithSecret;
 }> {
   const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500, { body: "broken" }));
   return { endpoint, subscription: await service.createSubscription(endpoint.url) };
@@ -70,7 +70,7 @@ async function createFailingSubscription(): Promise<{
  * because an attempt that is in progress when the clock advances would count as interrupted. Returns the message id.
  */
 async function publishOrder(
-  subscription: TestWebhookSubscription,
+  subscription: TestWebhookWithSecret,
   state: "pending" | "succeeded" = "pending",
 ): Promise<string> {
   const id = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId));
@@ -85,14 +85,14 @@ async function publishOrder(
 }
 
 /** Returns the number of deliveries that are due or whose attempt is in progress. */
-async function countUnfinishedDeliveries({ webhook }: TestWebhookSubscription): Promise<number> {
+async function countUnfinishedDeliveries({ webhook }: TestWebhookWithSecret): Promise<number> {
   const { count } = await service.db.sql`
     select from deliveries
     where webhook_id = ${webhook.id} and (state = 'sending' or state = 'pending' and due_at <= ${clock()})`;
   return count;
 }
 
-const getWebhook = async ({ webhook, principal }: TestWebhookSubscription) =>
+const getWebhook = async ({ webhook, principal }: TestWebhookWithSecret) =>
   (await service.getJson(`/v1/webhooks/${webhook.id}`, Webhook.loose(), principal)) as Webhook;
 
 describe("a delivery that keeps failing", () => {
@@ -156,7 +156,7 @@ describe("an endpoint without a success", () => {
     expect(receivedBodies()).toHaveLength(1);
     expect(await getWebhook(subscription)).toMatchObject({ state: "active" });
 
-    // The earlier deliveries are due again, and fail again.
+    // The earlier deliveries become due and fail again, now more than five days after the first failure.
     advance(0.2 * dayMs);
     await eventually("the notice", () => receivedBodies().length === 2);
     expect(receivedBodies()[1]).toMatchObject({

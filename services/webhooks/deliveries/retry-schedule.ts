@@ -30,7 +30,7 @@ export function computeNextWebhookAttemptAt(
 
 /**
  * Returns the delay that a Retry-After header (seconds or a date) requests, in milliseconds. Returns null if the header
- * is missing or invalid, or if its date is in the past.
+ * is missing or invalid, or if the delay is not positive.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (header === undefined) return null;

@@ -6,18 +6,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "../endpoints/address-policy.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
-  type WebhookReceiverEndpoint,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
+  type TestWebhookReceiverEndpoint,
 } from "../testing/webhook-receiver.ts";
 import { createWebhookHttpClient, type WebhookHttpClient } from "./webhook-http-client.ts";
 
-let receiver: WebhookReceiver;
-let endpoint: WebhookReceiverEndpoint;
+let receiver: TestWebhookReceiver;
+let endpoint: TestWebhookReceiverEndpoint;
 let httpClient: WebhookHttpClient;
 
 beforeAll(async () => {
-  receiver = await startWebhookReceiver();
+  receiver = await startTestWebhookReceiver();
   httpClient = createWebhookHttpClient({
     addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true }),
     resolveHost: () => Promise.reject(new Error("unused")),

@@ -20,7 +20,7 @@ export interface WebhookEndpointRejection {
  * Returns what is wrong with an endpoint's URL, such as its scheme or port; undefined if the URL is allowed. Does not
  * resolve the host.
  */
-export function findWebhookUrlFormIssue(
+export function findWebhookUrlSyntaxIssue(
   text: string,
   { isHttpsRequired }: Pick<WebhookEndpointRules, "isHttpsRequired">,
 ): WebhookEndpointRejection | undefined {
@@ -66,7 +66,7 @@ export async function findWebhookEndpointIssue(
   text: string,
   rules: WebhookEndpointRules,
 ): Promise<WebhookEndpointRejection | undefined> {
-  const urlIssue = findWebhookUrlFormIssue(text, rules);
+  const urlIssue = findWebhookUrlSyntaxIssue(text, rules);
   if (urlIssue) return urlIssue;
   // The brackets of an IPv6 address are removed, because the address policy expects addresses without brackets.
   const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");

@@ -43,7 +43,7 @@ const percentEncode = (text: string) =>
   text.replaceAll(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 const hex2 = (value: number) => value.toString(16).padStart(2, "0");
 
-/** Generates the different notations of a random IPv4 address in a URL. */
+/** Generates a random IPv4 address in one of the notations that a URL can contain, or in an invalid notation. */
 const ipv4Notation = ipv4.chain(([a, b, c, d]) => {
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
   const dotted = `${a}.${b}.${c}.${d}`;
@@ -66,7 +66,7 @@ const ipv4Notation = ipv4.chain(([a, b, c, d]) => {
   );
 });
 
-/** Generates the different notations of an IPv6 address that contains a random IPv4 address. */
+/** Generates an IPv6 address that contains a random IPv4 address, in different notations, or one of several others. */
 const ipv6Notation = ipv4.chain(([a, b, c, d]) => {
   const [high, low] = [hex2(a) + hex2(b), hex2(c) + hex2(d)];
   const dotted = `${a}.${b}.${c}.${d}`;

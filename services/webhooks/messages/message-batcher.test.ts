@@ -5,13 +5,13 @@ import { claimDueWebhookDeliveries } from "../queries/claims.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
 import { createWebhookMessageBatcher, type WebhookMessageBatcher } from "./message-batcher.ts";
 
 let service: TestWebhooksService;
-let subscription: TestWebhookSubscription;
+let subscription: TestWebhookWithSecret;
 let messageBatcher: WebhookMessageBatcher;
 const polledWebhookIds: string[][] = [];
 
@@ -68,7 +68,7 @@ describe("concurrent events", () => {
       data: testMessage("").data,
     });
     expect(polledWebhookIds).toHaveLength(1);
-    // No webhook has the second id, so no delivery is stored for it.
+    // Each message has only one delivery, because no webhook has the second of the two webhook ids.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
     expect(await Promise.all(ids.map((id) => messageBatcher.enqueueMessage(webhookIds, testMessage(id))))).toEqual(

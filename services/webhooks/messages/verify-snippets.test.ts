@@ -8,7 +8,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { startTestWebhookReceiver, type TestWebhookReceiver } from "../testing/webhook-receiver.ts";
 import { signWebhookMessage } from "./sign-message.ts";
 
 const snippetsFolder = join(findPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
@@ -59,12 +59,12 @@ const languages: { name: string; command: string; verify: Verify }[] = [
 const installedLanguages = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 /** A message that an endpoint received during a rotation. Both the current and the previous secret have signed it. */
 let delivered: SignedMessage & { previousSecret: string };
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startTestWebhooksService(), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService(), startTestWebhookReceiver()]);
   const endpoint = receiver.addEndpoint();
   const { principal, locationId, recipientId, secret: previousSecret } = await service.createSubscription(endpoint.url);
   const { hmacSecret } = await service.sendJson(

@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksContext } from "../context.ts";
 import {
-  removeDeletedWebhooks,
+  removeRowsOfDeletedWebhooks,
   removeSelectedWebhookDeliveries,
   webhookDeliveryRemovalBatchSize,
 } from "../queries/remove-webhooks.ts";
@@ -31,7 +31,7 @@ export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksContext> = {
     while ((await removeMessagesWithoutDeliveries()).count === webhookDeliveryRemovalBatchSize);
     await sql`delete from webhook_hourly_stats where hour < ${before}`;
     await sql`delete from delivery_recoveries where finished_at < ${before}`;
-    await removeDeletedWebhooks(sql);
+    await removeRowsOfDeletedWebhooks(sql);
     await sql`delete from signing_secrets where expires_at <= ${now}`;
   },
 };

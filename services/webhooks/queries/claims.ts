@@ -116,12 +116,12 @@ const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) 
   failures = case when d.retry_requested then 0 else d.failures end`;
 
 /** A claim whose delivery was not attempted, and the time when the delivery is due again. */
-export type ReleasedDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date };
+export type ReleasedWebhookDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date };
 
 /** Releases claims whose deliveries were not attempted. */
 export async function releaseWebhookDeliveryClaims(
   sql: SqlClient,
-  released: ReleasedDeliveryClaim[],
+  released: ReleasedWebhookDeliveryClaim[],
 ): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,

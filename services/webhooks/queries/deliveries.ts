@@ -11,5 +11,5 @@ export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
 /** Returns the SQL condition that selects a delivery `d` by id and joins its webhook `w`, unless `w` is deleted. */
-export const deliveryByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
+export const webhookDeliveryByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

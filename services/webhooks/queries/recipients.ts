@@ -41,12 +41,12 @@ export async function lockLocationForWebhookLimits(
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
-export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId: string): Promise<void> {
+export async function incrementWebhookRevisionsOfRecipient(tx: SqlTransaction, recipientId: string): Promise<void> {
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
 }
 
 /** Returns a recipient, with its secret if the secret has just been generated. Later responses omit the secret. */
-export async function findRecipientWithNewSecret(
+export async function findRecipientIncludingGeneratedSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
 ) {

@@ -6,7 +6,6 @@ import type { WithDateFields } from "./row-types.ts";
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookDeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
-/** Returns the SQL columns of a recovery. */
 export const webhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
@@ -23,7 +22,7 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. If the webhook already
  * has an unfinished recovery, that recovery restarts from the earlier of its own time and the given time.
  */
-export async function startWebhookDeliveryRecovery(
+export async function upsertWebhookDeliveryRecoveryRow(
   tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
 ): Promise<WebhookDeliveryRecoveryRow> {

@@ -4,7 +4,10 @@ import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 export const webhookDeliveryRemovalBatchSize = 1_000;
 
 /** Removes deleted webhooks and their deliveries. Stops after about `max` deliveries. */
-export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
+export async function removeRowsOfDeletedWebhooks(
+  sql: SqlClient,
+  { max = Number.POSITIVE_INFINITY } = {},
+): Promise<void> {
   const deletedDeliveryIds = sql`
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
     where w.state = 'deleted' and d.state <> 'sending' limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked`;

@@ -5,7 +5,6 @@ import { type LocationScopedId, locationCondition, type WithDateFields } from ".
 /** A webhook with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookRow = WithDateFields<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
-/** Returns the SQL columns of a webhook. */
 export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, recipient_id, endpoint_url, events, state, disabled_reason, failing_since,
   last_error`;

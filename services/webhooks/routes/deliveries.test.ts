@@ -3,26 +3,26 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startWebhookDeliveryRecovery, type WebhookDeliveryRecoveryRow } from "../queries/recoveries.ts";
+import { upsertWebhookDeliveryRecoveryRow, type WebhookDeliveryRecoveryRow } from "../queries/recoveries.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksTestPrincipal,
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 
 beforeAll(async () => {
   const variables = { WEBHOOK_RETRY_SCHEDULE: "1s" };
-  [service, receiver] = await Promise.all([startTestWebhooksService({ variables }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService({ variables }), startTestWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -30,21 +30,21 @@ afterAll(async () => {
 });
 
 /** Publishes order events for a webhook. Returns the ids of the messages. */
-async function publishOrders(subscription: TestWebhookSubscription, count: number): Promise<string[]> {
+async function publishOrders(subscription: TestWebhookWithSecret, count: number): Promise<string[]> {
   const { locationId } = subscription;
   return Promise.all(
     Array.from({ length: count }, () => service.publishEvent("order.paid", buildTestOrderEventData(locationId))),
   );
 }
 
-async function waitForCount(subscription: TestWebhookSubscription, state: string, count: number): Promise<void> {
+async function waitForCount(subscription: TestWebhookWithSecret, state: string, count: number): Promise<void> {
   await eventually(`${count} deliveries to be ${state}`, async () => {
     const { meta } = await listDeliveriesPage(subscription, `?state=${state}&size=1`);
     return meta.totalCount === count;
   });
 }
 
-const listDeliveriesPage = ({ webhook, principal }: TestWebhookSubscription, query: string) =>
+const listDeliveriesPage = ({ webhook, principal }: TestWebhookWithSecret, query: string) =>
   service.getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal);
 
 describe("the deliveries of a webhook", () => {
@@ -131,7 +131,7 @@ describe("a single delivery", () => {
 });
 
 describe("a replayed delivery", () => {
-  const replay = ({ principal }: TestWebhookSubscription, id: string) =>
+  const replay = ({ principal }: TestWebhookWithSecret, id: string) =>
     service.sendJson(
       { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal },
       { status: 202, schema: WebhookDelivery },
@@ -188,12 +188,12 @@ describe("a replayed delivery", () => {
 });
 
 describe("a recovery", () => {
-  const recover = ({ webhook, principal }: TestWebhookSubscription, since: string) =>
+  const recover = ({ webhook, principal }: TestWebhookWithSecret, since: string) =>
     service.sendJson(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/recover`, principal, body: { since } },
       { status: 202, schema: WebhookDeliveryRecovery },
     );
-  const waitForRecovery = ({ webhook, principal }: TestWebhookSubscription, { id }: WebhookDeliveryRecovery) =>
+  const waitForRecovery = ({ webhook, principal }: TestWebhookWithSecret, { id }: WebhookDeliveryRecovery) =>
     eventually("the recovery to be done", async () => {
       const recovery = await service.getJson(
         `/v1/webhooks/${webhook.id}/recoveries/${id}`,
@@ -293,7 +293,7 @@ describe("a recovery", () => {
       )
       insert into deliveries (id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
       select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
-    // Simulates a process that crashed after the first batch of its recovery.
+    // Simulates a process that crashed after the first batch (500 deliveries) of a recovery.
     const id = randomUUID();
     const [cursor] = await sql<[{ createdAt: Date; id: string }]>`
       select created_at, id from deliveries where webhook_id = ${webhook.id}
@@ -319,7 +319,7 @@ describe("a recovery", () => {
         .transaction(async (tx) => {
           const rows: WebhookDeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await startWebhookDeliveryRecovery(tx, { ...request, since }));
+            rows.push(await upsertWebhookDeliveryRecoveryRow(tx, { ...request, since }));
           }
           resolve(rows);
           throw rollback;
@@ -349,7 +349,7 @@ it("sends a location's test without delay while the tests of another location wa
   const slowSubscription = await service.createSubscription(
     receiver.addEndpoint((_, response) => void pendingResponses.push(() => response.writeHead(204).end())).url,
   );
-  const sendTest = ({ webhook, principal }: TestWebhookSubscription) =>
+  const sendTest = ({ webhook, principal }: TestWebhookWithSecret) =>
     service.request("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
   for (let count = 0; count < 30; count += 1) expect((await sendTest(slowSubscription)).status).toBe(202);
   await eventually("the first tests", () => pendingResponses.length > 0);

@@ -12,16 +12,25 @@ import {
 } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-batcher.ts";
-import { deliveryByIdCondition, type WebhookDeliveryRow, webhookDeliveryColumns } from "../queries/deliveries.ts";
+import {
+  type WebhookDeliveryRow,
+  webhookDeliveryByIdCondition,
+  webhookDeliveryColumns,
+} from "../queries/deliveries.ts";
 import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
-import { getLocationScopedId, requireReadableWebhook, webhookDeliveryPathParams, webhookPathParams } from "./params.ts";
+import {
+  getPathIdWithReadableLocation,
+  requireReadableWebhook,
+  webhookDeliveryPathParams,
+  webhookPathParams,
+} from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
@@ -53,7 +62,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   summary: "List a webhook's deliveries",
   description: "Returns a webhook's deliveries, newest first. Deliveries are stored for 30 days.",
   request: { params: webhookPathParams, query: listDeliveriesQuery },
-  responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
+  responses: { 200: { description: "A page of deliveries, newest first", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
     const webhook = await requireReadableWebhook(services, params, principal);
@@ -84,7 +93,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   },
 });
 
-export const getDeliveryRoute = defineWebhooksRoute({
+export const getWebhookDeliveryRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/deliveries/{id}",
   operationId: "getDelivery",
@@ -92,7 +101,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
   description: "Returns a delivery with its attempts, the endpoint's responses, and the body of the message.",
   request: { params: webhookDeliveryPathParams },
   responses: {
-    200: { description: "The delivery", schema: WebhookDeliveryDetails },
+    200: { description: "The delivery, with its attempts and the body of the message", schema: WebhookDeliveryDetails },
     304: { description: "The client's cached response is current" },
   },
   errors: ["delivery_not_found"],
@@ -100,7 +109,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
     const { sql } = db;
     const [row] = await sql<(WebhookDeliveryRow & { body: string })[]>`
       select ${webhookDeliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryByIdCondition(sql, getLocationScopedId(params, principal))} and m.id = d.message_id`;
+      where ${webhookDeliveryByIdCondition(sql, getPathIdWithReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
     // Selects the latest 1,000 attempts, including an attempt in progress. Its start is the time when it was claimed.
@@ -120,11 +129,11 @@ export const getDeliveryRoute = defineWebhooksRoute({
       JSON.stringify({ ...delivery, attempts }),
       wrapInJsonObject("payload", body),
     );
-    return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
+    return createJsonResponseWithContentEtag(responseText, { ifNoneMatch: header("if-none-match") });
   },
 });
 
-export const replayDeliveryRoute = defineWebhooksRoute({
+export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{id}/replay",
   operationId: "replayDelivery",
@@ -141,13 +150,13 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   },
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
-    const target = getLocationScopedId(params, principal);
+    const target = getPathIdWithReadableLocation(params, principal);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<WebhookDeliveryRow[]>`
         update deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
-        where ${deliveryByIdCondition(tx, target)} and d.state <> 'sending'
+        where ${webhookDeliveryByIdCondition(tx, target)} and d.state <> 'sending'
         returning ${webhookDeliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
@@ -155,7 +164,8 @@ export const replayDeliveryRoute = defineWebhooksRoute({
         runAfterCommit(tx, () => (event === "test" ? testLoop.poll() : scheduler.poll([webhookId])));
         return delivery;
       }
-      const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryByIdCondition(tx, target)}`;
+      const [sending] =
+        await tx`select from deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");

@@ -25,7 +25,7 @@ export const locationIdQueryShape = {
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const getLocationScopedId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
+export const getPathIdWithReadableLocation = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadableLocationId(principal),
 });
@@ -40,7 +40,7 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = getLocationScopedId(params, principal);
+  const target = getPathIdWithReadableLocation(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
   >`select ${webhookColumns(sql)} from webhooks where ${webhookByIdCondition(sql, target)}`;

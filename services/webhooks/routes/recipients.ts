@@ -7,15 +7,15 @@ import {
   WebhookRecipient,
   WebhookRecipientWithSecret,
 } from "@pragma/contracts/webhook-recipient";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import {
-  findRecipientWithNewSecret,
-  incrementWebhookRevisions,
+  findRecipientIncludingGeneratedSecret,
+  incrementWebhookRevisionsOfRecipient,
   lockLocationForWebhookLimits,
   lockWebhookRecipient,
   type WebhookRecipientRow,
@@ -24,7 +24,7 @@ import {
 import { setWebhookRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createPerLocationLimitError,
-  getLocationScopedId,
+  getPathIdWithReadableLocation,
   locationIdQueryShape,
   webhookRecipientPathParams,
 } from "./params.ts";
@@ -36,10 +36,13 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   summary: "Create or update a recipient",
   description:
     "Creates a recipient of webhooks. If the location already has a recipient with this ID, updates the recipient. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
-  request: { body: jsonBodyParser(UpsertWebhookRecipientRequest) },
+  request: { body: createValidatingJsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
-    200: { description: "The updated recipient", schema: WebhookRecipientWithSecret },
-    201: { description: "The created recipient", schema: WebhookRecipientWithSecret },
+    200: {
+      description: "The recipient after the update, with its new secret if one was generated",
+      schema: WebhookRecipientWithSecret,
+    },
+    201: { description: "The new recipient, with its secret if one was generated", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
@@ -76,13 +79,13 @@ async function upsertRecipient(
         });
       }
       await tx`update recipients set ${tx(content)} where id = ${id}`;
-      await incrementWebhookRevisions(tx, id);
+      await incrementWebhookRevisionsOfRecipient(tx, id);
     }
     const createdSecret =
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
         : null;
-    return { isNew, recipient: await findRecipientWithNewSecret(tx, { id, createdSecret, now }) };
+    return { isNew, recipient: await findRecipientIncludingGeneratedSecret(tx, { id, createdSecret, now }) };
   });
 }
 
@@ -93,7 +96,7 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
   summary: "List recipients",
   description: "Returns the recipients of a location, newest first.",
   request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
-  responses: { 200: { description: "A page of recipients", schema: paginatedSchema(WebhookRecipient) } },
+  responses: { 200: { description: "A page of recipients, newest first", schema: paginatedSchema(WebhookRecipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const { sql } = db;
@@ -115,17 +118,22 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
   summary: "Rotate a recipient's secret",
   description:
     "Replaces the recipient's secret with the secret in the request body. If the body contains no secret, the API generates a secret and returns it only in this response. Previous secrets expire 24 hours after they are replaced. Until then, `webhook-signature` contains a signature for each active secret, and `x-popina-hmac-signature` uses the oldest active secret. Set `isLeaked` to `true` to expire all previous secrets immediately.",
-  request: { params: webhookRecipientPathParams, body: jsonBodyParser(RotateWebhookRecipientSecretRequest) },
-  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
+  request: {
+    params: webhookRecipientPathParams,
+    body: createValidatingJsonBodyParser(RotateWebhookRecipientSecretRequest),
+  },
+  responses: {
+    200: { description: "The recipient, with its new secret if one was generated", schema: WebhookRecipientWithSecret },
+  },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
-    const target = getLocationScopedId(params, principal);
+    const target = getPathIdWithReadableLocation(params, principal);
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
       if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
-      await incrementWebhookRevisions(tx, target.id);
-      return findRecipientWithNewSecret(tx, { id: target.id, createdSecret, now });
+      await incrementWebhookRevisionsOfRecipient(tx, target.id);
+      return findRecipientIncludingGeneratedSecret(tx, { id: target.id, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
@@ -141,7 +149,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   responses: { 204: { description: "The recipient was deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const target = getLocationScopedId(params, principal);
+    const target = getPathIdWithReadableLocation(params, principal);
     await db.transaction(async (tx) => {
       if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`

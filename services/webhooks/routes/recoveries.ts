@@ -1,12 +1,12 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { RecoverWebhookDeliveriesRequest, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { jsonBodyParser } from "@pragma/runtime/http/define-route";
-import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
 import {
-  startWebhookDeliveryRecovery,
+  upsertWebhookDeliveryRecoveryRow,
   type WebhookDeliveryRecoveryRow,
   webhookDeliveryRecoveryColumns,
 } from "../queries/recoveries.ts";
@@ -19,15 +19,15 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
   summary: "Retry failed deliveries",
   description:
     "Starts a recovery, which replays the failed deliveries that were created at or after `since`. Deliveries that are waiting for a retry after a failed attempt are also replayed, but test messages are not. The recovery runs in the background. To follow its progress, get the recovery. If the webhook already has an unfinished recovery, that recovery restarts with the earlier of the two `since` times. Replayed messages keep their IDs.",
-  request: { params: webhookPathParams, body: jsonBodyParser(RecoverWebhookDeliveriesRequest) },
-  responses: { 202: { description: "The started recovery", schema: WebhookDeliveryRecovery } },
+  request: { params: webhookPathParams, body: createValidatingJsonBodyParser(RecoverWebhookDeliveriesRequest) },
+  responses: { 202: { description: "The recovery that was started or restarted", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
   async handle({ params, body, principal, services }) {
     const { id: webhookId } = await requireReadableWebhook(services, params, principal);
     const { db, clock, deliveryWorker } = services;
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
-      return startWebhookDeliveryRecovery(tx, { webhookId, since: body.since, now: clock() });
+      return upsertWebhookDeliveryRecoveryRow(tx, { webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
   },
@@ -38,12 +38,12 @@ export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
   summary: "Get a recovery",
-  description: "Returns the state and progress of a recovery.",
+  description: "Returns a recovery: its state, and how many deliveries have been recovered so far.",
   request: {
     params: z.object({ ...webhookPathParams.shape, recoveryId: z.guid().meta({ description: "ID of the recovery" }) }),
   },
   responses: {
-    200: { description: "The recovery", schema: WebhookDeliveryRecovery },
+    200: { description: "The recovery, with its state and progress", schema: WebhookDeliveryRecovery },
     304: { description: "The client's cached response is current" },
   },
   errors: ["webhook_not_found", "recovery_not_found"],
@@ -54,6 +54,6 @@ export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
       select ${webhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
       where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
-    return conditionalJsonResponseByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
+    return createJsonResponseWithContentEtag(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },
 });

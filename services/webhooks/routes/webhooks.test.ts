@@ -8,19 +8,19 @@ import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksTestPrincipal,
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
 import {
   createFixedStatusResponseHandler,
-  startWebhookReceiver,
-  type WebhookReceiver,
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
-let receiver: WebhookReceiver;
+let receiver: TestWebhookReceiver;
 const path = "/v1/webhooks/";
-/** The IP address that the fake resolver returns for each host. */
+/** The first IP address that the fake resolver returns for each host. */
 const hostAddresses: Record<string, string> = {
   ...{ "inside.example": "10.1.2.3", "both.example": "93.184.216.34", "public.example": "93.184.216.34" },
   "metadata.google.internal": "169.254.169.254",
@@ -34,14 +34,14 @@ beforeAll(async () => {
     const forbidden = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
     return [{ address, family: 4 }, ...forbidden];
   };
-  [service, receiver] = await Promise.all([startTestWebhooksService({ resolveHost }), startWebhookReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooksService({ resolveHost }), startTestWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
   await receiver?.close();
 });
 
-const getDetails = ({ webhook, principal }: TestWebhookSubscription) =>
+const getDetails = ({ webhook, principal }: TestWebhookWithSecret) =>
   service.getJson(`${path}${webhook.id}`, WebhookDetails, principal);
 
 describe("a new webhook", () => {

@@ -3,26 +3,26 @@ import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { UpsertWebhookRequest, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
+import { createValidatingJsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
 import { findWebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
 import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
-import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
+import { removeRowsOfDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 import {
   createPerLocationLimitError,
-  getLocationScopedId,
+  getPathIdWithReadableLocation,
   locationIdQueryShape,
   requireReadableWebhook,
   webhookPathParams,
 } from "./params.ts";
 
-const upsertWebhookJson = jsonBodyParser(UpsertWebhookRequest);
+const upsertWebhookJson = createValidatingJsonBodyParser(UpsertWebhookRequest);
 
 /** Parses the request body of a webhook, and checks that the webhook's endpoint is allowed. */
 const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksContext> = {
@@ -41,11 +41,11 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   operationId: "upsertWebhook",
   summary: "Create or update a webhook",
   description:
-    "Creates a webhook, which posts a location's events to an endpoint and signs them with the recipient's secret. If the location already has a webhook with this ID, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled when its endpoint responds with status 410, or when all attempts have failed for five days.",
+    "Creates a webhook, which sends messages about a location's events to an endpoint. The messages are signed with the recipient's secret. If the location already has a webhook with this ID, updates the webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled when its endpoint responds with status 410, or when all attempts have failed for five days.",
   request: { body: upsertWebhookBody },
   responses: {
-    200: { description: "The updated webhook", schema: Webhook },
-    201: { description: "The created webhook", schema: Webhook },
+    200: { description: "The webhook after the update", schema: Webhook },
+    201: { description: "The new webhook, which is active", schema: Webhook },
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
@@ -106,7 +106,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
   summary: "List webhooks",
   description: "Returns the webhooks of a location, newest first.",
   request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
-  responses: { 200: { description: "A page of webhooks", schema: paginatedSchema(Webhook) } },
+  responses: { 200: { description: "A page of webhooks, newest first", schema: paginatedSchema(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const { sql } = db;
@@ -131,7 +131,7 @@ export const getWebhookRoute = defineWebhooksRoute({
   description: "Returns a webhook with statistics about its deliveries.",
   request: { params: webhookPathParams },
   responses: {
-    200: { description: "The webhook", schema: WebhookDetails },
+    200: { description: "The webhook, with statistics about its deliveries", schema: WebhookDetails },
     304: { description: "The client's cached response is current" },
   },
   errors: ["webhook_not_found"],
@@ -154,7 +154,7 @@ export const getWebhookRoute = defineWebhooksRoute({
         ) as last_day,
         max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
       from webhook_hours where webhook_id = ${webhook.id}`;
-    return conditionalJsonResponseByContent(JSON.stringify({ ...webhook, statistics }), {
+    return createJsonResponseWithContentEtag(JSON.stringify({ ...webhook, statistics }), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -168,13 +168,13 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   description:
     "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages for new events are stored, and they are sent when you resume the webhook.",
   request: { params: webhookPathParams },
-  responses: { 200: { description: "The paused webhook", schema: Webhook } },
+  responses: { 200: { description: "The webhook, whose state is now `paused`", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, getLocationScopedId(params, principal))}
+        where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -190,7 +190,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   description:
     "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry failed deliveries, start a recovery.",
   request: { params: webhookPathParams },
-  responses: { 200: { description: "The active webhook", schema: Webhook } },
+  responses: { 200: { description: "The webhook, whose state is now `active`", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
     const webhook = await db.transaction(async (tx) => {
@@ -198,7 +198,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, getLocationScopedId(params, principal))}
+        where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
@@ -219,10 +219,10 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   description:
     "Deletes a webhook and its delivery log. Pending messages are not sent. To send them later, pause the webhook instead.",
   request: { params: webhookPathParams },
-  responses: { 204: { description: "The webhook was deleted" } },
+  responses: { 204: { description: "The webhook and its delivery log were deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const target = getLocationScopedId(params, principal);
+    const target = getPathIdWithReadableLocation(params, principal);
     // The webhook is hidden first, so that clients never see it while its rows are removed in batches.
     const hidden = await db.transaction(
       (tx) => tx`
@@ -230,7 +230,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
         where ${webhookByIdCondition(tx, target)}`,
     );
     if (hidden.count === 0) throw new ApiError("webhook_not_found");
-    await removeDeletedWebhooks(db.sql, { max: maxDeletedInRequest });
+    await removeRowsOfDeletedWebhooks(db.sql, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },
 });

@@ -2,20 +2,19 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { WebhooksContext } from "../context.ts";
 
 /** Notifies a recipient's other endpoints that an endpoint is failing or disabled, whether or not they subscribe. */
-export const enqueueEndpointFailureWebhooksSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map(
-  (event) =>
-    defineEventSubscription<WebhooksContext, typeof event>(
-      event,
-      async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
-        // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
-        const otherWebhooks = await db.sql<{ id: string }[]>`
+export const endpointFailureEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
+  defineEventSubscription<WebhooksContext, typeof event>(
+    event,
+    async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
+      // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
+      const otherWebhooks = await db.sql<{ id: string }[]>`
         select distinct on (other.endpoint_url) other.id
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id
         where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
-        const webhookIds = otherWebhooks.map(({ id }) => id);
-        return messageBatcher.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
-      },
-      { isBatched: true },
-    ),
+      const webhookIds = otherWebhooks.map(({ id }) => id);
+      return messageBatcher.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
+    },
+    { isBatched: true },
+  ),
 );

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
-  type TestWebhookSubscription,
   type TestWebhooksService,
+  type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
 
 let service: TestWebhooksService;
@@ -17,7 +17,7 @@ afterAll(() => service?.remove());
 const subscribe = () => service.createSubscription("http://127.0.0.1:1024/");
 
 /** Publishes an order event with the name of a customer. Returns the id of the message. */
-async function publishOrder({ locationId }: TestWebhookSubscription, id: string): Promise<string> {
+async function publishOrder({ locationId }: TestWebhookWithSecret, id: string): Promise<string> {
   const event = buildTestOrderEventData(locationId, { id });
   event.order.firebaseCustomerName = "Ada";
   const messageId = await service.publishEvent("order.paid", event);
@@ -30,7 +30,7 @@ async function readCustomerName(messageId: string): Promise<unknown> {
   return row && JSON.parse(row.body).data.firebaseCustomerName;
 }
 
-async function eraseOrders({ locationId }: TestWebhookSubscription, orderIds: string[]): Promise<void> {
+async function eraseOrders({ locationId }: TestWebhookWithSecret, orderIds: string[]): Promise<void> {
   const id = await service.publishEvent("orders.erased", { locationId, tillId: null, orderIds, isWholeTill: false });
   await eventually("the erasure", async () => {
     const [inboxEntry] = await service.db.sql`select from inbox where event_id = ${id}`;

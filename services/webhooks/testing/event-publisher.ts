@@ -8,13 +8,15 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Publishes events in place of other services. */
-export interface TestEventSender {
+export interface TestBusEventPublisher {
   /** Publishes an event. Resolves with the event's id after the stream has stored the event. */
   publish<Type extends BusEventType>(type: Type, data: BusEventData<Type>, id?: string): Promise<string>;
   close(): Promise<void>;
 }
 
-export function createTestEventPublisher({ variables }: Pick<IsolatedTestEnvironment, "variables">): TestEventSender {
+export function createTestEventPublisher({
+  variables,
+}: Pick<IsolatedTestEnvironment, "variables">): TestBusEventPublisher {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const bus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
   let streamReady: Promise<void> | undefined;

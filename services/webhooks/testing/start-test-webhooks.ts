@@ -17,14 +17,14 @@ import { createTestEventPublisher } from "./event-publisher.ts";
 /** The webhooks service of one test file. */
 export interface TestWebhooksService extends TestServiceWithFakeAccounts {
   /** Creates a webhook. Also creates a location with an API key, and a recipient, unless the options contain them. */
-  createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookSubscription>;
+  createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookWithSecret>;
   /** Publishes an event in place of another service, and returns the event's id. */
   publishEvent<Type extends BusEventType>(type: Type, data: BusEventData<Type>, id?: string): Promise<string>;
   /** Returns the deliveries of a webhook, newest first. */
-  listDeliveries(subscription: TestWebhookSubscription, query?: string): Promise<WebhookDelivery[]>;
+  listDeliveries(subscription: TestWebhookWithSecret, query?: string): Promise<WebhookDelivery[]>;
   /** Waits until the delivery of a message is in this state, then returns the delivery. */
   waitForDelivery(
-    subscription: TestWebhookSubscription,
+    subscription: TestWebhookWithSecret,
     messageId: string,
     state: WebhookDelivery["state"],
   ): Promise<WebhookDeliveryDetails>;
@@ -41,7 +41,7 @@ interface SubscribeOptions {
   apiKey?: string;
 }
 
-export interface TestWebhookSubscription {
+export interface TestWebhookWithSecret {
   principal: Principal;
   locationId: string;
   webhook: Webhook;

@@ -14,25 +14,25 @@ export interface ReceivedWebhookRequest {
 }
 
 /** Handles a message that an endpoint receives. */
-export type WebhookReceiverHandler = (
+export type TestWebhookReceiverHandler = (
   message: ReceivedWebhookRequest,
   response: ServerResponse,
 ) => void | Promise<void>;
 
 /** An endpoint of a test receiver, with the messages that the endpoint has received. */
-export interface WebhookReceiverEndpoint {
+export interface TestWebhookReceiverEndpoint {
   url: string;
   /** All received messages, whether or not a response was sent. */
   receivedWebhooks: ReceivedWebhookRequest[];
   /** Replaces the handler for all later messages. */
-  setHandler(handler: WebhookReceiverHandler): void;
+  setHandler(handler: TestWebhookReceiverHandler): void;
 }
 
 /** A local HTTP server that receives webhooks. */
-export interface WebhookReceiver {
+export interface TestWebhookReceiver {
   origin: string;
   /** Adds an endpoint, which responds with 204 unless a handler is given. */
-  addEndpoint(handler?: WebhookReceiverHandler): WebhookReceiverEndpoint;
+  addEndpoint(handler?: TestWebhookReceiverHandler): TestWebhookReceiverEndpoint;
   /** Number of connections that the server has accepted. */
   connectionCount: number;
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export interface WebhookReceiver {
 
 /** Returns a handler that responds with a status after a delay of `delayMs`. */
 export const createFixedStatusResponseHandler =
-  (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): WebhookReceiverHandler =>
+  (status: number, { delayMs = 0, body = "", headers = {} }: RespondOptions = {}): TestWebhookReceiverHandler =>
   (_, response) => {
     setTimeout(() => response.writeHead(status, headers).end(body), delayMs);
   };
@@ -51,8 +51,8 @@ interface RespondOptions {
   headers?: Record<string, string>;
 }
 
-export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise<WebhookReceiver> {
-  const endpoints = new Map<string, { received: ReceivedWebhookRequest[]; handler: WebhookReceiverHandler }>();
+export async function startTestWebhookReceiver({ host = "127.0.0.1" } = {}): Promise<TestWebhookReceiver> {
+  const endpoints = new Map<string, { received: ReceivedWebhookRequest[]; handler: TestWebhookReceiverHandler }>();
   const server: Server = createServer(async (request, response) => {
     const path = request.url ?? "";
     const body = await text(request).catch(() => undefined);
@@ -68,7 +68,7 @@ export async function startWebhookReceiver({ host = "127.0.0.1" } = {}): Promise
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
-  const receiver: WebhookReceiver = {
+  const receiver: TestWebhookReceiver = {
     origin: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     connectionCount: 0,
     addEndpoint(handler = createFixedStatusResponseHandler(204)) {

@@ -28,7 +28,7 @@ export class FakeDemoApi {
   #consumers: { id: string; name: string; scopes: string[] }[] = [];
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
 
-  /** Returns a copy that does not share any state with this fake. */
+  /** Returns a copy of this fake with its own data. Requests to the copy do not change the data of this fake. */
   copy(): FakeDemoApi {
     const copy = new FakeDemoApi();
     copy.locations = structuredClone(this.locations);

@@ -11,7 +11,7 @@ const maxRepeatingJobs = 2;
 const maxJobBytesPerDay = 290_000;
 
 /** The environment variables that set these limits in the tested installation. */
-export const testJobLimitVariables = {
+export const testJobLimitEnvironmentVariables = {
   JOBS_MAX_UNFINISHED_PER_KEY: String(maxUnfinishedJobs),
   JOBS_MAX_REPEATING_PER_LOCATION: String(maxRepeatingJobs),
   JOBS_MAX_BYTES_PER_DAY: String(maxJobBytesPerDay),

@@ -1,20 +1,23 @@
 import { randomUUID } from "node:crypto";
 import type { TagContractTestCases } from "../operation-contract.ts";
-import { createLiveOrderInput } from "../order-and-till-inputs.ts";
+import { createTestLiveOrderInput } from "../order-and-till-inputs.ts";
 
 export const liveOrdersContractTestCases: TagContractTestCases = {
   upsertLiveOrders: {
     requestsByOutcome: {
-      200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId }, body: [createLiveOrderInput()] }),
+      200: ({ testLocation }) => ({
+        query: { locationId: testLocation.locationId },
+        body: [createTestLiveOrderInput()],
+      }),
       204: async ({ testLocation }) => {
-        const body = Array.from({ length: 50 }, () => createLiveOrderInput());
+        const body = Array.from({ length: 50 }, () => createTestLiveOrderInput());
         const operationRequest = { body, headers: { "idempotency-key": randomUUID() } };
         await testLocation.request("POST", "/v1/orders-live", operationRequest);
         return operationRequest;
       },
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
-        body: [createLiveOrderInput()],
+        body: [createTestLiveOrderInput()],
         key: product.adminKey,
       }),
     },

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { TillReprocessingJob } from "@pragma/contracts/till";
+import type { BulkTillReprocessingStatus } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TagContractTestCases } from "../operation-contract.ts";
-import { createTillV1Input, createTillV2Input } from "../order-and-till-inputs.ts";
+import { buildContractTestTillV1, buildContractTestTillV2 } from "../order-and-till-inputs.ts";
 
 const unknownLegacyLocation = { application: "JALIA", legacyId: 2 ** 31 - 1 };
 
@@ -16,10 +16,10 @@ export const tillsContractTestCases: TagContractTestCases = {
   pushTillV2: {
     requestsByOutcome: {
       200: ({ till }) => ({ body: till }),
-      201: () => ({ body: createTillV2Input() }),
+      201: () => ({ body: buildContractTestTillV2() }),
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
-        body: createTillV2Input(),
+        body: buildContractTestTillV2(),
         key: product.adminKey,
       }),
       till_conflict: ({ till }) => ({ body: { ...till, note: "another" } }),
@@ -32,14 +32,17 @@ export const tillsContractTestCases: TagContractTestCases = {
   pushTillV1: {
     requestsByOutcome: {
       200: async ({ testLocation }) => {
-        const body = createTillV1Input(testLocation);
+        const body = buildContractTestTillV1(testLocation);
         await testLocation.request("POST", "/v1/tills", { body });
         return { body };
       },
-      201: ({ testLocation }) => ({ body: createTillV1Input(testLocation) }),
-      location_forbidden: ({ otherLocation }) => ({ body: createTillV1Input(otherLocation) }),
-      location_not_found: ({ product }) => ({ body: createTillV1Input(unknownLegacyLocation), key: product.adminKey }),
-      till_conflict: ({ testLocation, till }) => ({ body: createTillV1Input(testLocation, till.id) }),
+      201: ({ testLocation }) => ({ body: buildContractTestTillV1(testLocation) }),
+      location_forbidden: ({ otherLocation }) => ({ body: buildContractTestTillV1(otherLocation) }),
+      location_not_found: ({ product }) => ({
+        body: buildContractTestTillV1(unknownLegacyLocation),
+        key: product.adminKey,
+      }),
+      till_conflict: ({ testLocation, till }) => ({ body: buildContractTestTillV1(testLocation, till.id) }),
     },
     statusForOtherLocation: 403,
     untestableOutcomes: {
@@ -90,15 +93,15 @@ export const tillsContractTestCases: TagContractTestCases = {
       200: ({ till }) => ({ path: { id: till.id }, body: till }),
       location_forbidden: ({ otherLocation, till }) => ({
         path: { id: till.id },
-        body: createTillV1Input(otherLocation, till.id),
+        body: buildContractTestTillV1(otherLocation, till.id),
       }),
       location_not_found: ({ product, till }) => ({
         path: { id: till.id },
-        body: createTillV1Input(unknownLegacyLocation, till.id),
+        body: buildContractTestTillV1(unknownLegacyLocation, till.id),
         key: product.adminKey,
       }),
       till_not_found: () => {
-        const body = createTillV2Input();
+        const body = buildContractTestTillV2();
         return { path: { id: body.id }, body };
       },
     },
@@ -136,7 +139,7 @@ export const tillsContractTestCases: TagContractTestCases = {
         await eventually("the reprocessing to be finished", async () => {
           const reprocessing = (await (
             await testLocation.request("GET", `/v1/tills/reprocess/${id}`)
-          ).json()) as TillReprocessingJob;
+          ).json()) as BulkTillReprocessingStatus;
           return reprocessing.finishedAt !== null;
         });
         return { path: { id } };

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import { createReadWriteLock } from "../concurrency/read-write-lock.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
-import type { Metrics } from "../observability/metrics.ts";
+import type { PrometheusMetrics } from "../observability/metrics.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 import { markSpanFailed } from "../observability/tracing.ts";
 import {
@@ -17,9 +17,9 @@ import {
 import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
 import { type EventHandlingOptions, handleEventOnce, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
 
-export interface MessageSettlerOptions<Services> extends EventHandlingOptions<Services> {
+export interface EventMessageHandlerOptions<Services> extends EventHandlingOptions<Services> {
   log: Logger;
-  metrics: Metrics;
+  metrics: PrometheusMetrics;
 }
 
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
@@ -38,7 +38,7 @@ const processWideLock = createReadWriteLock();
  * Creates a settler. It acknowledges each message after the event is handled or stored as a dead letter. Otherwise, it
  * returns the message to JetStream for a retry.
  */
-export function createMessageSettler<Services>(options: MessageSettlerOptions<Services>) {
+export function createEventMessageHandler<Services>(options: EventMessageHandlerOptions<Services>) {
   const { service, subscription, database, log, metrics } = options;
   const { sql } = database;
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
@@ -49,9 +49,9 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      ignoreMessageAckErrors(() => message.ack());
+      runIgnoringMessageAckErrors(() => message.ack());
     } catch {
-      ignoreMessageAckErrors(() =>
+      runIgnoringMessageAckErrors(() =>
         message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
       );
     }
@@ -107,7 +107,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function handleRedelivery(envelope: EventEnvelope, context: RequestContext): Promise<boolean> {
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
-    /** Called when the event was handled or failed without a crash. */
+    /** Called when the event was handled, failed without a crash, or becomes a dead letter because of crashes. */
     const deleteAttempts = () => sql`delete from event_attempts where ${isThisAttempt}`;
     // Attempts are deleted when they end, even if they fail, so the process crashed during each attempt that remains.
     const [row] = await sql<{ attempts: number }[]>`select attempts from event_attempts where ${isThisAttempt}`;
@@ -155,7 +155,7 @@ export function readEventRevision(data: unknown): number | undefined {
 }
 
 /** Runs an action on a message. Ignores connection errors, because JetStream then redelivers the message anyway. */
-export function ignoreMessageAckErrors(action: () => void): void {
+export function runIgnoringMessageAckErrors(action: () => void): void {
   try {
     action();
   } catch {}

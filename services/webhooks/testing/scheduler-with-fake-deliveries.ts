@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
+import { createWebhookHostTokenBucketLookup } from "../deliveries/host-token-buckets.ts";
 import type { WebhookDeliveryClaim } from "../queries/claims.ts";
 
 /** The behavior of an endpoint: how long an attempt takes, and whether it fails. */
@@ -13,9 +13,9 @@ export interface FakeWebhookEndpointBehavior {
 }
 
 /** Deliveries in memory, and a scheduler that sends them to fake endpoints. */
-export interface FakeWebhookDeliveries {
+export interface WebhookSchedulerWithFakeDeliveries {
   scheduler: WebhookDeliveryScheduler;
-  /** Adds a due delivery, and makes the scheduler poll. */
+  /** Adds a due delivery, and makes the scheduler poll the deliveries of the webhook. */
   addDue(webhookId: string): void;
   /** Adds a due delivery without notifying the scheduler. */
   addDueWithoutPoll(webhookId: string): void;
@@ -23,7 +23,7 @@ export interface FakeWebhookDeliveries {
   countCompleted(webhookId: string): number;
   /** Returns the highest number of deliveries of a webhook that were in flight at the same time. */
   maxActive(webhookId: string): number;
-  /** Number of times that the scheduler has claimed deliveries. */
+  /** Number of times that the scheduler has tried to claim deliveries. */
   claimCount: number;
   /** Whether claiming fails, as it does while the database is unavailable. */
   isDatabaseDown: boolean;
@@ -31,7 +31,7 @@ export interface FakeWebhookDeliveries {
   nowMs: number;
 }
 
-export function createFakeWebhookDeliveries(
+export function createWebhookSchedulerWithFakeDeliveries(
   endpoints: Record<string, FakeWebhookEndpointBehavior>,
   {
     concurrency = 100,
@@ -42,7 +42,7 @@ export function createFakeWebhookDeliveries(
     maxActiveMessages?: number;
     hostRate?: { perSecond: number; burst: number };
   } = {},
-): FakeWebhookDeliveries {
+): WebhookSchedulerWithFakeDeliveries {
   const dueDeliveryIds = new Map<string, string[]>();
   const completedCounts = new Map<string, number>();
   const activeCounts = new Map<string, number>();
@@ -67,14 +67,14 @@ export function createFakeWebhookDeliveries(
     dueDeliveryIds.set(webhookId, [...(dueDeliveryIds.get(webhookId) ?? []), `${webhookId} ${count}`]);
   };
 
-  const deliveries: FakeWebhookDeliveries = {
+  const deliveries: WebhookSchedulerWithFakeDeliveries = {
     scheduler: new WebhookDeliveryScheduler({
       limits: {
         maxConcurrency: concurrency,
         circuitBreaker: { failureThreshold: 5, initialOpenMs: 1_000, maxOpenMs: 8_000 },
       },
       maxActiveMessages,
-      hostTokenBuckets: createHostTokenBuckets(hostRate),
+      hostTokenBuckets: createWebhookHostTokenBucketLookup(hostRate),
       log: createLogger({ name: "test", level: "silent" }),
       pollMs: 60_000,
       nowMs: () => deliveries.nowMs,

@@ -9,21 +9,21 @@ import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import {
   createTemporaryDataFolder,
-  removeDataFolder,
+  removeServerDataFolder,
   type StartedLocalServer,
-  startNats,
-  startPostgres,
-  startRedis,
+  startNatsServer,
+  startPostgresServer,
+  startRedisServer,
 } from "../../deploy/local/servers.js";
 import type { ServiceOrGatewayName } from "../harness/pragma-process.ts";
 
 /** Servers on which the gateway and each service have a separate user, which has only the privileges that it needs. */
-export interface RestrictedServers {
+export interface LeastPrivilegeTestServers {
   /** The URL of the database with the credentials of its owner, who has all privileges. */
   ownerUrl: string;
   /** The environment variables that are the same in every process. */
   variables: Record<string, string>;
-  /** Returns the additional environment variables of one process, which are the server URLs with its credentials. */
+  /** Returns the additional environment variables of one process, the server URLs with credentials of the process. */
   variablesOf(part: ServiceOrGatewayName): Record<string, string>;
   /** Runs the `migrate` command. Rejects with the output of the command if the command fails. */
   migrate(changes?: Record<string, string>): Promise<void>;
@@ -33,16 +33,19 @@ export interface RestrictedServers {
 const partsWithRedis: ServiceOrGatewayName[] = ["gateway", "jobs"];
 const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
-export async function startLeastPrivilegeServers(): Promise<RestrictedServers> {
+export async function startLeastPrivilegeTestServers(): Promise<LeastPrivilegeTestServers> {
   const { variables: testVariables } = await createIsolatedTestEnvironment();
   const namespace = testVariables.NAMESPACE ?? "";
   const folder = createTemporaryDataFolder("privileges");
   const password = `p${randomUUID().replaceAll("-", "")}`;
   const insertPasswords = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
-    startNats({ dataFolder: join(folder, "nats"), config: insertPasswords(await renderNatsUsersConfig(namespace)) }),
-    startRedis({ dataFolder: join(folder, "redis"), config: insertPasswords(renderRedisAclFile(namespace)) }),
+    startPostgresServer({ dataFolder: join(folder, "postgres"), durable: false }),
+    startNatsServer({
+      dataFolder: join(folder, "nats"),
+      config: insertPasswords(await renderNatsUsersConfig(namespace)),
+    }),
+    startRedisServer({ dataFolder: join(folder, "redis"), config: insertPasswords(renderRedisAclFile(namespace)) }),
   ]);
   const urlForUser = ({ url }: StartedLocalServer, user: string, secret = password) => {
     const loginUrl = new URL(url);
@@ -71,7 +74,7 @@ export async function startLeastPrivilegeServers(): Promise<RestrictedServers> {
       }),
     async stop() {
       await Promise.all([postgres.stop(), nats.stop(), redis.stop()]);
-      await removeDataFolder(folder);
+      await removeServerDataFolder(folder);
     },
   };
 }

@@ -7,14 +7,14 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { LocalServerUrls } from "../deploy/local/servers.js";
-import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
-import { printServerError } from "./report-error.ts";
+import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
+import { printBenchServerError } from "./report-error.ts";
 
 /** The part of the product that a process runs: one service, the gateway, or all of them. */
 export type BenchPragmaProcessRole = ServiceName | "gateway" | "all";
 
 /** The product as operators run it: compiled, in its own processes, with logging. */
-export interface PragmaUnderLoad {
+export interface BenchPragmaDeployment {
   processes: BenchPragmaProcess[];
   process(role: BenchPragmaProcessRole): BenchPragmaProcess;
   /** The gateway's address. */
@@ -38,7 +38,7 @@ export interface BenchPragmaProcess {
   stop(): Promise<void>;
 }
 
-export interface PragmaUnderLoadOptions {
+export interface BenchPragmaDeploymentOptions {
   /** The folder for the stored objects and the logs of the product. */
   folder: string;
   servers: LocalServerUrls;
@@ -49,8 +49,8 @@ export interface PragmaUnderLoadOptions {
   profiles: string | undefined;
 }
 
-export const allInOneBenchRoles: BenchPragmaProcessRole[] = ["all"];
-export const serviceAndGatewayRoles: BenchPragmaProcessRole[] = [...serviceNames, "gateway"];
+export const singleProcessBenchRoles: BenchPragmaProcessRole[] = ["all"];
+export const serviceAndGatewayBenchRoles: BenchPragmaProcessRole[] = [...serviceNames, "gateway"];
 
 const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 /** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
@@ -59,13 +59,13 @@ const limitVariables = {
   ...{ MAX_WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE_PER_SECOND: "100000", WEBHOOK_HOST_BURST: "100000" },
 };
 
-export async function startPragmaUnderLoad({
+export async function startBenchPragmaDeployment({
   folder,
   servers,
   namespace,
   roles,
   profiles,
-}: PragmaUnderLoadOptions): Promise<PragmaUnderLoad> {
+}: BenchPragmaDeploymentOptions): Promise<BenchPragmaDeployment> {
   const adminKey = randomBytes(32).toString("hex");
   const internalKeys = Object.fromEntries(internalKeysVariableNames.map((variable) => [variable, createRandomKey()]));
   const ports = new Map<BenchPragmaProcessRole, number>();
@@ -99,7 +99,7 @@ export async function startPragmaUnderLoad({
       name: `The product's ${role}`,
       logFile: join(folder, role, "server.log"),
       port: opsPort,
-      log: printServerError,
+      log: printBenchServerError,
       stopTimeoutMs: 35_000,
       command: process.execPath,
       args: [...flags, mainProgram],
@@ -111,7 +111,7 @@ export async function startPragmaUnderLoad({
       url: urlOf(role),
       pid,
       cpuSeconds: () => readProcessCpuSeconds(pid),
-      memoryMegabytes: () => readProcessMemoryMegabytes(pid),
+      memoryMegabytes: () => readCurrentAndPeakMemoryMegabytes(pid),
       stop,
     };
   };

@@ -1,16 +1,16 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import { createWorkerPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
+import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { TillCalculationResult, TillCalculationWorkerInput } from "./calculate-till.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
-export type TillCalculator = ReturnType<typeof createTillCalculator>;
+export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
 
 /** Tills of this size in bytes or more are calculated one at a time, so that a thread is available for small tills. */
 const largeTillBytes = 4 * 1024 * 1024;
 
-export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerPool<TillCalculationWorkerInput, TillCalculationResult>(
+export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
+  const pool = createWorkerThreadPool<TillCalculationWorkerInput, TillCalculationResult>(
     import.meta.url,
     "./calculate-till",
     options,

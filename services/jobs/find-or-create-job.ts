@@ -4,7 +4,7 @@ import type { CreateJobRequest, JobOptions } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import type { JobsConfig } from "./config.ts";
 import type { JobsContext } from "./context.ts";
@@ -13,9 +13,9 @@ import {
   findDuplicateJob,
   insertJob,
   type JobRow,
-  lockJob,
   lockJobCreation,
-  updateJob,
+  lockJobRow,
+  updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
 import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
@@ -36,7 +36,7 @@ interface CreateJobOptions {
  *
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */
-export async function createJob(
+export async function findOrCreateJob(
   { db, config, jobQueue }: Pick<JobsContext, "db" | "config" | "jobQueue">,
   { locationId, principal, job, context }: CreateJobOptions,
 ): Promise<{ job: JobRow; isNew: boolean }> {
@@ -79,13 +79,16 @@ async function addChildToParent(
   if (parent.queue !== undefined && parent.queue !== queueName) {
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
   }
-  const parentJob = await lockJob(tx, { locationId, id: parent.id });
+  const parentJob = await lockJobRow(tx, { locationId, id: parent.id });
   if (!parentJob) return throwParentIssue("id", "Must be the ID of a job of this location");
   if (parentJob.finishedAt) throwParentIssue("id", "Must be the ID of a job that has not finished");
   if (parentJob.options.repeat) throwParentIssue("id", "Must be the ID of a job that does not repeat");
   const { totalChildren, pendingChildren } = parentJob;
   if (totalChildren >= maxChildren) throw createJobLimitError("children", maxChildren, "children per job");
-  await updateJob(tx, parentJob, { totalChildren: totalChildren + 1, pendingChildren: pendingChildren + 1 });
+  await updateUnfinishedJobRow(tx, parentJob, {
+    totalChildren: totalChildren + 1,
+    pendingChildren: pendingChildren + 1,
+  });
 }
 
 /**
@@ -107,9 +110,9 @@ async function checkJobLimits(
     throw createJobLimitError("repeating_jobs", config.JOBS_MAX_REPEATING_PER_LOCATION, "repeating jobs per location");
   }
   const jobsPerDay = { name: "jobs", maximum: config.JOBS_MAX_PER_DAY, unit: "jobs" };
-  await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
+  await consumeDailyQuotaOrThrow(tx, { locationId, quota: jobsPerDay, amount: 1 });
   const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_MAX_BYTES_PER_DAY, unit: "bytes" };
-  await consumeDailyQuota(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
+  await consumeDailyQuotaOrThrow(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
 }
 
 function createTooManyJobsError(owner: "API key" | "location", maximum: number): ApiError {

@@ -1,12 +1,12 @@
 import type { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
-import type { HostTokenBuckets } from "./host-token-buckets.ts";
+import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
 /** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or when a test message failed. */
-export type WebhookEndpointAttemptResult = "succeeded" | "failed" | "unknown";
+export type WebhookEndpointHealthFromAttempt = "succeeded" | "failed" | "unknown";
 
-export interface WebhookEndpointLimits {
+export interface WebhookEndpointConcurrencyAndBreaker {
   /** Maximum number of messages in flight to one endpoint. */
   maxConcurrency: number;
   circuitBreaker: CircuitBreakerOptions;
@@ -14,9 +14,9 @@ export interface WebhookEndpointLimits {
 
 interface EndpointQueueOptions {
   url: URL;
-  limits: WebhookEndpointLimits;
+  limits: WebhookEndpointConcurrencyAndBreaker;
   semaphore: FairWebhookEndpointSemaphore;
-  hostTokenBuckets: HostTokenBuckets;
+  hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Returns the current time in milliseconds, for the circuit breaker. */
   nowMs(): number;
   /** Called when the queue stops waiting, so that due deliveries can be claimed again. */
@@ -100,7 +100,7 @@ export class WebhookEndpointQueue {
   }
 
   /** Records the result of an attempt, and releases the attempt's capacity. */
-  recordResult(result: WebhookEndpointAttemptResult): void {
+  recordResult(result: WebhookEndpointHealthFromAttempt): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
     this.#releaseSlots(1);
