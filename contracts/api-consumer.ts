@@ -24,14 +24,10 @@ export const RateLimit = z
       .min(1)
       .max(100_000)
       .meta({ description: "Number of requests per second that each API key can send continuously", example: 50 }),
-    burst: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .meta({
-        description: "Number of requests that each API key can send at once after a period without requests",
-        example: 200,
-      }),
+    burst: z.int().min(1).max(1_000_000).meta({
+      description: "Number of requests that each API key can send at once after a period without requests",
+      example: 200,
+    }),
   })
   .meta({ id: "RateLimit", description: "Rate limit of each API key of a consumer" });
 

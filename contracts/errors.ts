@@ -143,11 +143,9 @@ const requestIssueSchema = z
       description:
         "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
     }),
-    code: z
-      .string()
-      .meta({
-        description: "Type of the issue, such as `required` or `too_big`. Use it to handle issues in your program.",
-      }),
+    code: z.string().meta({
+      description: "Type of the issue, such as `required` or `too_big`. Use it to handle issues in your program.",
+    }),
     message: z.string().meta({ description: "Human-readable explanation of the issue and how to fix it" }),
   })
   .meta({

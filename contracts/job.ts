@@ -102,12 +102,9 @@ export const JobOptions = z
       .boolean()
       .optional()
       .meta({ description: "Whether the parent job continues if this job fails" }),
-    removeDependencyOnFailure: z
-      .boolean()
-      .optional()
-      .meta({
-        description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
-      }),
+    removeDependencyOnFailure: z.boolean().optional().meta({
+      description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
+    }),
     repeat: JobRepeatOptions.optional(),
     jobId: JobId.optional().meta({
       description:
@@ -222,12 +219,10 @@ export type JobResult = z.infer<typeof JobResult>;
 
 /** A job with its state and progress. */
 export const JobWithStateAndProgress = CreateJobResponse.extend({
-  state: z
-    .enum(jobStates)
-    .meta({
-      description:
-        "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waits for its child jobs. `active`: running. `repeating`: runs on a schedule that has not ended. `completed` or `failed`: finished.",
-    }),
+  state: z.enum(jobStates).meta({
+    description:
+      "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waits for its child jobs. `active`: running. `repeating`: runs on a schedule that has not ended. `completed` or `failed`: finished.",
+  }),
   progress: z
     .int()
     .min(0)

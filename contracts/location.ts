@@ -102,13 +102,11 @@ export const ChangeLocationRequest = withUnstorableTextCheck(
 
 export type ChangeLocationRequest = z.infer<typeof ChangeLocationRequest>;
 
-export const CreateLocationResponse = z
-  .object({ id: locationId })
-  .meta({
-    id: "CreatedLocation",
-    description: "ID of a location that was created or imported",
-    example: { id: locationDetailsExample.id },
-  });
+export const CreateLocationResponse = z.object({ id: locationId }).meta({
+  id: "CreatedLocation",
+  description: "ID of a location that was created or imported",
+  example: { id: locationDetailsExample.id },
+});
 
 const LocationDevice = z
   .object({

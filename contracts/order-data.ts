@@ -181,11 +181,9 @@ export const OrderData = z
       description:
         "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
     }),
-    source: boundedString(1_024)
-      .default("unknown")
-      .meta({
-        description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
-      }),
+    source: boundedString(1_024).default("unknown").meta({
+      description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
+    }),
     externalOrderId: optionalTextField(
       "ID that an external service, such as an ordering platform, assigned to the order",
     ),

@@ -240,13 +240,10 @@ export const PosOrderPaymentRow = z
     ),
     operatorId: optionalTextField("ID of the clerk who recorded the payment"),
     operatorName: optionalTextField("Name of the clerk who recorded the payment"),
-    paymentProtocol: z
-      .enum(paymentTerminalProtocols)
-      .default("unknown")
-      .meta({
-        description:
-          "Protocol between the point of sale and the payment terminal; `unknown` if the point of sale sent none",
-      }),
+    paymentProtocol: z.enum(paymentTerminalProtocols).default("unknown").meta({
+      description:
+        "Protocol between the point of sale and the payment terminal; `unknown` if the point of sale sent none",
+    }),
   })
   .meta({
     id: "PaymentRowInput",

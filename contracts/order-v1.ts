@@ -59,12 +59,9 @@ const orderItemV1 = z
         "Whether the row affects stock. False for the child rows of a split bill, so that each product is counted once.",
     }),
     sku: nullableTextField("Stock keeping unit (SKU) of the product"),
-    isLoss: z
-      .boolean()
-      .meta({
-        description:
-          "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
-      }),
+    isLoss: z.boolean().meta({
+      description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+    }),
     lossReason: nullableTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
     tier: nullableTextField("Name of the price list from which the price was taken"),
   })
@@ -124,12 +121,10 @@ export const OrderV1 = z
     isCanceled: z
       .boolean()
       .meta({ description: "Whether the order was canceled. Canceled orders are excluded from totals." }),
-    isTransferred: z
-      .boolean()
-      .meta({
-        description:
-          "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
-      }),
+    isTransferred: z.boolean().meta({
+      description:
+        "Whether the order was transferred to a hotel's property management system. Transferred orders are excluded from totals.",
+    }),
     transferReason: nullableTextField("Destination of the transfer; null if the order was not transferred"),
     cancelReason: nullableTextField(
       "Reason why the order was canceled; null if it was not canceled or no reason was given",
@@ -139,11 +134,9 @@ export const OrderV1 = z
       .enum(orderServiceTypes)
       .meta({ description: "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery" }),
     isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
-    source: z
-      .string()
-      .meta({
-        description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
-      }),
+    source: z.string().meta({
+      description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",
+    }),
     externalOrderId: nullableTextField(
       "ID that an external service, such as an ordering platform, assigned to the order",
     ),

@@ -55,12 +55,10 @@ const cashMovement = z.object({
   operatorName: nullableTextField("Name of the clerk who recorded the movement"),
   operatorId: nullableTextField("ID of the clerk who recorded the movement"),
   currencyCode: nullableTextField("ISO 4217 code of the movement's currency"),
-  entryType: z
-    .enum(financialMovementTypes)
-    .meta({
-      description:
-        "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
-    }),
+  entryType: z.enum(financialMovementTypes).meta({
+    description:
+      "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
+  }),
   paymentMode: z
     .enum(paymentModes)
     .nullable()

@@ -89,13 +89,9 @@ export const TicketItemV1 = z
     options: boundedArray(optionV1, 1_000).meta({ description: "Selected modifier options" }),
     discounts: boundedArray(discountV1, 1_000).meta({ description: "Discounts on the product" }),
     ordered_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the product was ordered" }),
-    is_loss: z
-      .boolean()
-      .default(false)
-      .meta({
-        description:
-          "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
-      }),
+    is_loss: z.boolean().default(false).meta({
+      description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+    }),
     loss_reason: optionalTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
   })
   .refine(

@@ -29,12 +29,10 @@ const FinancialMovement = z
     id: optionalTextField("ID that the point of sale assigned to the movement"),
     amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     name: optionalTextField("Reason for the movement"),
-    type: z
-      .enum(financialMovementTypes)
-      .meta({
-        description:
-          "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
-      }),
+    type: z.enum(financialMovementTypes).meta({
+      description:
+        "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
+    }),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
     deviceIdentifier: optionalTextField("ID of the device on which the movement was recorded"),
     deviceName: optionalTextField("Name of the device on which the movement was recorded"),

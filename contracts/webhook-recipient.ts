@@ -103,13 +103,10 @@ export const WebhookRecipientWithSecret = WebhookRecipient.extend({
     description:
       "Generated secret, returned only once; null if the request contained a secret or the secret did not change",
   }),
-  signingSecret: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        "Same secret as `hmacSecret`, in the format that Standard Webhooks libraries expect; null if `hmacSecret` is null",
-    }),
+  signingSecret: z.string().nullable().meta({
+    description:
+      "Same secret as `hmacSecret`, in the format that Standard Webhooks libraries expect; null if `hmacSecret` is null",
+  }),
 }).meta({
   id: "RecipientWithSecret",
   description: "A recipient, with its secret if one was generated",

@@ -55,8 +55,8 @@ describe("the examples of the documentation", () => {
 
 describe("the day on the home page", () => {
   it("equals the report that the API computes from its till, to the cent", async () => {
-    const { computeHomePageDay } = await import(pathToFileURL(join(portalFolder, "home-page-day.mjs")).href);
-    const { report, sales } = computeHomePageDay();
+    const { computeHomePageReportAndSales } = await import(pathToFileURL(join(portalFolder, "home-page-day.mjs")).href);
+    const { report, sales } = computeHomePageReportAndSales();
     const { locationId, recorder } = documentationFixture;
     const { body: expected } = await recorder.sendRequest({ path: `/v2/reports/${report.id}` });
     expect({ ...report, locationId }).toEqual(expected);

@@ -6,22 +6,24 @@ const maxHeaders = 100;
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * Middleware that rejects requests with too many or too large headers, with several Host headers, or with a transfer
- * encoding that node:http does not decode.
+ * Middleware that rejects requests with too many or too large headers, with several Host or Authorization headers, or
+ * with a transfer encoding that node:http does not decode.
  */
 export const headerLimitMiddleware: GatewayMiddleware = async (context, next) => {
   const { rawHeaders, headers } = context.env.incoming;
   if (rawHeaders.length > 2 * maxHeaders) throw headersTooLarge(`${maxHeaders} headers`);
   let bytes = 0;
-  let hosts = 0;
+  const counts = { host: 0, authorization: 0 };
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
+    const name = (rawHeaders[index] as string).toLowerCase();
     bytes += name.length + (rawHeaders[index + 1] as string).length;
-    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    if (name === "host" || name === "authorization") counts[name] += 1;
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge(`${maxHeaderBytes / 1024} KB of headers`);
-  if (hosts > 1) {
-    throw new ApiError("invalid_request", { detail: "Send the Host header only once." });
+  if (counts.host > 1) throw new ApiError("invalid_request", { detail: "Send the Host header only once." });
+  // A proxy in front of the gateway could use another one of several credentials than the gateway.
+  if (counts.authorization > 1) {
+    throw new ApiError("invalid_request", { detail: "Send the Authorization header only once." });
   }
   const codings = headers["transfer-encoding"]?.split(",").map((coding) => coding.trim().toLowerCase()) ?? [];
   if (codings.some((coding) => coding !== "chunked" && coding !== "")) {

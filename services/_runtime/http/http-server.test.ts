@@ -32,6 +32,14 @@ describe("an HTTP server", () => {
     agent.destroy();
   });
 
+  it("passes requests with an unknown expectation to the app", async () => {
+    const running = await startHttpServer(() => new Response("here"), { port: 0 });
+    const [response] = await once(get({ port: running.port, headers: { expect: "bogus" } }), "response");
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    await running.stop();
+  });
+
   it("stops without waiting for a connection that has sent no request", async () => {
     const running = await startHttpServer(() => new Response("here"), { port: 0 });
     const idleConnection = connect(running.port);

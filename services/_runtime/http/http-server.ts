@@ -103,6 +103,8 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   server.maxHeadersCount = 0;
   // Without this listener, Node sends 100 Continue before the API key has been checked.
   server.on("checkContinue", onRequest);
+  // Without this listener, Node itself responds to other expectations, without the limits and the log of the app.
+  server.on("checkExpectation", onRequest);
   server.on("connection", (socket: Socket) => {
     connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0 });
     socket.once("close", () => connections.delete(socket));

@@ -39,14 +39,12 @@ const listLocationsQuery = z.object({
   app: posApplicationSchema
     .optional()
     .meta({ ...posApplicationSchema.meta(), description: "Returns only locations that use this application." }),
-  legacyId: integerQueryParameter(z.int().min(1))
-    .optional()
-    .meta({
-      description: "Returns only locations with this ID in their legacy backoffice.",
-      example: 1042,
-      type: "integer",
-      minimum: 1,
-    }),
+  legacyId: integerQueryParameter(z.int().min(1)).optional().meta({
+    description: "Returns only locations with this ID in their legacy backoffice.",
+    example: 1042,
+    type: "integer",
+    minimum: 1,
+  }),
 });
 
 const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;

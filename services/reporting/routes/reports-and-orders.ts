@@ -20,18 +20,14 @@ import { findReportOrOrderBody, findReportOrOrderListPage } from "../queries/rep
 
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
-  since: dayQueryParameter
-    .optional()
-    .meta({
-      ...dayQueryParameter.meta(),
-      description: "First day to include, as YYYY-MM-DD in the location's time zone",
-    }),
-  until: dayQueryParameter
-    .optional()
-    .meta({
-      ...dayQueryParameter.meta(),
-      description: "Last day to include, as YYYY-MM-DD in the location's time zone",
-    }),
+  since: dayQueryParameter.optional().meta({
+    ...dayQueryParameter.meta(),
+    description: "First day to include, as YYYY-MM-DD in the location's time zone",
+  }),
+  until: dayQueryParameter.optional().meta({
+    ...dayQueryParameter.meta(),
+    description: "Last day to include, as YYYY-MM-DD in the location's time zone",
+  }),
   locationId: locationIdQueryParameter(),
 });
 
@@ -167,13 +163,9 @@ export const listOrdersRoute = defineReportingRoute({
     "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
-      reportId: z
-        .guid()
-        .optional()
-        .meta({
-          description:
-            "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
-        }),
+      reportId: z.guid().optional().meta({
+        description: "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
+      }),
     }),
   },
   responses: { 200: { description: "A page of orders, most recently opened first", schema: paginatedSchema(OrderV1) } },
