@@ -87,10 +87,10 @@ export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
       { query, principal, url, origin },
       createdAtCursorSchema,
       async (range) => {
-        const [total, { orders, hasMore }] = await Promise.all([
-          countListedLiveOrders(db.sql, locationId, filter),
-          findLiveOrderPage(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
-        ]);
+        const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };
+        const { orders, hasMore } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
+        // Not concurrently, so that each page uses only one connection and most of the pool remains free for others.
+        const total = await countListedLiveOrders(db.sql, locationId, filter);
         const last = hasMore ? orders.at(-1) : undefined;
         return {
           items: orders.map(({ body }) => body),
