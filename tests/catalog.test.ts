@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { type Catalog, catalogItemListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
@@ -54,7 +54,7 @@ describe("the catalog of a location", () => {
       expect(await testLocation.getJson(`${catalogPaths[list]}/`)).toEqual(catalog[list]);
     }
     const publishedEvents = await eventually("the event", async () => {
-      const events = await readTestEventStreamEvents(environment, "catalog.updated", testLocation.locationId);
+      const events = await listPublishedTestEvents(environment, "catalog.updated", testLocation.locationId);
       return events.length > 0 && events;
     });
     expect(publishedEvents).toMatchObject([{ etag, counts: { products: catalog.products.length } }]);

@@ -6,7 +6,7 @@ import {
   type KubernetesManifest,
   kustomizeCommand,
   readKubernetesManifests,
-  validateKubernetesManifest,
+  requireValidKubernetesManifest,
 } from "./kubernetes/manifests.ts";
 
 const expectedRoles = [...serviceNames, "gateway"] as const;
@@ -33,13 +33,13 @@ interface Container {
 it.each(folders)("the manifests of %s match the Kubernetes schemas", async (folder) => {
   const manifests = await readKubernetesManifests(folder);
   expect(manifests.length).toBeGreaterThan(0);
-  for (const manifest of manifests) validateKubernetesManifest(manifest);
+  for (const manifest of manifests) requireValidKubernetesManifest(manifest);
 });
 
 it("an invalid manifest is rejected", async () => {
   const [deployment] = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "Deployment");
   const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as KubernetesManifest;
-  expect(() => validateKubernetesManifest(wrong)).toThrow(/replicas/);
+  expect(() => requireValidKubernetesManifest(wrong)).toThrow(/replicas/);
 });
 
 it("the manifests contain no secrets, and refer to them by name", async () => {
@@ -70,7 +70,7 @@ it("the network policies allow NATS for each of its users", async () => {
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
-    for (const manifest of buildKustomizedManifests(kustomization)) validateKubernetesManifest(manifest);
+    for (const manifest of buildKustomizedManifests(kustomization)) requireValidKubernetesManifest(manifest);
   });
 
   it("runs all containers without privileges and with limits", () => {

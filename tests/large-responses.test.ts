@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { buildTestOrderProductRow, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
+import { buildTestLiveOrderProductRow, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -52,7 +52,10 @@ const readMegabytes = () => readResidentMemoryMegabytes(product.process("order-l
 /** Returns a live order with a size of about 480 KB, which is close to the maximum. */
 function createLargeOrder(): OrderLiveInput {
   return createTestLiveOrderInput({
-    productRowList: Array.from({ length: 43 }, () => ({ ...buildTestOrderProductRow(), comment: "x".repeat(9_900) })),
+    productRowList: Array.from({ length: 43 }, () => ({
+      ...buildTestLiveOrderProductRow(),
+      comment: "x".repeat(9_900),
+    })),
   });
 }
 

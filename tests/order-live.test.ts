@@ -2,14 +2,14 @@ import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "@pragma/order-live/testing/order-fixtures";
 import { LiveOrderReferenceModel } from "@pragma/order-live/testing/order-model";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEnvelopes } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
@@ -73,7 +73,7 @@ async function upsertWithRetries({ key }: TestLocation, order: OrderLiveInput, f
 const orderChanges: ((order: OrderLiveInput) => OrderLiveInput)[] = [
   (order) =>
     createChangedTestLiveOrder(order, {
-      productRowList: [...order.data.productRowList.slice(-3), buildTestOrderProductRow()],
+      productRowList: [...order.data.productRowList.slice(-3), buildTestLiveOrderProductRow()],
     }),
   (order) => createChangedTestLiveOrder(order, { leftToPay: order.data.leftToPay - 1 }),
   (order) => createChangedTestLiveOrder(order, { isPaid: !order.data.isPaid }),
@@ -209,7 +209,7 @@ describe("fifty live orders with twenty stream readers, while processes are kill
     const { orderModel } = outcome;
     await eventually("the outbox to be empty", async () => (await sql`select 1 from ${table("outbox")}`).length === 0);
     const eventsByOrderId = new Map<string, string[]>();
-    for (const { type, subject, data } of await readTestEventStreamEnvelopes(environment)) {
+    for (const { type, subject, data } of await listPublishedTestEventEnvelopes(environment)) {
       if (!type.startsWith("order.")) continue;
       eventsByOrderId.set(subject, [
         ...(eventsByOrderId.get(subject) ?? []),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
@@ -170,8 +170,8 @@ describe("concurrent pushes of one till to two instances", () => {
     await waitUntilOutboxEmpty();
     const reports = await sql`select id from ${tableOf("reporting", "reports")} where till_id = ${till.id}`;
     expect(reports).toHaveLength(1);
-    expect(await readTestEventStreamEvents(environment, "till.pushed", till.id)).toHaveLength(1);
-    expect(await readTestEventStreamEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
+    expect(await listPublishedTestEvents(environment, "till.pushed", till.id)).toHaveLength(1);
+    expect(await listPublishedTestEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
   }
 
   it.each([2, 20])("store one till, one report and one event: %s pushes", async (times) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createApiClient } from "@pragma/client/api-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEnvelopes } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRevisionsOfTillOrders } from "@pragma/simulator/order-revisions";
@@ -133,7 +133,7 @@ describe("a simulated day", () => {
 
   it("publishes one final event for each order, and kitchen calls before the final event", async () => {
     const eventsByOrderId = new Map<string, string[]>();
-    for (const { type, subject } of await readTestEventStreamEnvelopes(environment))
+    for (const { type, subject } of await listPublishedTestEventEnvelopes(environment))
       if (type.startsWith("order.")) eventsByOrderId.set(subject, [...(eventsByOrderId.get(subject) ?? []), type]);
     for (const order of simulated.till.orderList) {
       const events = eventsByOrderId.get(order.id) ?? [];

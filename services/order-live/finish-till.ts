@@ -4,7 +4,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveConfig } from "./config.ts";
 import {
   findTillLiveOrderStates,
-  insertReportedOrderTombstones,
+  insertMissingOrdersAsDeparted,
   markLiveOrdersDeparted,
   recordTillReportIsFinal,
 } from "./queries/orders.ts";
@@ -36,6 +36,6 @@ export async function removeLiveOrdersOfFinalTill(
   // must not be inserted again.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
-    await insertReportedOrderTombstones(tx, { locationId, tillId, ids: orderIds, closedAt });
+    await insertMissingOrdersAsDeparted(tx, { locationId, tillId, ids: orderIds, closedAt });
   return appendLiveOrderDepartureLogEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

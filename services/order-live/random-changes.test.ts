@@ -7,7 +7,7 @@ import type { TestService } from "@pragma/runtime/testing/test-service";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "./testing/order-fixtures.ts";
@@ -33,7 +33,9 @@ const runCount = Number(process.env.LIVE_RUNS ?? 15);
 /** The changes that a point of sale, a slow network or a faulty client makes to an order. */
 const orderChanges = {
   addRow: (order) =>
-    createChangedTestLiveOrder(order, { productRowList: [...order.data.productRowList, buildTestOrderProductRow()] }),
+    createChangedTestLiveOrder(order, {
+      productRowList: [...order.data.productRowList, buildTestLiveOrderProductRow()],
+    }),
   discount: (order) =>
     createChangedTestLiveOrder(order, { productRowList: order.data.productRowList.map(withDiscount) }),
   payInPart: (order) => createChangedTestLiveOrder(order, { leftToPay: order.data.leftToPay - 100 }),

@@ -12,7 +12,7 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { waitUntilEventsHandled } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEnvelopes } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -186,7 +186,7 @@ describe("revisions of a till", () => {
     const locationId = randomUUID();
     await pushTill(till, { locationId, revision });
     await waitUntilEventsHandled(environment, service);
-    const envelopes = (await readTestEventStreamEnvelopes(environment)).filter((event) =>
+    const envelopes = (await listPublishedTestEventEnvelopes(environment)).filter((event) =>
       JSON.stringify(event).includes(till.id),
     );
     const [pushed, published] = envelopes;

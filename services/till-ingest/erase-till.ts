@@ -4,7 +4,7 @@ import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
-import { insertTillRevision, markOlderTillBodiesForRemoval } from "./queries/till-versions.ts";
+import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
 import {
   findTillRow,
   lockTillRow,
@@ -80,7 +80,7 @@ export async function eraseTillPersonalData(
       await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmTillObjectUpload(tx, erased.objectKey);
     }
-    return markOlderTillBodiesForRemoval(tx, { tillId, objectKey: erased.objectKey });
+    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey: erased.objectKey });
   });
   for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

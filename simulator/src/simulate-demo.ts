@@ -43,7 +43,7 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
       for (;;) {
         await simulateRestaurantDay(
           context,
-          dropSupersededPastRevisions(createDemoTillShiftSchedule(context, shift), clock.now()),
+          dropSupersededPastRevisions(scheduleOrdersOfDemoTillShift(context, shift), clock.now()),
         );
         shiftCount++;
         shift = createNextDemoTillShift(context, shift, shiftCount);
@@ -73,7 +73,7 @@ export function findInterruptedDemoTillShift(
   return shifts.find((shift) => {
     const orders = liveOrdersByTill.get(shift.tillId);
     if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
-    const scheduledIds = new Set(createDemoTillShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
+    const scheduledIds = new Set(scheduleOrdersOfDemoTillShift(context, shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
@@ -103,7 +103,7 @@ export function createNextDemoTillShift(
 }
 
 /** Returns the schedule of a shift. A whole day, from opening to closing, is mapped to the duration of the shift. */
-export function createDemoTillShiftSchedule(
+export function scheduleOrdersOfDemoTillShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoTillShift,
 ): SimulatedDayRevisionsAndTill {

@@ -57,11 +57,11 @@ const sampleTimeoutMs = 20_000;
 
 const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
-export type CodeSampleLanguage = SampleGenerator["codeSampleLanguages"][number];
+export type CodeSampleLanguageDefinition = SampleGenerator["codeSampleLanguages"][number];
 
 /** The sample languages whose commands are installed on this machine. */
-export const installedSampleLanguages: CodeSampleLanguage[] = sampleGenerator.codeSampleLanguages.filter(({ id }) =>
-  isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
+export const installedSampleLanguages: CodeSampleLanguageDefinition[] = sampleGenerator.codeSampleLanguages.filter(
+  ({ id }) => isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
 const openApiDocument = JSON.parse(readFileSync(join(repositoryFolder, "contracts", "openapi.json"), "utf8"));
@@ -79,7 +79,7 @@ export interface RunnableCodeSample {
 
 /** Returns the code sample that the reference shows for an operation after a reader has entered these values. */
 export function createRunnableCodeSample(
-  language: CodeSampleLanguage,
+  language: CodeSampleLanguageDefinition,
   operationId: string,
   inputs: SampleInputs,
 ): RunnableCodeSample {

@@ -75,7 +75,7 @@ const modelsByApiVersion: Record<string, object> = {
 };
 
 /** Validates an object. @throws Error if the object does not match the Kubernetes or KEDA schema of its kind. */
-export function validateKubernetesManifest(manifest: KubernetesManifest): void {
+export function requireValidKubernetesManifest(manifest: KubernetesManifest): void {
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;

@@ -2,7 +2,7 @@ import { ApiError, maxReportedIssues, type RequestIssue } from "@pragma/contract
 import { boundedArray, createUniqueIdsCheck, normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { z } from "zod";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
-import { checkJsonPartLimits, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
+import { findJsonPartLimitIssue, type JsonItemAndDepthLimits } from "../json/json-limits.ts";
 
 /**
  * Converts zod's issues about one part of a request to request issues. Converts at most as many issues as a
@@ -40,7 +40,7 @@ export class IssueCollector implements RequestBodyIssues {
     value: unknown,
     { path, limits }: { path: string; limits: JsonItemAndDepthLimits },
   ): z.output<Schema> | undefined {
-    const excess = checkJsonPartLimits(value, limits);
+    const excess = findJsonPartLimitIssue(value, limits);
     if (excess) {
       this.addIssue({ path, ...excess });
       return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkJsonLimits, checkJsonPartLimits } from "./json-limits.ts";
+import { checkJsonLimits, findJsonPartLimitIssue } from "./json-limits.ts";
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 const unlimited = 10_000_000;
@@ -55,20 +55,20 @@ describe("checkJsonPartLimits", () => {
   const limits = { items: 20_000, levels: 5 };
 
   it("accepts small values and values that are not containers", () => {
-    expect(checkJsonPartLimits({ list: [{ amount: 1 }] }, limits)).toBeUndefined();
-    expect(checkJsonPartLimits(null, limits)).toBeUndefined();
-    expect(checkJsonPartLimits("text", limits)).toBeUndefined();
+    expect(findJsonPartLimitIssue({ list: [{ amount: 1 }] }, limits)).toBeUndefined();
+    expect(findJsonPartLimitIssue(null, limits)).toBeUndefined();
+    expect(findJsonPartLimitIssue("text", limits)).toBeUndefined();
   });
 
   it("counts the rows of all arrays together, except the rows of the excluded array", () => {
     const rows = Array.from({ length: 101 }, () => ({ list: Array.from({ length: 200 }, () => 0) }));
-    expect(checkJsonPartLimits({ rows }, limits)).toMatchObject({ code: "too_big" });
-    expect(checkJsonPartLimits({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();
-    expect(checkJsonPartLimits({ rows }, limits, { excluded: rows })).toBeUndefined();
+    expect(findJsonPartLimitIssue({ rows }, limits)).toMatchObject({ code: "too_big" });
+    expect(findJsonPartLimitIssue({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();
+    expect(findJsonPartLimitIssue({ rows }, limits, { excluded: rows })).toBeUndefined();
   });
 
   it("counts levels of nesting", () => {
-    expect(checkJsonPartLimits([[[[[]]]]], limits)).toBeUndefined();
-    expect(checkJsonPartLimits([[[[[[]]]]]], limits)).toMatchObject({ code: "too_deep" });
+    expect(findJsonPartLimitIssue([[[[[]]]]], limits)).toBeUndefined();
+    expect(findJsonPartLimitIssue([[[[[[]]]]]], limits)).toMatchObject({ code: "too_deep" });
   });
 });

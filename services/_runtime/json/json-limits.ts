@@ -97,7 +97,7 @@ export interface JsonItemAndDepthLimits {
  * Returns an issue if a part of a body is too large or too deeply nested to be validated, otherwise undefined. Ignores
  * the object `excluded` and its contents.
  */
-export function checkJsonPartLimits(
+export function findJsonPartLimitIssue(
   part: unknown,
   max: JsonItemAndDepthLimits,
   { excluded }: { excluded?: object } = {},

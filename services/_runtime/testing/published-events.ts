@@ -10,7 +10,7 @@ import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** Returns all events in the event stream of a test, oldest first. */
-export async function readTestEventStreamEnvelopes({
+export async function listPublishedTestEventEnvelopes({
   variables,
   namespace,
 }: IsolatedTestEnvironment): Promise<EventEnvelope[]> {
@@ -31,12 +31,12 @@ export async function readTestEventStreamEnvelopes({
 }
 
 /** Returns the data of all events of a type about a subject, oldest first, from the event stream of a test. */
-export async function readTestEventStreamEvents<Type extends BusEventType>(
+export async function listPublishedTestEvents<Type extends BusEventType>(
   environment: IsolatedTestEnvironment,
   type: Type,
   subject: string,
 ): Promise<BusEventData<Type>[]> {
-  return (await readTestEventStreamEnvelopes(environment))
+  return (await listPublishedTestEventEnvelopes(environment))
     .filter((envelope) => envelope.type === type && envelope.subject === subject)
     .map(({ data }) => busEventDataSchemas[type].parse(data) as BusEventData<Type>);
 }

@@ -9,7 +9,7 @@ import {
 } from "@pragma/contracts/catalog";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
@@ -68,7 +68,7 @@ export async function startTestCatalogService(variables: Record<string, string> 
       ),
     async catalogUpdatedEvents(locationId) {
       await service.waitForEmptyOutbox();
-      return readTestEventStreamEvents(service.environment, "catalog.updated", locationId);
+      return listPublishedTestEvents(service.environment, "catalog.updated", locationId);
     },
   };
 }

@@ -108,7 +108,7 @@ export async function markLiveOrdersDeparted(
 }
 
 /** Inserts reported orders that were never sent. They are marked as departed, so that a late upsert is skipped. */
-export async function insertReportedOrderTombstones(
+export async function insertMissingOrdersAsDeparted(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {

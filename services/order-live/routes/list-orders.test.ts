@@ -6,7 +6,7 @@ import { buildTestPrincipal, type TestService } from "@pragma/runtime/testing/te
 import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
@@ -77,7 +77,7 @@ describe("the list of live orders", () => {
 
   describe("of large orders", () => {
     const { principal } = buildTestPosPrincipalAndLocation();
-    const rows = (count: number) => Array.from({ length: count }, buildTestOrderProductRow);
+    const rows = (count: number) => Array.from({ length: count }, buildTestLiveOrderProductRow);
     const largeOrders = Array.from({ length: 23 }, (_, index) =>
       createTestLiveOrderInput({
         openedAt: `2026-05-29T11:${10 + index}:00.000Z`,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orderLiveConfigSchema } from "../config.ts";
 import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
@@ -278,7 +278,9 @@ describe("a client", () => {
     { principal }: ReturnType<typeof buildTestPosPrincipalAndLocation>,
     { count }: { count: number },
   ) {
-    const order = createTestLiveOrderInput({ productRowList: Array.from({ length: 75 }, buildTestOrderProductRow) });
+    const order = createTestLiveOrderInput({
+      productRowList: Array.from({ length: 75 }, buildTestLiveOrderProductRow),
+    });
     const revisions = Array.from({ length: count }, (_, index) =>
       createChangedTestLiveOrder(order, { guestsCount: index }),
     );

@@ -4,7 +4,7 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
@@ -153,7 +153,7 @@ describe("the events of an order", () => {
     const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const opened = createTestLiveOrderInput();
     const withRow = createChangedTestLiveOrder(opened, {
-      productRowList: [...opened.data.productRowList, buildTestOrderProductRow()],
+      productRowList: [...opened.data.productRowList, buildTestLiveOrderProductRow()],
     });
     const partlyPaid = createChangedTestLiveOrder(withRow, { leftToPay: 1000 });
     const paid = createChangedTestLiveOrder(partlyPaid, { isPaid: true, leftToPay: 0 });
@@ -199,7 +199,7 @@ describe("the events of an order", () => {
   it("do not include a change that only rearranges products", async () => {
     const { principal } = buildTestPosPrincipalAndLocation();
     const order = createTestLiveOrderInput({
-      productRowList: [buildTestOrderProductRow(), buildTestOrderProductRow()],
+      productRowList: [buildTestLiveOrderProductRow(), buildTestLiveOrderProductRow()],
     });
     await orderLive.upsertOrders(principal, order);
     await orderLive.upsertOrders(
@@ -290,7 +290,7 @@ describe("a training order", () => {
 });
 
 describe("a body of several megabytes", () => {
-  const rows = Array.from({ length: 100 }, buildTestOrderProductRow);
+  const rows = Array.from({ length: 100 }, buildTestLiveOrderProductRow);
   const orders = Array.from({ length: 20 }, () => createTestLiveOrderInput({ productRowList: rows }));
   const body = JSON.stringify(orders);
   const { principal, locationId } = buildTestPosPrincipalAndLocation();

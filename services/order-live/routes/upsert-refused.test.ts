@@ -4,7 +4,7 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  buildTestOrderProductRow,
+  buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
   createTestLiveOrderInput,
 } from "../testing/order-fixtures.ts";
@@ -216,7 +216,7 @@ describe("a large order", () => {
     const order = createTestLiveOrderInput({ productRowList: createLargeRows().slice(0, 30) });
     const remainingBytes = 512 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
     const rows = Array.from({ length: Math.floor(remainingBytes / 12_000) }, () => ({
-      ...buildTestOrderProductRow(),
+      ...buildTestLiveOrderProductRow(),
       comment: "é".repeat(5_000),
     }));
     order.data.productRowList.push(...rows);
@@ -228,7 +228,7 @@ describe("a large order", () => {
 
   it("is applied with gzip, and characters that PostgreSQL cannot store are kept in its JSON", async () => {
     const pos = buildTestPosPrincipalAndLocation();
-    const rows = Array.from({ length: 200 }, buildTestOrderProductRow);
+    const rows = Array.from({ length: 200 }, buildTestLiveOrderProductRow);
     const order = createTestLiveOrderInput({
       productRowList: rows,
       comment: "a\0b \ud800",
@@ -250,5 +250,5 @@ describe("a large order", () => {
 });
 
 function createLargeRows() {
-  return Array.from({ length: 100 }, () => ({ ...buildTestOrderProductRow(), comment: "x".repeat(9_900) }));
+  return Array.from({ length: 100 }, () => ({ ...buildTestLiveOrderProductRow(), comment: "x".repeat(9_900) }));
 }

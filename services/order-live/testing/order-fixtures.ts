@@ -29,7 +29,7 @@ export function createChangedTestLiveOrder(order: OrderLiveInput, data: Partial<
 }
 
 /** Returns a product with a unique id. */
-export function buildTestOrderProductRow(): OrderLiveData["productRowList"][number] {
+export function buildTestLiveOrderProductRow(): OrderLiveData["productRowList"][number] {
   const [row] = example.data.productRowList;
   if (!row) throw new Error("The example has no product.");
   return { ...row, id: `${productRowExample.id} ${randomUUID()}` };

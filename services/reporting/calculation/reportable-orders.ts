@@ -7,7 +7,7 @@ import {
 } from "@pragma/contracts/order-rows";
 
 /** A set menu of an order, with the product rows that count as sales. */
-export interface SoldMenu {
+export interface SoldSetMenu {
   menuRow: PosOrderMenuRow;
   rows: PosOrderProductRow[];
 }
@@ -25,7 +25,7 @@ export interface ReportableOrder {
   /** The product rows that count as sales: first the rows outside menus. Empty unless the order is a sale. */
   rows: SoldProductRow[];
   /** The menus that count as sales, each with at least one row. Empty unless the order is a sale. */
-  menus: SoldMenu[];
+  menus: SoldSetMenu[];
   /** The validated payments. They count even if the order is not a sale, because the money was received. */
   payments: PosOrderPaymentRow[];
 }
@@ -59,7 +59,7 @@ function toReportableOrder(order: OrderData): ReportableOrder {
   };
 }
 
-function toSoldMenu(menuRow: PosOrderMenuRow): SoldMenu {
+function toSoldMenu(menuRow: PosOrderMenuRow): SoldSetMenu {
   return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
 }
 

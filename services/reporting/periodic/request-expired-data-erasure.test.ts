@@ -1,6 +1,6 @@
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingConfigSchema } from "../config.ts";
 import { recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
@@ -39,12 +39,12 @@ describe("the task that erases expired personal data", () => {
     await runTask("99");
 
     const erasures = await eventually("the orders.erased event", async () => {
-      const events = await readTestEventStreamEvents(service.environment, "orders.erased", old.id);
+      const events = await listPublishedTestEvents(service.environment, "orders.erased", old.id);
       return events.length > 0 && events;
     });
     const orderIds = expect.arrayContaining(old.orderList.map(({ id }) => id));
     expect(erasures).toEqual([{ locationId: location.id, tillId: old.id, orderIds, isWholeTill: true }]);
-    expect(await readTestEventStreamEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
+    expect(await listPublishedTestEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
   });
 
   it("waits for a till that is being written, and then erases its data", async () => {

@@ -31,7 +31,7 @@ export async function findCurrentTillRevisionReasons(
  * Marks every body of a till except the given one as removed, and schedules the removal of their objects. Returns the
  * keys of these objects.
  */
-export async function markOlderTillBodiesForRemoval(
+export async function scheduleOtherTillBodyRemoval(
   tx: SqlTransaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { PushTillResponse } from "@pragma/contracts/till";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -73,7 +73,7 @@ describe("POST /v2/tills/ accepts", () => {
     const { id, createdAt } = PushTillResponse.parse(await (await push(till)).json());
     await push(till);
     await service.tillPushedEvents(id);
-    expect(await readTestEventStreamEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
+    expect(await listPublishedTestEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
       { locationId: principal.location?.id, deviceId: deviceIdentifier, name: "Caisse 3", seenAt: createdAt },
     ]);
     const withoutDevice = buildTestTill({ deviceIdentifier: null, deviceName: null });

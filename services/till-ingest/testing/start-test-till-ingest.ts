@@ -1,6 +1,6 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import { createObjectStore, type ObjectStore } from "@pragma/runtime/object-store/object-store";
-import { readTestEventStreamEvents } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import {
   startTestServiceWithFakeAccounts,
   type TestServiceWithFakeAccounts,
@@ -25,7 +25,7 @@ export async function startTestTillIngestService(
     objects,
     async tillPushedEvents(tillId) {
       await service.waitForEmptyOutbox();
-      return readTestEventStreamEvents(environment, "till.pushed", tillId);
+      return listPublishedTestEvents(environment, "till.pushed", tillId);
     },
     async remove() {
       await objects.close();

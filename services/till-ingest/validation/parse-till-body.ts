@@ -8,7 +8,7 @@ import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
 import { createOrdersToIdsSchema, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import { checkJsonLimits, checkJsonPartLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
+import { checkJsonLimits, findJsonPartLimitIssue, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
 
@@ -103,7 +103,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
   const issues = new IssueCollector();
   const list = getValueAtPath(input, ordersPath);
   const orders: unknown[] = Array.isArray(list) ? list : [];
-  const excess = checkJsonPartLimits(input, orderJsonLimits, { excluded: orders });
+  const excess = findJsonPartLimitIssue(input, orderJsonLimits, { excluded: orders });
   if (excess) issues.addIssue({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
   issues.addZodError(result?.error, input);
