@@ -28,7 +28,7 @@ export interface BenchEnvironment {
   urls: LocalServerUrls;
   postgres: StartedLocalServer;
   loadGenerator: LoadGeneratorProcess;
-  /** Returns the product that benchmarks share, with a location. The first call starts the product. */
+  /** Returns the product of this shape that benchmarks share, and a location in it. The first call starts the product. */
   getSharedPragma(
     shape: "split" | "all in one",
   ): Promise<{ product: BenchPragmaDeployment; benchLocation: BenchLocation }>;

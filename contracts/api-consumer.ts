@@ -70,7 +70,7 @@ export type ApiConsumer = z.infer<typeof ApiConsumer>;
 export const CreateApiConsumerRequest = withUnstorableTextCheck(z.object({ name: ConsumerNameSchema })).meta({
   id: "CreateConsumer",
   description:
-    "A consumer to create. Its name must be unique among the consumers of the location. If an operator creates the consumer, the name must be unique among the consumers created by operators.",
+    "A consumer to create. Its name must be unique among the consumers of the location or, if an operator creates the consumer, among the consumers created by operators.",
   example: { name: "Acme" },
 });
 

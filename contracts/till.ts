@@ -43,7 +43,7 @@ export type PushTillResponse = z.infer<typeof PushTillResponse>;
 
 const objectUrl = Till.shape.objectUrl;
 
-/** The response to a replacement. */
+/** The response to the replacement of a till's body, with the ID of the till and the URL of the body. */
 export const ReplaceTillResponse = z
   .object({ tillId: z.guid().meta({ description: "ID of the replaced till" }), objectUrl })
   .meta({

@@ -19,7 +19,7 @@ const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 
 /** Response timeout in milliseconds. It is long, because the machine may be busy with other tests. */
 const requestTimeoutMs = 15_000;
-/** Maximum memory growth of each process after its warm-up, in megabytes. 2,000 leaks of 64 kB would reach it. */
+/** Maximum memory growth of each process after its warm-up, in megabytes. A leak of 64 kB per till exceeds it in 4,000 runs. */
 const maxMemoryGrowthMegabytes = 128;
 const roles: PragmaProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 

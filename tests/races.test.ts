@@ -16,7 +16,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 /** Number of races. Each race changes two tills concurrently. The same `RACE_SEED` gives the same till bodies. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
-/** Maximum number of concurrent races. Races also conflict with each other, because they update the same day counts. */
+/** Maximum number of concurrent races. More than one, so that races also conflict with each other: they update the same `day_counts`. */
 const maxConcurrentRaces = 4;
 
 type Till = ReturnType<typeof generateTill>;

@@ -13,7 +13,7 @@ import type { InjectableClock } from "./transient-retry-options.ts";
 
 /** The dependencies and parameters of the simulation of one location. */
 export interface SimulationContext {
-  /** The API client with the location's key. It retries requests until the API responds. */
+  /** The API client with the location's key. It retries without limit while the API fails temporarily. */
   readonly api: PublicApiClient;
   readonly restaurant: GeneratedRestaurant;
   /** IANA time zone of the location. */

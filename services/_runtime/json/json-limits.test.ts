@@ -51,7 +51,7 @@ describe("checkJsonLimits", () => {
   });
 });
 
-describe("checkJsonPartLimits", () => {
+describe("findJsonPartLimitIssue", () => {
   const limits = { items: 20_000, levels: 5 };
 
   it("accepts small values and values that are not containers", () => {

@@ -66,9 +66,10 @@ export class WebhookEndpointQueue {
   }
 
   /**
-   * Reserves capacity for up to `requested` messages, and returns for how many messages capacity was reserved. If the
-   * result is 0, the queue waits for capacity and then calls `onReady`. If only the semaphore has no permit, the queue
-   * does not wait, so the caller must try again.
+   * Reserves capacity for up to `requested` messages, and returns the number of messages for which it reserved
+   * capacity. The result is 0 in two cases. If the endpoint or its host has no capacity, `isWaiting` becomes true, and
+   * `onReady` is called as soon as there is capacity. If only the semaphore has no permit, `isWaiting` stays false, and
+   * the caller must try again.
    */
   acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;
