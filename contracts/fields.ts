@@ -172,7 +172,7 @@ export const vatBasisPointsField = (description = "VAT rate in hundredths of a p
   z.int().min(0).meta({ description, example: 1000 });
 
 /** A text in a response. A missing text is empty. */
-export const responseTextField = (description: string) => z.string().meta({ description });
+export const nonNullableTextField = (description: string) => z.string().meta({ description });
 
 /** A text in a response. A missing text is null. */
 export const nullableTextField = (description: string) => z.string().nullable().meta({ description });

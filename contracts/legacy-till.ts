@@ -1,20 +1,20 @@
 import { z } from "zod";
 import { boundedArray } from "./fields.ts";
-import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
+import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
 const serverId = z.int().min(1).meta({ description: "ID of the till in the legacy backoffice" });
 const legacyId = z.int().min(1).meta({ description: "ID of the till's location in the legacy backoffice" });
 const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
 
 export const LegacyTill = z
-  .object({ application: posApplicationSchema, serverId, legacyId })
+  .object({ application: posApplicationNameSchema, serverId, legacyId })
   .meta({ id: "LegacyTill", description: "A till that a legacy backoffice stores", example: legacyTillExample });
 
 export type LegacyTill = z.infer<typeof LegacyTill>;
 
 /** The tills to fetch from legacy backoffices. */
 export const FetchLegacyTillsRequest = boundedArray(
-  z.object({ application: posApplicationInputSchema, serverId, legacyId }),
+  z.object({ application: posApplicationNameInputSchema, serverId, legacyId }),
   10_000,
   {
     min: 1,

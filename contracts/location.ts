@@ -9,7 +9,7 @@ import {
   locationPosOptionsShape,
   NewLocationSettings,
 } from "./location-settings.ts";
-import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
+import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
 const locationId = z
   .guid()
@@ -28,7 +28,7 @@ const locationShape = {
   id: locationId,
   createdAt: UtcDateTimeSchema.meta({ description: "When the location was created or imported" }),
   updatedAt: UtcDateTimeSchema.meta({ description: "When the location was last updated" }),
-  application: posApplicationSchema,
+  application: posApplicationNameSchema,
   legacyId: legacyId.nullable().meta({
     description: "ID of the location in its legacy backoffice; null if the location has no legacy backoffice",
   }),
@@ -68,7 +68,7 @@ export type LocationDetails = z.infer<typeof LocationDetails>;
 
 export const CreateLocationRequest = withUnstorableTextCheck(
   z.object({
-    application: posApplicationInputSchema,
+    application: posApplicationNameInputSchema,
     organizationId,
     agencyId,
     ...locationPosOptionsShape,
@@ -83,7 +83,7 @@ export type CreateLocationRequest = z.infer<typeof CreateLocationRequest>;
 
 /** A location to import from a legacy backoffice. */
 export const ImportLocationRequest = withUnstorableTextCheck(
-  z.object({ organizationId, agencyId, legacyId, application: posApplicationInputSchema }),
+  z.object({ organizationId, agencyId, legacyId, application: posApplicationNameInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location to import from a legacy backoffice" });
 
 export type ImportLocationRequest = z.infer<typeof ImportLocationRequest>;
@@ -122,7 +122,7 @@ const headerText = (description: string, example?: string) =>
     .nullable()
     .meta({ description, ...(example !== undefined && { example }) });
 
-export const LocationTicketHeader = z
+export const PrintedTicketHeader = z
   .object({
     id: locationId,
     name: headerText("Name of the establishment", "Le Bistrot"),
@@ -146,4 +146,4 @@ export const LocationTicketHeader = z
     description: "Header of a location's tickets: name, address and registration numbers",
   });
 
-export type LocationTicketHeader = z.infer<typeof LocationTicketHeader>;
+export type PrintedTicketHeader = z.infer<typeof PrintedTicketHeader>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
-import { responseTextField } from "./fields.ts";
+import { nonNullableTextField } from "./fields.ts";
 import { commonReportFieldsShape, ReportV2 } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
@@ -42,17 +42,17 @@ export const ReportV0 = z
     ...commonReportFieldsShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: responseTextField("First line of the establishment's address"),
-        headerSiret: responseTextField("French business registration number (SIRET)"),
-        headerCity: responseTextField("City of the establishment"),
-        headerCountry: responseTextField("Country of the establishment"),
-        headerNaf: responseTextField("French business activity code (NAF)"),
-        headerName: responseTextField("Name of the establishment"),
-        headerPhone: responseTextField("Phone number of the establishment"),
-        headerText: responseTextField("Text printed at the top of each ticket"),
-        headerTva: responseTextField("VAT number of the establishment"),
-        headerUrl: responseTextField("Website of the establishment"),
-        headerZip: responseTextField("Postal code of the establishment"),
+        headerAddress: nonNullableTextField("First line of the establishment's address"),
+        headerSiret: nonNullableTextField("French business registration number (SIRET)"),
+        headerCity: nonNullableTextField("City of the establishment"),
+        headerCountry: nonNullableTextField("Country of the establishment"),
+        headerNaf: nonNullableTextField("French business activity code (NAF)"),
+        headerName: nonNullableTextField("Name of the establishment"),
+        headerPhone: nonNullableTextField("Phone number of the establishment"),
+        headerText: nonNullableTextField("Text printed at the top of each ticket"),
+        headerTva: nonNullableTextField("VAT number of the establishment"),
+        headerUrl: nonNullableTextField("Website of the establishment"),
+        headerZip: nonNullableTextField("Postal code of the establishment"),
       })
       .meta({ description: "Header of the establishment's tickets: name, address and registration numbers" }),
     reportProducts: z

@@ -5,9 +5,9 @@ import { reportV2Example } from "./examples/report-v2.ts";
 import {
   computedAmountField,
   countField,
+  nonNullableTextField,
   nullableTextField,
   reportQuantityField,
-  responseTextField,
   vatBasisPointsField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
@@ -30,13 +30,13 @@ const cancellation = z.object({
   afterFinalization: z
     .boolean()
     .meta({ description: "Whether the products were canceled after the bill was first printed" }),
-  name: responseTextField("Reason for the cancellation; empty if no reason was given"),
+  name: nonNullableTextField("Reason for the cancellation; empty if no reason was given"),
 });
 
 const transfer = z.object({
   amount: computedAmountField("Total price of the transferred products"),
   quantity: reportQuantityField("Number of units transferred"),
-  name: responseTextField("Destination of the transfer; empty if the point of sale sent none"),
+  name: nonNullableTextField("Destination of the transfer; empty if the point of sale sent none"),
 });
 
 const modifier = z.object({
@@ -105,7 +105,7 @@ const product = z.object({
 });
 
 const clerkShift = z.object({
-  id: responseTextField("ID of the clerk"),
+  id: nonNullableTextField("ID of the clerk"),
   clockInDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift began" }),
   clockOutDate: UtcDateTimeSchema.nullable().meta({
     description: "When the shift ended; null if it had not ended when the till was closed",
@@ -153,7 +153,7 @@ const menuStep = z.object({
 
 const menu = z.object({
   name: nullableTextField("Name of the set menu"),
-  coursesDescription: responseTextField("Names of the menu steps, joined by ` + `"),
+  coursesDescription: nonNullableTextField("Names of the menu steps, joined by ` + `"),
   quantity: reportQuantityField("Number of set menus sold"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalSales: computedAmountField("Sales including VAT"),
@@ -182,13 +182,13 @@ const orderSummary = z.object({
 export const commonReportFieldsShape = {
   startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTimeSchema.meta({ description: "When the till of the shift was closed" }),
-  deviceName: responseTextField("Name of the device that closed the till"),
-  deviceIdentifier: responseTextField("ID of the device that closed the till"),
+  deviceName: nonNullableTextField("Name of the device that closed the till"),
+  deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   guestsNumber: countField("Number of guests in orders that were neither canceled nor transferred"),
   totalSales: computedAmountField("Total sales of the shift, including VAT"),
-  clerkName: responseTextField("Name of the clerk who closed the till"),
-  clerkId: responseTextField("ID of the clerk who closed the till"),
+  clerkName: nonNullableTextField("Name of the clerk who closed the till"),
+  clerkId: nonNullableTextField("ID of the clerk who closed the till"),
   initialCashBalance: computedAmountField("Cash in the drawer at the start of the shift"),
   finalCashBalance: computedAmountField("Cash in the drawer at the end of the shift"),
 };
@@ -204,22 +204,22 @@ export const ReportV2 = z
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...commonReportFieldsShape,
     orderCount: countField("Number of orders that were neither canceled nor transferred"),
-    establishmentName: responseTextField("Name of the establishment"),
-    siretCode: responseTextField("French business registration number (SIRET)"),
-    customHeader: responseTextField("Text printed at the top of each ticket"),
-    customFooter: responseTextField("Text printed at the bottom of each ticket"),
-    companyName: responseTextField("Name of the company in the header of tickets"),
-    phoneNumber: responseTextField("Phone number of the establishment"),
-    website: responseTextField("Website of the establishment"),
+    establishmentName: nonNullableTextField("Name of the establishment"),
+    siretCode: nonNullableTextField("French business registration number (SIRET)"),
+    customHeader: nonNullableTextField("Text printed at the top of each ticket"),
+    customFooter: nonNullableTextField("Text printed at the bottom of each ticket"),
+    companyName: nonNullableTextField("Name of the company in the header of tickets"),
+    phoneNumber: nonNullableTextField("Phone number of the establishment"),
+    website: nonNullableTextField("Website of the establishment"),
     locale: Locale,
-    address1: responseTextField("First line of the establishment's address"),
+    address1: nonNullableTextField("First line of the establishment's address"),
     address2: nullableTextField("Second line of the establishment's address; null if there is none"),
     logoUrl: nullableTextField("URL of the establishment's logo; null if there is none"),
-    zipCode: responseTextField("Postal code of the establishment"),
-    tvaCode: responseTextField("VAT number of the establishment"),
-    country: responseTextField("Country of the establishment"),
-    nafCode: responseTextField("French business activity code (NAF)"),
-    city: responseTextField("City of the establishment"),
+    zipCode: nonNullableTextField("Postal code of the establishment"),
+    tvaCode: nonNullableTextField("VAT number of the establishment"),
+    country: nonNullableTextField("Country of the establishment"),
+    nafCode: nonNullableTextField("French business activity code (NAF)"),
+    city: nonNullableTextField("City of the establishment"),
     note: nullableTextField("Note that the clerk added to the till; null if there is none"),
     reportVersion: z
       .int()

@@ -14,7 +14,7 @@ import {
   rowIdField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
-import { posApplicationInputSchema } from "./pos-application.ts";
+import { posApplicationNameInputSchema } from "./pos-application.ts";
 import { TicketV1 } from "./ticket-v1.ts";
 
 const cashMovementV1 = z
@@ -138,7 +138,7 @@ const tillJsonV1 = z
  */
 export const TillV1 = z
   .object({
-    application: posApplicationInputSchema,
+    application: posApplicationNameInputSchema,
     legacyId: z.int().min(1).meta({ description: "ID of the location in the legacy backoffice", example: 14 }),
     tillJson: tillJsonV1,
   })

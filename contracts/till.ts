@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { posApplicationSchema } from "./pos-application.ts";
+import { posApplicationNameSchema } from "./pos-application.ts";
 
 const tillIdExample = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
 const tillExample = {
@@ -20,7 +20,7 @@ export const Till = z
     createdAt: UtcDateTimeSchema.meta({ description: "When the till was first received" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till was last received" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
-    application: posApplicationSchema,
+    application: posApplicationNameSchema,
     serverId: z.int().min(1).nullable().meta({
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
     }),

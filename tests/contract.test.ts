@@ -11,10 +11,10 @@ import {
 } from "./contract/api-operations.ts";
 import {
   addContractTestIdempotencyKey,
-  addContractTestRequestHeaders,
   addContractTestRequestQuery,
   contractTestErrorRequestBuilders,
   listExpectedInvalidRequestParts,
+  mergeContractTestRequestHeaders,
 } from "./contract/common-error-requests.ts";
 import {
   type ContractTestFixture,
@@ -166,7 +166,7 @@ describe("a request with a current ETag", () => {
     const etag = (await sendContractRequest(operation, successRequest)).headers.get("etag") ?? "";
     expectDocumentedResponse(
       operation,
-      await sendContractRequest(operation, addContractTestRequestHeaders(successRequest, { "if-none-match": etag })),
+      await sendContractRequest(operation, mergeContractTestRequestHeaders(successRequest, { "if-none-match": etag })),
       "304",
     );
   });

@@ -7,7 +7,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
-import { createMutatedTill, type MutatedTillPushRequest } from "./harness/mutated-till.ts";
+import { createMutatedTillPushRequest, type MutatedTillPushRequest } from "./harness/mutated-till.ts";
 import type { PragmaProcessRole } from "./harness/pragma-process.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
@@ -117,7 +117,7 @@ it(`responds to ${runs} mutated tills, and computes the report of each accepted 
   let warmMemory: number[] = [];
   for (let run = 0; run < runs; run++) {
     const seed = firstSeed + run;
-    const till = createMutatedTill(String(seed), testLocation);
+    const till = createMutatedTillPushRequest(String(seed), testLocation);
     try {
       const expected = (await pushMutatedTill(till)) ? reportOf(till) : null;
       if (expected) reports.push({ seed, expected });

@@ -4,7 +4,7 @@ import type {
   ChangeLocationRequest,
   CreateLocationRequest,
   ImportLocationRequest,
-  LocationTicketHeader,
+  PrintedTicketHeader,
 } from "@pragma/contracts/location";
 import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
@@ -42,7 +42,7 @@ export function toLocationDetails({ settingsId, settings, options, ...location }
 }
 
 /** Returns a location's ticket header, named after the establishment, or after the location if that name is missing. */
-export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
+export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): PrintedTicketHeader {
   return {
     id,
     name: settings.establishmentName ?? settings.locationName,
@@ -64,7 +64,7 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
  *
  * @throws `ApiError` location_not_found, because a permission error would reveal that the location exists.
  */
-export function requireReadableLocation(principal: Principal, id: string): void {
+export function requireAccessToLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
   if (readableId !== null && readableId !== id.toLowerCase()) throw createLocationNotFoundError(id);
 }

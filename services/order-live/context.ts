@@ -19,4 +19,4 @@ export interface OrderLiveContext {
   orderBytesQuota: LocationDailyQuota;
 }
 
-export const defineOrderLiveServiceRoute = createRouteDefiner<OrderLiveContext>();
+export const defineOrderLiveRoute = createRouteDefiner<OrderLiveContext>();

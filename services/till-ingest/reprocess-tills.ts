@@ -26,13 +26,13 @@ interface TillReprocessing {
 }
 
 /**
- * Computes a till's report again from its current body, as its next revision, and returns the till. Returns the current
- * revision unchanged while an earlier reprocessing of the till is pending.
+ * Requests that a till's report is computed again from its current body, and returns the till with its next revision.
+ * The revision does not change while an earlier reprocessing of the till is pending.
  *
  * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
  * quota_exceeded.
  */
-export async function enqueueTillReprocessing(
+export async function requestTillReprocessing(
   { db, requeueAfterSeconds, revisionQuota }: Pick<TillIngestContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
   { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {

@@ -23,7 +23,7 @@ import {
   rotateWebhookRecipientSecretRoute,
   upsertWebhookRecipientRoute,
 } from "./routes/recipients.ts";
-import { getWebhookDeliveryRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
+import { getWebhookDeliveryRecoveryRoute, recoverWebhookDeliveriesRoute } from "./routes/recoveries.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,
@@ -92,7 +92,7 @@ export const createWebhooksServiceDefinition = ({
       pauseWebhookRoute,
       resumeWebhookRoute,
       testWebhookRoute,
-      recoverDeliveriesRoute,
+      recoverWebhookDeliveriesRoute,
       getWebhookDeliveryRecoveryRoute,
       listWebhookDeliveriesRoute,
     ],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  createNextDemoTillShift,
   type DemoTillShift,
   findInterruptedDemoTillShift,
   getDemoShiftProgressAtHour,
   planFirstDemoTillShift,
+  planNextDemoTillShift,
   scheduleOrdersOfDemoTillShift,
 } from "./simulate-demo.ts";
 import { FakeClock } from "./testing/fake-pragma-api.ts";
@@ -47,7 +47,7 @@ describe("the following shifts", () => {
     const shifts: DemoTillShift[] = [planFirstDemoTillShift(contextAt(now))];
     for (let count = 1; count < 40; count++) {
       const before = shifts.at(-1) as DemoTillShift;
-      const next = createNextDemoTillShift(contextAt(before.startsAtMs + before.durationMs + 1_000), before, count);
+      const next = planNextDemoTillShift(contextAt(before.startsAtMs + before.durationMs + 1_000), before, count);
       expect(next.startsAtMs).toBe(before.startsAtMs + before.durationMs);
       shifts.push(next);
     }
@@ -65,7 +65,7 @@ describe("the following shifts", () => {
   it("start at the current time after the machine was suspended", () => {
     const before = planFirstDemoTillShift(contextAt(now));
     const morning = now + 600 * minuteMs;
-    const next = createNextDemoTillShift(contextAt(morning), before, 1);
+    const next = planNextDemoTillShift(contextAt(morning), before, 1);
     expect(morning - next.startsAtMs).toBeGreaterThanOrEqual(0);
     expect(morning - next.startsAtMs).toBeLessThan(5 * minuteMs);
   });

@@ -2,10 +2,10 @@ import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
 import { generateSimulatedOrderPayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import {
-  getRowCancellationTiming,
   getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
   pickOrderCancellationTiming,
+  pickRowCancellationTiming,
   type SimulatedOrderTimes,
   simulatedCancellationReasons,
 } from "./order-times.ts";
@@ -184,7 +184,7 @@ function generateOrderEnding(
   };
   const canceledRowIndex = cases.get("canceledRow");
   const cancellationTiming =
-    cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
+    cancellation ?? (canceledRowIndex === undefined ? null : pickRowCancellationTiming(canceledRowIndex));
   const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
   return { ...ending, firstBillPrintDate: hasBill ? times.at(guestStayShareByOrderEvent.bill) : null };
 }

@@ -59,7 +59,7 @@ export function pickOrderCancellationTiming(index: number): CancellationTimingRe
 }
 
 /** Returns when the canceled row with this index is canceled. Rows alternate between the timings before payment. */
-export function getRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
+export function pickRowCancellationTiming(index: number): CancellationTimingRelativeToBill {
   return cancellationTimings[index % 3] as CancellationTimingRelativeToBill;
 }
 

@@ -1,8 +1,8 @@
 import type { PosOrderMenuRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import {
-  getRowCancellationTiming,
   getSimulatedCancellationDateTime,
   guestStayShareByOrderEvent,
+  pickRowCancellationTiming,
   simulatedCancellationReasons,
 } from "./order-times.ts";
 import {
@@ -188,7 +188,7 @@ function cancelRow({ random, times, caseIndex }: RowCaseContext, row: PosOrderPr
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: getSimulatedCancellationDateTime(times, getRowCancellationTiming(caseIndex)),
+    modifiedAt: getSimulatedCancellationDateTime(times, pickRowCancellationTiming(caseIndex)),
   };
 }
 

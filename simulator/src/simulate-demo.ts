@@ -46,7 +46,7 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
           dropSupersededPastRevisions(scheduleOrdersOfDemoTillShift(context, shift), clock.now()),
         );
         shiftCount++;
-        shift = createNextDemoTillShift(context, shift, shiftCount);
+        shift = planNextDemoTillShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
       }
     } catch (error) {
@@ -88,7 +88,7 @@ export function planFirstDemoTillShift({ locationId, clock }: ShiftContext): Dem
  * example because the computer was suspended. The first shifts are short. Later shifts last half a day, so that a demo
  * does not store more data than a restaurant.
  */
-export function createNextDemoTillShift(
+export function planNextDemoTillShift(
   { locationId, clock }: ShiftContext,
   { startsAtMs, durationMs }: DemoTillShift,
   count: number,

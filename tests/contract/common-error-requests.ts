@@ -19,12 +19,13 @@ export const contractTestErrorRequestBuilders: Partial<Record<ApiErrorCode, Erro
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),
   malformed_body: (successRequest) =>
-    addContractTestRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
+    mergeContractTestRequestHeaders({ ...successRequest, body: "no gzip" }, { "content-encoding": "gzip" }),
   body_too_large: (successRequest) =>
-    addContractTestRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
+    mergeContractTestRequestHeaders({ ...successRequest, body: oversizedBody }, { "content-encoding": "gzip" }),
   unsupported_media_type: (successRequest) =>
-    addContractTestRequestHeaders(successRequest, { "content-type": "text/plain" }),
-  unsupported_encoding: (successRequest) => addContractTestRequestHeaders(successRequest, { "content-encoding": "br" }),
+    mergeContractTestRequestHeaders(successRequest, { "content-type": "text/plain" }),
+  unsupported_encoding: (successRequest) =>
+    mergeContractTestRequestHeaders(successRequest, { "content-encoding": "br" }),
   invalid_page_token: (successRequest) => addContractTestRequestQuery(successRequest, { pageToken: "x" }),
   location_forbidden: (successRequest, _, { otherLocation }) =>
     addContractTestRequestQuery(successRequest, { locationId: otherLocation.locationId }),
@@ -41,7 +42,7 @@ function invalidateEveryPart(
   const invalidValues = (names: string[]) => Object.fromEntries(names.map((name) => [name, "-"]));
   const { pathParameters, queryParameters, acceptsBody } = operation;
   if (!acceptsBody && pathParameters.length + queryParameters.length === 0) {
-    return addContractTestRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
+    return mergeContractTestRequestHeaders(successRequest, { "idempotency-key": "x".repeat(256) });
   }
   return {
     ...successRequest,
@@ -67,7 +68,7 @@ export function listExpectedInvalidRequestParts(operation: DocumentedApiOperatio
   return locations.length > 0 ? locations : ["header idempotency-key"];
 }
 
-export function addContractTestRequestHeaders(
+export function mergeContractTestRequestHeaders(
   operationRequest: ContractTestRequest,
   headers: Record<string, string>,
 ): ContractTestRequest {
@@ -83,5 +84,5 @@ export function addContractTestRequestQuery(
 
 /** Returns the request with a new Idempotency-Key. */
 export function addContractTestIdempotencyKey(operationRequest: ContractTestRequest): ContractTestRequest {
-  return addContractTestRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
+  return mergeContractTestRequestHeaders(operationRequest, { "idempotency-key": randomUUID() });
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { addContractTestRequestHeaders } from "../contract/common-error-requests.ts";
+import { mergeContractTestRequestHeaders } from "../contract/common-error-requests.ts";
 import {
   buildTestRequestCausingOutcome,
   pragmaInBothDeploymentModes,
@@ -38,7 +38,7 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
       for (const authorization of invalidAuthorizations) {
         const headers = authorization === undefined ? {} : { authorization };
         const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
-          toRawHttpRequest(operation, addContractTestRequestHeaders({ ...operationRequest, key: null }, headers)),
+          toRawHttpRequest(operation, mergeContractTestRequestHeaders({ ...operationRequest, key: null }, headers)),
         );
         expect(status).toBe(401);
       }
@@ -62,7 +62,7 @@ export function defineDeploymentEquivalenceInvalidRequestTests(): void {
       for (const [index, [body, headers = {}]] of invalidBodies.entries()) {
         const request = toRawHttpRequest(
           operation,
-          addContractTestRequestHeaders({ ...operationRequest, body }, headers),
+          mergeContractTestRequestHeaders({ ...operationRequest, body }, headers),
         );
         // All operations read bodies with the same code, so each body is sent to an operation only once: to every
         // second operation as a chunked body.

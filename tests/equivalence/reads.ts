@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { apiOperations } from "../contract/api-operations.ts";
-import { addContractTestRequestHeaders, addContractTestRequestQuery } from "../contract/common-error-requests.ts";
+import { addContractTestRequestQuery, mergeContractTestRequestHeaders } from "../contract/common-error-requests.ts";
 import {
   buildTestRequestCausingOutcome,
   contractFixturesByDeploymentMode,
@@ -43,7 +43,7 @@ export function defineDeploymentEquivalenceReadTests(): void {
         const operationRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
         const request = toRawHttpRequest(operation, operationRequest);
         const { headers } = await pragmaInBothDeploymentModes.expectSameResponse(request);
-        const crossOriginRequest = addContractTestRequestHeaders(operationRequest, {
+        const crossOriginRequest = mergeContractTestRequestHeaders(operationRequest, {
           origin: "https://portal.example",
           "accept-encoding": "gzip, br",
         });
@@ -60,7 +60,7 @@ export function defineDeploymentEquivalenceReadTests(): void {
           const { status } = await pragmaInBothDeploymentModes.expectSameResponse(
             toRawHttpRequest(
               operation,
-              addContractTestRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch }),
+              mergeContractTestRequestHeaders(operationRequest, { "if-none-match": ifNoneMatch }),
             ),
           );
           if (ifNoneMatch === tag) expect(status).toBe(304);

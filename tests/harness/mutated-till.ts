@@ -33,7 +33,7 @@ interface JsonSlot {
 }
 
 /** Generates a valid till and applies a random number of mutations to it. The same seed always gives the same till. */
-export function createMutatedTill(
+export function createMutatedTillPushRequest(
   seed: string,
   location: { application: string; legacyId: number },
 ): MutatedTillPushRequest {

@@ -4,7 +4,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawTcpConnection, readRawSocketResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: IsolatedTestEnvironment;
@@ -134,7 +134,7 @@ describe("a service", () => {
       ];
       const socket = await openRawTcpConnection(gateway.port);
       socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
-      const response = await readRawResponse(socket);
+      const response = await readRawSocketResponse(socket);
       expect(response).toMatchObject({ status: 200, isTruncated: true });
       expect(response.body.toString()).toBe("only this");
     }
@@ -166,7 +166,7 @@ describe("a service", () => {
         cookie: "a=1",
       })}{}`,
     );
-    expect((await readRawResponse(socket)).status).toBe(200);
+    expect((await readRawSocketResponse(socket)).status).toBe(200);
     const lines = (requests[0] ?? "").split("\r\n");
     const names = lines.slice(1, lines.indexOf("")).map((line) => line.split(":")[0]);
     expect(new Set(names).size).toBe(names.length);
@@ -247,7 +247,7 @@ describe("a gateway that stops", () => {
     const stopping = gateway.stop();
     await sleep(50);
     await expect(openRawTcpConnection(gateway.port)).rejects.toThrow("ECONNREFUSED");
-    const response = await readRawResponse(socket);
+    const response = await readRawSocketResponse(socket);
     expect(response).toMatchObject({ status: 200, isTruncated: false, headers: { connection: "close" } });
     const startedAt = performance.now();
     await Promise.all([stopping, idleClosed]);

@@ -7,7 +7,7 @@ import {
 import {
   formatRequestHead,
   openRawTcpConnection,
-  readRawResponse,
+  readRawSocketResponse,
   writeChunkRepeatedly,
 } from "../testing/raw-client.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
@@ -38,7 +38,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
         formatRequestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }),
       );
       expect(await writeChunkRepeatedly(socket, mebibyte, 51)).toBe(true);
-      const reading = readRawResponse(socket);
+      const reading = readRawSocketResponse(socket);
       socket.resume();
       const response = await reading;
       expect(response).toMatchObject({ status: 413, isTruncated: false });
@@ -52,7 +52,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       expect(await writeChunkRepeatedly(socket, chunk, 51)).toBe(true);
       socket.write("0\r\n\r\n");
-      const reading = readRawResponse(socket);
+      const reading = readRawSocketResponse(socket);
       socket.resume();
       const response = await reading;
       expect(response).toMatchObject({ status: 413, isTruncated: false });
@@ -63,7 +63,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
       const socket = await openGatewaySocket();
       socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
-      const reading = readRawResponse(socket);
+      const reading = readRawSocketResponse(socket);
       void writeChunkRepeatedly(socket, chunk, 60);
       const response = await reading;
       expect(response.status).toBe(413);
@@ -80,7 +80,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
           expect: "100-continue",
         }),
       );
-      const response = await readRawResponse(socket);
+      const response = await readRawSocketResponse(socket);
       expect(response).toMatchObject({ status: 413, headers: { connection: "close" } });
     });
   });
@@ -96,7 +96,7 @@ describe("a client without a key", () => {
   it("that sends Expect: 100-continue gets 401 and sends nothing", async () => {
     const socket = await openRawTcpConnection(gateways["in-process"].port);
     socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
-    expect(await readRawResponse(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
+    expect(await readRawSocketResponse(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
   });
 
   it("that sends a large body at once gets 401", async () => {
@@ -104,7 +104,7 @@ describe("a client without a key", () => {
     socket.pause();
     socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
     expect(await writeChunkRepeatedly(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
-    const reading = readRawResponse(socket);
+    const reading = readRawSocketResponse(socket);
     socket.resume();
     expect(await reading).toMatchObject({ status: 401, isTruncated: false });
   });

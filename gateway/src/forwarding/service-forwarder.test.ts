@@ -9,7 +9,7 @@ import {
   testApiKey as key,
   startInProcessAndRemoteGateways,
 } from "../testing/in-process-and-remote-gateways.ts";
-import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawTcpConnection, readRawSocketResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
 
@@ -146,7 +146,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
   it.each(["broken", "stalled"])("whose response is %s yields an incomplete response", async (behavior) => {
     const socket = await openGatewaySocket();
     socket.write(formatRequestHead(`GET /v2/reports/${behavior}`, { authorization }));
-    const response = await readRawResponse(socket);
+    const response = await readRawSocketResponse(socket);
     expect(response).toMatchObject({ status: 200, isTruncated: true });
     expect(response.body.toString()).toBe("begun");
   });
@@ -157,11 +157,11 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     const length = 100_000;
     socket.write(formatRequestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
     socket.write(Buffer.alloc(length / 2));
-    const first = await readRawResponse(socket);
+    const first = await readRawSocketResponse(socket);
     expect(first.status).toBe(415);
     socket.write(Buffer.alloc(length / 2));
     socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
-    expect((await readRawResponse(socket)).status).toBe(200);
+    expect((await readRawSocketResponse(socket)).status).toBe(200);
     socket.destroy();
   });
 
@@ -171,7 +171,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     socket.write("abc");
     await sleep(1_500);
     socket.write("def");
-    const response = await readRawResponse(socket);
+    const response = await readRawSocketResponse(socket);
     expect(response.status).toBe(200);
     expect(JSON.parse(response.body.toString())).toMatchObject({ bytes: 6 });
     socket.destroy();
@@ -180,9 +180,9 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
   it("does not receive the body of a GET", async () => {
     const socket = await openGatewaySocket();
     socket.write(`${formatRequestHead("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);
-    expect(JSON.parse((await readRawResponse(socket)).body.toString())).toMatchObject({ bytes: 0 });
+    expect(JSON.parse((await readRawSocketResponse(socket)).body.toString())).toMatchObject({ bytes: 0 });
     socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
-    expect((await readRawResponse(socket)).status).toBe(200);
+    expect((await readRawSocketResponse(socket)).status).toBe(200);
     socket.destroy();
   });
 

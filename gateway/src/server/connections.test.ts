@@ -3,7 +3,7 @@ import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatRequestHead, openRawTcpConnection, readRawResponse } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawTcpConnection, readRawSocketResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { createPathControlledTestService } from "../testing/test-service.ts";
 
@@ -101,7 +101,7 @@ describe("a client", () => {
     await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
     const [open] = sockets.filter(({ destroyed }) => !destroyed);
     open?.write(formatRequestHead("GET /v2/reports/json", { authorization }));
-    if (open) expect((await readRawResponse(open)).status).toBe(200);
+    if (open) expect((await readRawSocketResponse(open)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });
 

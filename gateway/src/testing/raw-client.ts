@@ -42,7 +42,7 @@ export async function writeChunkRepeatedly(socket: Socket, chunk: Uint8Array, ti
 }
 
 /** Reads one response. Resolves when the whole response has arrived or the connection has closed. */
-export function readRawResponse(socket: Socket): Promise<RawConnectionResponse> {
+export function readRawSocketResponse(socket: Socket): Promise<RawConnectionResponse> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0);
     const resolveIfComplete = (isClosed: boolean) => {

@@ -26,7 +26,8 @@ export interface PeriodicTask<Services> {
 }
 
 /** The resources that a service creates itself, and the function that closes them. */
-export interface ServiceResources<Services> extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
+export interface CreatedServiceResources<Services>
+  extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
   /** Checks of further dependencies, by name. Failures are reported but do not affect readiness. */
   checks?: Record<string, () => Promise<void>>;
@@ -42,7 +43,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   createResources(
     dependencies: ServiceRuntimeResources,
     config: z.output<Config>,
-  ): Promise<ServiceResources<Services>> | ServiceResources<Services>;
+  ): Promise<CreatedServiceResources<Services>> | CreatedServiceResources<Services>;
   routes: ServiceRoute<Services>[];
   subscriptions?: EventSubscription<Services>[];
   periodic?: PeriodicTask<Services>[];

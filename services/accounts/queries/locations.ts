@@ -1,6 +1,6 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import type { BusEventData } from "@pragma/contracts/events";
-import type { Location, LocationTicketHeader } from "@pragma/contracts/location";
+import type { Location, PrintedTicketHeader } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { LocationRef } from "@pragma/contracts/principal";
@@ -76,8 +76,8 @@ export async function listLocationPosDevices(
   { sql }: Database,
   locationId: string,
   { offset, limit }: { offset: number; limit: number },
-): Promise<NonNullable<LocationTicketHeader["deviceList"]>> {
-  return sql<NonNullable<LocationTicketHeader["deviceList"]>>`
+): Promise<NonNullable<PrintedTicketHeader["deviceList"]>> {
+  return sql<NonNullable<PrintedTicketHeader["deviceList"]>>`
     select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id
     offset ${offset} limit ${limit}`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestLocation,
+  createTestLocationId,
   fetchTestLocationDetails,
   minimalCreateLocationTestBody,
 } from "../testing/location-fixtures.ts";
@@ -21,7 +21,7 @@ describe("POST /v1/locations/", () => {
   it("creates a location with the defaults of all options and settings", async () => {
     const { createdAt, updatedAt, locationSettings, ...location } = await fetchTestLocationDetails(
       accounts,
-      await createTestLocation(accounts),
+      await createTestLocationId(accounts),
     );
     expect(createdAt).toBe(updatedAt);
     expect(location).toEqual({
@@ -130,7 +130,7 @@ describe("POST /v1/locations/", () => {
     };
     const location = await fetchTestLocationDetails(
       accounts,
-      await createTestLocation(accounts, {
+      await createTestLocationId(accounts, {
         ...minimalCreateLocationTestBody,
         application: "JALIA",
         ...options,
@@ -143,12 +143,12 @@ describe("POST /v1/locations/", () => {
   it("ignores unknown fields, including an id", async () => {
     const id = randomUUID();
     expect(
-      await createTestLocation(accounts, { ...minimalCreateLocationTestBody, id, legacyId: 7, colour: "blue" }),
+      await createTestLocationId(accounts, { ...minimalCreateLocationTestBody, id, legacyId: 7, colour: "blue" }),
     ).not.toBe(id);
   });
 
   it("publishes location.updated with the time zone", async () => {
-    const id = await createTestLocation(accounts, {
+    const id = await createTestLocationId(accounts, {
       ...minimalCreateLocationTestBody,
       locationSettings: { locationName: "Chez Max", timezone: "Indian/Reunion" },
     });
@@ -211,7 +211,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = buildTestLocationPrincipal(await createTestLocationId(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -222,7 +222,11 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = buildTestLocationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
+    const principal = buildTestLocationPrincipal(
+      await createTestLocationId(accounts),
+      "locations:read",
+      "locations:any",
+    );
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",

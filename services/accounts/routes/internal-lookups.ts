@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
-import { posApplicationSchema } from "@pragma/contracts/pos-application";
+import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
@@ -68,7 +68,9 @@ export const internalLegacyLocationLookupRoute = defineAccountsRoute({
   scope: "internal:locations",
   summary: "Find a location by its legacyId",
   description: "Returns the location with this ID in the legacy backoffice of an application.",
-  request: { query: z.object({ application: posApplicationSchema, legacyId: integerQueryParameter(z.int().min(1)) }) },
+  request: {
+    query: z.object({ application: posApplicationNameSchema, legacyId: integerQueryParameter(z.int().min(1)) }),
+  },
   responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
   async handle({ query: { application, legacyId }, services }) {

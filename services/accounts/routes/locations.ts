@@ -6,10 +6,10 @@ import {
   ImportLocationRequest,
   Location,
   LocationDetails,
-  LocationTicketHeader,
+  PrintedTicketHeader,
 } from "@pragma/contracts/location";
 import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { posApplicationSchema } from "@pragma/contracts/pos-application";
+import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
@@ -25,7 +25,7 @@ import {
   createLocationAndPublishUpdate,
   createLocationNotFoundError,
   findOrCreateLegacyLocation,
-  requireReadableLocation,
+  requireAccessToLocation,
   toLocationDetails,
   toLocationTicketHeader,
 } from "../locations.ts";
@@ -36,9 +36,9 @@ export const locationPathParams = z.object({ id: z.guid().meta({ description: "I
 
 const listLocationsQuery = z.object({
   ...paginationQueryShape,
-  app: posApplicationSchema
+  app: posApplicationNameSchema
     .optional()
-    .meta({ ...posApplicationSchema.meta(), description: "Returns only locations that use this application." }),
+    .meta({ ...posApplicationNameSchema.meta(), description: "Returns only locations that use this application." }),
   legacyId: integerQueryParameter(z.int().min(1)).optional().meta({
     description: "Returns only locations with this ID in their legacy backoffice.",
     example: 1042,
@@ -89,7 +89,7 @@ export const getLocationRoute = defineAccountsRoute({
   },
   errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
-    requireReadableLocation(principal, params.id);
+    requireAccessToLocation(principal, params.id);
     const location = await findLocationRow(services.db, params.id);
     if (!location) throw createLocationNotFoundError(params.id);
     return createJsonResponseWithContentEtag(JSON.stringify(toLocationDetails(location)), {
@@ -150,7 +150,7 @@ export const changeLocationRoute = defineAccountsRoute({
   },
   errors: ["location_not_found"],
   async handle({ params, body, principal, services, context }) {
-    requireReadableLocation(principal, params.id);
+    requireAccessToLocation(principal, params.id);
     return jsonResponse(
       200,
       toLocationDetails(await changeLocationAndPublishUpdate(services, { id: params.id, change: body, context })),
@@ -220,7 +220,7 @@ export const getOwnLocationRoute = defineAccountsRoute({
   responses: {
     200: {
       description: "The ticket header of the location and, if requested, its devices",
-      schema: LocationTicketHeader,
+      schema: PrintedTicketHeader,
       example: {
         id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
         name: "Le Bistrot",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { CreateLocationResponse, LocationTicketHeader } from "@pragma/contracts/location";
+import { CreateLocationResponse, PrintedTicketHeader } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AccountsServiceUnderTest,
@@ -41,27 +41,27 @@ async function createLocation(locationSettings: object): Promise<string> {
 
 describe("GET /v1/locations/own", () => {
   it("returns the ticket header of the key's location", async () => {
-    expect(
-      await accounts.getJson(path, LocationTicketHeader, buildTestLocationPrincipal(id, "locations:read")),
-    ).toEqual({
-      id,
-      name: "Le Bistrot",
-      address: "12 rue des Lilas",
-      zip: "75020",
-      city: "Paris",
-      country: "France",
-      phone: "+33 1 02 03 04 05",
-      url: "https://bistrot.example",
-      siret: "12345678900011",
-      naf: "5610A",
-      tva: "FR12345678900",
-      text: "Bienvenue",
-    });
+    expect(await accounts.getJson(path, PrintedTicketHeader, buildTestLocationPrincipal(id, "locations:read"))).toEqual(
+      {
+        id,
+        name: "Le Bistrot",
+        address: "12 rue des Lilas",
+        zip: "75020",
+        city: "Paris",
+        country: "France",
+        phone: "+33 1 02 03 04 05",
+        url: "https://bistrot.example",
+        siret: "12345678900011",
+        naf: "5610A",
+        tva: "FR12345678900",
+        text: "Bienvenue",
+      },
+    );
   });
 
   it("uses the name of the location if the establishment has none", async () => {
     const own = buildTestLocationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
-    expect(await accounts.getJson(path, LocationTicketHeader, own)).toMatchObject({
+    expect(await accounts.getJson(path, PrintedTicketHeader, own)).toMatchObject({
       name: "Chez Max",
       address: null,
       siret: null,
@@ -70,7 +70,7 @@ describe("GET /v1/locations/own", () => {
 
   it("adds the devices with devices=true", async () => {
     const own = buildTestLocationPrincipal(id, "locations:read");
-    expect((await accounts.getJson(`${path}?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([]);
+    expect((await accounts.getJson(`${path}?devices=true`, PrintedTicketHeader, own)).deviceList).toEqual([]);
     const other = await createLocation({ locationName: "Other" });
     const { sql } = accounts.db;
     await sql`insert into devices ${sql([
@@ -78,7 +78,7 @@ describe("GET /v1/locations/own", () => {
       { locationId: id, id: "d2", name: null, model: null },
       { locationId: other, id: "d1", name: "Other", model: null },
     ])}`;
-    expect((await accounts.getJson(`${path}/?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([
+    expect((await accounts.getJson(`${path}/?devices=true`, PrintedTicketHeader, own)).deviceList).toEqual([
       { id: "d1", name: "Bar", model: "iPad Air" },
       { id: "d2", name: null, model: null },
     ]);
@@ -99,9 +99,9 @@ describe("GET /v1/locations/own", () => {
 
   it("returns the location in the query only to a key that may act for any location", async () => {
     const pathWithLocation = `${path}?locationId=${id}`;
-    expect((await accounts.getJson(pathWithLocation, LocationTicketHeader, operatorTestPrincipal)).id).toBe(id);
+    expect((await accounts.getJson(pathWithLocation, PrintedTicketHeader, operatorTestPrincipal)).id).toBe(id);
     expect(
-      (await accounts.getJson(pathWithLocation, LocationTicketHeader, buildTestLocationPrincipal(id, "locations:read")))
+      (await accounts.getJson(pathWithLocation, PrintedTicketHeader, buildTestLocationPrincipal(id, "locations:read")))
         .id,
     ).toBe(id);
     const principal = buildTestLocationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");

@@ -13,13 +13,13 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { applyLiveOrderUpserts } from "../apply-live-order-upserts.ts";
-import { defineOrderLiveServiceRoute } from "../context.ts";
+import { defineOrderLiveRoute } from "../context.ts";
 import { liveOrderFilterQueryShape, pickLiveOrderFilterFields } from "../order-filter.ts";
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrderResponseBody } from "../queries/orders.ts";
 
-export const upsertLiveOrdersRoute = defineOrderLiveServiceRoute({
+export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   method: "post",
   path: "/v1/orders-live/",
   operationId: "upsertLiveOrders",
@@ -67,7 +67,7 @@ const liveOrdersQuery = z.object({
 
 const liveOrdersReadDefaults = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
 
-export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
+export const listLiveOrdersRoute = defineOrderLiveRoute({
   method: "get",
   path: "/v1/orders-live/",
   operationId: "listLiveOrders",
@@ -102,7 +102,7 @@ export const listLiveOrdersRoute = defineOrderLiveServiceRoute({
   },
 });
 
-export const getLiveOrderRoute = defineOrderLiveServiceRoute({
+export const getLiveOrderRoute = defineOrderLiveRoute({
   method: "get",
   path: "/v1/orders-live/{id}",
   operationId: "getLiveOrder",
@@ -141,7 +141,7 @@ const leftReasonTexts = Object.entries(orderLeftStreamReasons).map(
   ([reason, meaning]) => `\`${reason}\` (${meaning.toLowerCase()})`,
 );
 
-export const streamLiveOrdersRoute = defineOrderLiveServiceRoute({
+export const streamLiveOrdersRoute = defineOrderLiveRoute({
   method: "get",
   path: "/v1/orders-live/stream",
   operationId: "streamLiveOrders",

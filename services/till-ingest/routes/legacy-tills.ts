@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { FetchLegacyTillsRequest, LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
-import { type PosApplicationName, posApplicationSchema } from "@pragma/contracts/pos-application";
+import { type PosApplicationName, posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
@@ -12,7 +12,7 @@ import { fetchBackofficeTillList } from "../legacy/backoffice.ts";
 import { fetchAndStoreLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 
 const legacyApplicationQuery = z.object({
-  application: posApplicationSchema.optional().meta({
+  application: posApplicationNameSchema.optional().meta({
     description:
       "Point-of-sale application whose legacy backoffice is used. Defaults to the application of the API key's location.",
   }),

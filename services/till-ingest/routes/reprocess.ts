@@ -16,7 +16,7 @@ import {
   findBulkTillReprocessing,
   findOrInsertBulkTillReprocessing,
 } from "../queries/reprocessings.ts";
-import { enqueueTillReprocessing } from "../reprocess-tills.ts";
+import { requestTillReprocessing } from "../reprocess-tills.ts";
 import { toTillResponse } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
@@ -33,7 +33,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, origin }) {
-    const till = await enqueueTillReprocessing(services, {
+    const till = await requestTillReprocessing(services, {
       id: params.id,
       locationId: getReadableLocationId(principal),
       author: principal,

@@ -56,7 +56,7 @@ const tillV1Head = TillV1.extend({
 const tillV2Head = TillV2.extend({ orderList: createOrdersToIdsSchema("id", maxOrdersPerTill) });
 
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
-export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
+export function parseTillMetadataV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, {
     head: tillV1Head,
     order: TicketV1,
@@ -77,7 +77,7 @@ export function validateTillV1(input: unknown): { metadata: TillMetadata<"V1"> }
 }
 
 /** Checks a parsed body against `TillV2` and returns its metadata or its issues. */
-export function validateTillV2(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
+export function parseTillMetadataV2(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, { head: tillV2Head, order: OrderData, ordersPath: ["orderList"] });
   if ("issues" in validated) return validated;
   const { id, isTraining, deviceIdentifier, deviceName } = validated.head;
@@ -126,7 +126,7 @@ export interface TillMetadataWithBodyHash<Format extends TillFormat = TillFormat
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
-const tillValidators = { V1: validateTillV1, V2: validateTillV2 };
+const tillValidators = { V1: parseTillMetadataV1, V2: parseTillMetadataV2 };
 
 /**
  * Parses and validates a till body. Returns the till or its issues.

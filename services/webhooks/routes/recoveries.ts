@@ -12,7 +12,7 @@ import {
 } from "../queries/recoveries.ts";
 import { requireReadableWebhook, webhookPathParams } from "./params.ts";
 
-export const recoverDeliveriesRoute = defineWebhooksRoute({
+export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/{id}/recover",
   operationId: "recoverDeliveries",
