@@ -18,8 +18,9 @@ const isolatedProcessTests = [
 ];
 
 /**
- * Small files whose tests take long, in the sequence in which they start. vitest starts the largest files first, so it
- * would start these files last. The two files that restart replicated products do not start at the same time.
+ * Small files whose tests take long, in the sequence in which they start. Unless vitest knows the durations of earlier
+ * runs, it starts the largest files first, so it would start these files last. `key-rotation` is first and
+ * `rolling-restart` is last, so that these two files, which restart replicated products, do not start at the same time.
  */
 const longTests = [
   "tests/key-rotation.test.ts",
@@ -50,8 +51,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirstSequencer },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Tests of the whole system are retried once, because they depend on timing and CI machines may be busy. Property
-    // tests are not retried, because a retry would use other random values.
+    // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be
+    // busy. Property tests are not retried, because a retry would use other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     projects: [
       {

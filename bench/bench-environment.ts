@@ -28,7 +28,10 @@ export interface BenchEnvironment {
   urls: LocalServerUrls;
   postgres: StartedLocalServer;
   loadGenerator: LoadGeneratorProcess;
-  /** Returns the product of this shape that benchmarks share, and a location in it. The first call starts the product. */
+  /**
+   * Returns the product of this shape that benchmarks share, and a location in it. The first call for each shape starts
+   * the product.
+   */
   getSharedPragma(
     shape: "split" | "all in one",
   ): Promise<{ product: BenchPragmaDeployment; benchLocation: BenchLocation }>;

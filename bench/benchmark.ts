@@ -6,7 +6,7 @@ export interface BenchmarkDefinition {
   /** The name by which `--only` selects the benchmark. */
   id: string;
   title: string;
-  /** Description of the program with which the product is compared. */
+  /** Describes what the product is compared with: another program, or the product under other conditions. */
   baseline: string;
   /** Runs the measurements. Calls `reportProgress` with each step. */
   run(environment: BenchEnvironment, reportProgress: (detail: string) => void): Promise<BenchmarkFiguresAndNotes>;

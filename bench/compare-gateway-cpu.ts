@@ -48,7 +48,7 @@ export async function compareGatewayCpuWithProxies(
   const hops = [ours, ...others.map(({ hop }) => hop)];
 
   reportProgress(`${label}: warming up`);
-  // Warm-up: V8 compiles hot functions during the first thousands of requests, which must not be measured.
+  // V8 compiles hot functions during the first few thousand requests, so these requests must not be measured.
   for (let repetition = 0; repetition < 2; repetition += 1) {
     for (const { origin, headers } of hops) {
       await environment.loadGenerator.run("saturate", {

@@ -17,7 +17,7 @@ interface HotFunction {
   share: number;
 }
 
-/** Names that V8 gives to samples in which no JavaScript runs. */
+/** V8's names for samples that are not busy time, because the thread is idle or runs code outside of JavaScript. */
 const idleFunctionNames = new Set(["(idle)", "(program)", "(root)"]);
 const maxShownFunctions = 25;
 /** Duration of the start-up at the beginning of a profile, in microseconds. Its samples are ignored. */

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures the product. Each figure is a ratio to a baseline, measured on the same machine at almost
- * the same time. `-- --only a,c` selects benchmarks, `--quick` shortens them, `--profile` also writes CPU profiles.
+ * `npm run bench`: measures the product. Each figure is a ratio to a baseline, measured on the same machine in the same
+ * run. `-- --only b,c` selects benchmarks, `--quick` shortens them, `--profile` also writes CPU profiles.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -116,7 +116,7 @@ async function runBenchmark(benchmark: BenchmarkDefinition, environment: BenchEn
   }
 }
 
-/** Returns lines about the machine and the versions. Figures are comparable only if these are the same. */
+/** Returns lines about the machine and the versions. Figures of two runs are comparable only if both are the same. */
 function describeMachine(): string[] {
   const [cpu] = cpus();
   const versionOf = (kind: "postgres" | "nats" | "redis") =>

@@ -129,7 +129,7 @@ async function writeHistoryTill(
   });
 }
 
-/** Vacuums and analyzes the tables immediately, because autovacuum would do so only after a while. */
+/** Vacuums and analyzes the tables, because autovacuum may not have done so when the measurement starts. */
 export async function vacuumBenchOrderHistory({ sql }: BenchOrderHistoryDatabase): Promise<void> {
   for (const table of ["orders", "reports", "tills", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
 }

@@ -7,7 +7,7 @@ export function printBenchServerError(line: string): void {
   if (!isErrorReportingSilenced) printLine(line);
 }
 
-/** Stops the printing of errors. Called before all servers are shut down, because errors are expected then. */
+/** Stops the printing of errors. Called after an interrupt, because stopping the servers then causes errors. */
 export function silenceBenchErrorPrinting(): void {
   isErrorReportingSilenced = true;
 }

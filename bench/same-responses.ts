@@ -14,7 +14,10 @@ interface ComparedRequest {
   isStatusOnly?: boolean;
 }
 
-/** @throws Error unless all servers return the same status and bytes, which is required for a comparison. */
+/**
+ * Checks that the servers are comparable. @throws Error unless all servers return the same status for each
+ * request and, unless `isStatusOnly` is set, the same body.
+ */
 export async function requireSameBenchServerResponses(
   servers: ComparedServer[],
   requests: ComparedRequest[],

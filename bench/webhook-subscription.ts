@@ -76,7 +76,10 @@ export async function waitForBenchWebhookArrivals(
   }
 }
 
-/** Returns the delay in milliseconds from each order's response to its message; 0 if the message arrived earlier. */
+/**
+ * Returns the delay of each message: the milliseconds from the response to the request with the order until the arrival
+ * of the message, or 0 if the message arrived before the response.
+ */
 export function computeBenchWebhookDelaysMs(
   responseTimesByOrderId: [string, number][],
   arrivals: BenchWebhookArrival[],

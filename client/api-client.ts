@@ -9,7 +9,7 @@ import { abortableDelay, createRetryingFetch, type FetchFunction } from "./retry
 /** The result of a successful call. `data` is always present, because a failed call throws an error. */
 interface ApiCallResult<Data> {
   data: Data;
-  /** The HTTP response, for its status and headers. Its body cannot be read again, because `data` contains it. */
+  /** The HTTP response, for its status and headers. Its body has already been read into `data`. */
   response: Response;
 }
 
@@ -103,8 +103,8 @@ export interface ApiClientOptions {
   /** The function with which the client sends a request. Default: the built-in `fetch`. */
   fetch?: FetchFunction;
   /**
-   * Maximum number of retries of a call. 0 disables retries. Default: 5. The delays of five retries take 8 to 15
-   * seconds in total, or longer if the API requests longer delays.
+   * Maximum number of retries of a call. 0 disables retries. Default: 5. The delays of five retries take about 8 to
+   * 16 seconds in total, or longer if the API requests longer delays.
    */
   retries?: number;
   /** The function that waits between two attempts. Tests replace it, so that they do not wait. */

@@ -38,7 +38,7 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Returns the error for an unsuccessful response, after reading its body. */
+/** Returns the error that a call throws for this unsuccessful response. Reads the body, except for status 304. */
 export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModifiedError(call);
   const text = await response.text();

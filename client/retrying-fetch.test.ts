@@ -9,7 +9,10 @@ const createResponse = (status: number, retryAfter?: string) =>
 const createPost = (signal?: AbortSignal) =>
   new Request("http://localhost/things", { method: "POST", body: "payload", ...(signal && { signal }) });
 
-/** Returns a retrying fetch function. The first attempt has the first outcome, the second the next, and so on. */
+/**
+ * Returns a retrying fetch function whose attempts have these outcomes, one after the other, and the lists in which it
+ * records the body of each attempt and the length of each wait.
+ */
 function createTestFetch(outcomes: Outcome[], retries = 5) {
   const bodies: string[] = [];
   const waits: number[] = [];

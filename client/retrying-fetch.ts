@@ -11,7 +11,8 @@ export interface RetryOptions {
 /**
  * Returns a function that sends a request, and retries it after network errors and transient error responses. All
  * attempts have the same body and headers. The function returns the response of the last attempt, even if that is an
- * error response. It throws the error of `send` if the last attempt receives no response.
+ * error response. It throws an error if the last attempt receives no response, or if the signal of the request is
+ * aborted.
  */
 export function createRetryingFetch(send: FetchFunction, { retries, wait }: RetryOptions): FetchFunction {
   return async (request) => {

@@ -44,15 +44,19 @@ interface VerifyWebhookOptions {
    * x-popina-hmac-signature, which does not protect against replayed messages, because it does not sign the time.
    */
   scheme?: "standard" | "popina";
-  /** Maximum age of a message in seconds. Applies only to the scheme `standard`. Default: 300 (five minutes). */
+  /**
+   * Maximum difference in seconds between the time of a message and the current time. Applies only to the scheme
+   * `standard`. Default: 300 (five minutes).
+   */
   toleranceSeconds?: number;
   /** The current time, in milliseconds since 1970. Only tests set it. Default: the time of the system clock. */
   now?: number;
 }
 
 /**
- * Verifies the signature of a webhook message and returns the parsed message. The scheme `standard` also rejects old
- * messages. Process each `meta.id` only once, because the same message can be delivered more than once.
+ * Verifies the signature of a webhook message and returns the parsed message. With the scheme `standard`, also rejects
+ * messages that are too old or from the future. Process each `meta.id` only once, because the same message can
+ * be delivered more than once.
  *
  * @throws `WebhookVerificationError` if the message is not authentic. Respond with status 401 and ignore the message.
  */

@@ -149,7 +149,7 @@ const accountingConfigInputShape = {
   }),
   cashDifference: z.boolean().default(true).meta({
     description:
-      "Whether the difference between counted and expected cash is booked. If the cash was not counted, no difference is booked.",
+      "Whether the difference between counted and expected cash is booked. No difference is booked unless the cash was counted at both the start and the end of the shift.",
   }),
   sales: rateAccountsSchema.default(defaultSalesLedgerAccounts).meta({
     description: "Accounts for sales excluding VAT, by VAT rate. A list in a request replaces the whole default list.",
@@ -171,7 +171,7 @@ const accountingConfigInputShape = {
   }),
 };
 
-/** The new content of a config. Omitted fields default to the French chart of accounts. */
+/** The new content of a config. Omitted fields get default values, with accounts of the French chart of accounts. */
 export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:

@@ -45,7 +45,7 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
   min: 1,
 }).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export: at least 1, at most ${maxTillsPerAccountingExport}`,
+  description: `Tills to export, from 1 to ${maxTillsPerAccountingExport}`,
   example: accountingExportItemsExample,
 });
 
@@ -92,7 +92,7 @@ const failureCodes = [
 const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: the export process was repeatedly interrupted. `internal_error`: an unexpected error occurred in the service and was logged.",
+      "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
   gaps: z

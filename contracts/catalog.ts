@@ -19,8 +19,6 @@ import {
   withoutFieldDefaults,
 } from "./fields.ts";
 
-/** The catalog of a location: five lists of items that the point of sale maintains. */
-
 /** An id that the point of sale assigns. Order rows and reports refer to items by this id. */
 const catalogIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 const nameField = (description: string) => boundedString(1_024).meta({ description });
@@ -119,7 +117,7 @@ export const CatalogCategory = z
   })
   .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
-/** For each list of a catalog: the schema of an item, its name in error messages, and the maximum number of items. */
+/** For each list of a catalog: the schema of an item, the name of an item in texts, and the maximum number. */
 export const catalogListItemSchemasAndLimits = {
   products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
   payments: { itemSchema: CatalogPaymentMethod, itemName: "payment method", max: 1_000 },
@@ -181,7 +179,6 @@ export const CatalogCounts = z
 
 export type CatalogCounts = z.infer<typeof CatalogCounts>;
 
-/** The response to the replacement of a catalog. */
 export const ReplaceCatalogResponse = z
   .object({
     locationId: z.guid().meta({ description: "ID of the location" }),

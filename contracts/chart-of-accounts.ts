@@ -11,7 +11,7 @@ interface LedgerAccount {
   label: string;
 }
 
-/** The accounts of a config, with their purposes, except the accounts for each VAT rate and payment mode. */
+/** The default accounts of a config, with their purposes, except the accounts for each VAT rate and payment mode. */
 export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /**
- * Converts a date-time, which must have an offset or `Z`, to UTC with milliseconds. Removes digits after the
- * milliseconds only if they are zeros, so that the instant stays the same. Returns a text that is not a date-time
+ * Converts a date-time, which must have an offset or `Z`, to UTC with milliseconds. Keeps digits after the
+ * milliseconds, except trailing zeros, so that the instant stays the same. Returns a text that is not a date-time
  * unchanged.
  */
 export function dateTimeToUtc(dateTime: string): string {

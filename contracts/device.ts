@@ -16,7 +16,7 @@ export type PosDeviceIdentity = z.infer<typeof PosDeviceIdentity>;
 
 /**
  * Returns the device of an order or a till. Truncates a long name, and removes characters that PostgreSQL cannot store.
- * Returns undefined if the id is missing or too long.
+ * Returns undefined if the id is missing, blank or longer than 255 characters.
  */
 export function parsePosDevice(id: string | null, name: string | null): PosDeviceIdentity | undefined {
   const deviceId = stripUnstorableCharacters(id ?? "").trim();

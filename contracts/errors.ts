@@ -53,7 +53,7 @@ export const apiErrorDefinitions = {
   body_too_large: { status: 413, title: "The request body is too large" },
   unsupported_media_type: { status: 415, title: "The content type is not supported" },
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
-  idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for another request" },
+  idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for a different request" },
   too_many_streams: { status: 429, title: "The location has too many open streams" },
   too_many_jobs: { status: 429, title: "Too many unfinished jobs" },
   rate_limited: { status: 429, title: "Too many requests" },
@@ -78,7 +78,7 @@ interface ApiErrorDefinition {
 /** The stable name of an error: the `code` of a problem. */
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
-/** The documentation page of all errors. The `type` of a problem is this URL plus `#code`. */
+/** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
 export const errorDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
 
 /** An issue in a request: its location, its type, and how to fix it. */

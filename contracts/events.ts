@@ -30,7 +30,10 @@ export const busEventDataSchemas = {
     /** 1 for the push, incremented by each replacement or reprocessing. Services ignore all but the latest revision. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
-    /** When the till was first pushed. An order in several tills belongs to the till that was pushed last. */
+    /**
+     * When the till was first pushed. If several tills contain the same order, reporting compares these times, because
+     * the order belongs to the till that was pushed last.
+     */
     pushedAt: z.iso.datetime(),
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
@@ -42,7 +45,7 @@ export const busEventDataSchemas = {
   }),
   /** From reporting: the report and the orders of a till are available. */
   "report.finalized": ReportFinalizedEventData,
-  /** From reporting: a training till replaced the till, so the report and the orders were removed. */
+  /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
@@ -70,9 +73,12 @@ export const busEventDataSchemas = {
     etag: z.string(),
     counts: CatalogCounts,
   }),
-  /** From webhooks: all deliveries to an endpoint have failed for days. */
+  /** From webhooks: all attempts to send messages to an endpoint have failed for two and a half days. */
   "endpoint.failing": WebhookEndpointFailingEventData,
-  /** From webhooks: a webhook was disabled because its endpoint responded with status 410 or failed for too long. */
+  /**
+   * From webhooks: a webhook was disabled, because its endpoint responded with status 410 or because all attempts
+   * failed for five days.
+   */
   "endpoint.disabled": WebhookEndpointDisabledEventData,
   /** From accounts: an API key was created or revoked, or its consumer changed. Caches must discard the key. */
   "key.changed": z.object({

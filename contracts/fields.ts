@@ -185,7 +185,10 @@ export function nullWhenAbsent<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never);
 }
 
-/** Returns the fields of an entity for responses, without defaults, because responses contain all fields. */
+/**
+ * Returns the fields of an entity without their defaults: for responses, which contain all fields, and for requests in
+ * which an omitted field is not changed.
+ */
 export function withoutFieldDefaults<Shape extends z.ZodRawShape>(shape: Shape): WithoutFieldDefaults<Shape> {
   const entries = Object.entries(shape).map(([name, field]) => {
     if (!(field instanceof z.ZodDefault)) return [name, field];

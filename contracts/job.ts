@@ -52,10 +52,10 @@ export const JobRepeatOptions = z
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
     startDate: instantSchema
       .optional()
-      .meta({ description: "Earliest time of a run: a date-time, or milliseconds since 1970" }),
+      .meta({ description: "Earliest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
     endDate: instantSchema
       .optional()
-      .meta({ description: "Latest time of a run: a date-time, or milliseconds since 1970" }),
+      .meta({ description: "Latest time of a run: a date-time, or a Unix timestamp in milliseconds" }),
     immediately: z.boolean().optional().meta({
       description: "Whether the first run starts immediately, instead of at the first time that matches `pattern`",
     }),
@@ -183,7 +183,7 @@ const jobExample = {
   timestamp: 1_780_099_200_000,
 };
 
-/** The response to the creation of a job. */
+/** The response to the creation of a job: the new job, or the existing job of which it is a duplicate. */
 export const CreateJobResponse = z
   .object({
     id: z.string().meta({ description: "ID of the job: the requested `jobId`, or a generated UUID" }),
@@ -217,7 +217,6 @@ export const JobResult = z
 
 export type JobResult = z.infer<typeof JobResult>;
 
-/** A job with its state and progress. */
 export const JobWithStateAndProgress = CreateJobResponse.extend({
   state: z.enum(jobStates).meta({
     description:
@@ -236,7 +235,7 @@ export const JobWithStateAndProgress = CreateJobResponse.extend({
   failure: z
     .object({ message: z.string() })
     .nullable()
-    .meta({ description: "Error of the latest attempt; null unless the latest attempt failed" }),
+    .meta({ description: "Error from the latest attempt; null unless the latest attempt failed" }),
   finishedAt: UtcDateTimeSchema.nullable(),
 }).meta({
   id: "JobStatus",

@@ -25,7 +25,7 @@ export const FetchLegacyTillsRequest = boundedArray(
   example: [legacyTillExample],
 });
 
-/** The results of fetching the tills of a location. */
+/** The results of fetching the tills of one location, or, if `locationId` is null, of an unknown location. */
 export const LegacyTillFetchResultsForLocation = z
   .object({
     locationId: z

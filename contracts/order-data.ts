@@ -76,7 +76,9 @@ const GroupedTable = z.object({
  */
 export const OrderData = z
   .object({
-    id: ClientGeneratedId.meta({ description: "ID of the order: a UUID, optionally prefixed with `s`" }),
+    id: ClientGeneratedId.meta({
+      description: "ID of the order: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
+    }),
     tillId: optionalTextField("ID of the till that the order belongs to"),
     roomId: optionalTextField("ID of the room in which the order was recorded"),
     revisionHash: optionalTextField("Hash that changes with each revision of the order"),
@@ -112,7 +114,7 @@ export const OrderData = z
     proofsOfPaymentCount: optionalCountField("Number of proofs of payment that were printed for the order"),
     postPaymentPrintCount: optionalCountField("Number of times the bill was printed after payment"),
     roomType: nullWhenAbsent(z.enum(diningRoomTypes)).meta({
-      description: "Type of the room, such as a dining room or the bar",
+      description: "Type of the room, such as `room` (dining room) or `bar`",
     }),
     roomPricing: nullWhenAbsent(z.enum(priceListTypes)).meta({
       description: "Type of price list used in the room, such as `normal` or `happyHour`",
@@ -122,7 +124,7 @@ export const OrderData = z
     tableName: optionalTextField("Name of the table for which the order was recorded"),
     tablePosX: numberOrTextField("Horizontal position of the table in the room"),
     tablePosY: numberOrTextField("Vertical position of the table in the room"),
-    tableShape: numberOrTextField("Shape of the table in the point of sale's plan of the room"),
+    tableShape: numberOrTextField("Shape of the table on the floor plan of the point of sale"),
     beeperNumber: numberOrTextField("Number of the pager given to the customer"),
     comment: optionalLongTextField("Comment on the order; null if there is none"),
     preparationActivated: booleanField("Whether the order is sent to the kitchen"),
@@ -160,23 +162,23 @@ export const OrderData = z
     extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service Qoodos"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
     extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
-    pickupHour: optionalTextField("Time at which the customer picks up the order, as a text from the point of sale"),
+    pickupHour: optionalTextField("Time at which the customer picks up the order, as a string from the point of sale"),
     groupedTableInfo: boundedArray(GroupedTable, 1_000)
       .default([])
       .meta({ description: "Tables that were joined for the order" }),
-    customerInfo: textOrObjectField("Customer information, as sent by the ordering platform: a text or an object"),
+    customerInfo: textOrObjectField("Customer information, as sent by the ordering platform: a string or an object"),
     deliveryCustomerInfo: textOrObjectField(
-      "Recipient of the delivery, as sent by the ordering platform: a text or an object",
+      "Recipient of the delivery, as sent by the ordering platform: a string or an object",
     ),
-    deliveryAddress: textOrObjectField("Delivery address, as sent by the ordering platform: a text or an object"),
+    deliveryAddress: textOrObjectField("Delivery address, as sent by the ordering platform: a string or an object"),
     deliveryComment: optionalLongTextField("Comment on the delivery; null if there is none"),
     channel: boundedString(1_024)
       .default("unknown")
       .meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
-    serviceType: z
-      .enum(orderServiceTypes)
-      .default("unknown")
-      .meta({ description: "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery" }),
+    serviceType: z.enum(orderServiceTypes).default("unknown").meta({
+      description:
+        "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery; `unknown` if the point of sale sent none",
+    }),
     isTraining: z.boolean().default(false).meta({
       description:
         "Whether the order was recorded in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
@@ -192,7 +194,7 @@ export const OrderData = z
     ),
     paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).meta({ description: "Payments of the order" }),
     productRowList: boundedArray(PosOrderProductRow, 5_000).meta({
-      description: "Products of the order outside menus",
+      description: "Products of the order that are not part of a set menu",
     }),
     menuRowList: boundedArray(PosOrderMenuRow, 1_000).meta({ description: "Set menus of the order" }),
   })
@@ -259,7 +261,9 @@ export const OrderV2 = z
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),
     paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments of the order" }),
-    productRowList: z.array(productRowResponse).meta({ description: "Products of the order outside menus" }),
+    productRowList: z
+      .array(productRowResponse)
+      .meta({ description: "Products of the order that are not part of a set menu" }),
     menuRowList: z.array(menuRowResponse).meta({ description: "Set menus of the order" }),
   })
   .meta({

@@ -11,7 +11,6 @@ import {
 } from "./fields.ts";
 import { OrderData, OrderV2 } from "./order-data.ts";
 
-/** The maximum number of orders in one upsert request. */
 export const maxLiveOrdersPerRequest = 50;
 
 /** Reports an issue if `id` differs from `data.id`, even if the order has other issues. */
@@ -33,7 +32,7 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
 });
 matchingIdCheck._zod.def.when = ({ value }) => typeof value === "object" && value !== null;
 
-/** An open order. The point of sale sends the whole order again after each change. */
+/** A live order in a request. The point of sale sends the whole order again after each change. */
 export const OrderLiveInput = z
   .object({
     id: ClientGeneratedId.meta({ description: "ID of the order, equal to `data.id`" }),
@@ -91,7 +90,7 @@ export function pickLiveOrderSummaryFields(order: OrderData) {
 
 const orderFields = OrderV2.shape;
 
-/** A live order in lists, in the stream and in the response to an upsert. */
+/** A live order in responses and in the stream. */
 export const OrderLive = z
   .object({
     id: z.guid().meta({ description: "ID of the order" }),
@@ -126,7 +125,7 @@ export const orderLeftStreamReasons = {
   till: "The order's till was closed, and the report of the till is available",
   filter: "The order no longer matches the filters of the stream",
   training: "The order was marked as a training order",
-  forgotten: "The order had not changed for a month",
+  forgotten: "The order had not changed for 30 days",
 } as const;
 
 export type OrderLeftStreamReason = keyof typeof orderLeftStreamReasons;

@@ -66,12 +66,12 @@ export const PosOrderDiscountRow = z
     status: z
       .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the discount. Totals include only discounts with the status `validated`." }),
-    splitAllowed: booleanField("Whether the discount can be split over several bills"),
+    splitAllowed: booleanField("Whether the discount can be split across several bills"),
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
     extQoodosCheckInId: optionalTextField(
-      "ID of the check-in in the loyalty service Qoodos for which the discount was granted",
+      "ID of the check-in for which the discount was granted, in the loyalty service Qoodos",
     ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
@@ -94,7 +94,7 @@ export const PosOrderProductRow = z
     categoryId: optionalTextField("ID of the category"),
     subCategoryId: optionalTextField("ID of the subcategory"),
     taxId: optionalTextField("Catalog ID of the tax"),
-    priceId: optionalTextField("Catalog ID of the price"),
+    priceId: optionalTextField("ID of the price in the catalog of the point of sale"),
     pricingId: optionalTextField("ID of the price list from which the price was taken"),
     operatorId: optionalTextField("ID of the clerk who recorded the row"),
     deviceIdentifier: optionalTextField("ID of the device on which the row was recorded"),
@@ -125,7 +125,7 @@ export const PosOrderProductRow = z
     ),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
     totalDiscount: amountField("Sum of the validated discounts on the row"),
-    totalRow: amountField("Total of the row including VAT"),
+    totalRow: amountField("Total of the row after discounts, including VAT"),
     quantity: signedUnitCountField("Number of units; negative for a refund"),
     weight: nullWhenAbsent(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null for a product that is not sold by weight",
@@ -151,9 +151,11 @@ export const PosOrderProductRow = z
     isCanceled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     currencyCode: optionalCurrencyField(),
     menuStepName: optionalTextField(
-      "Name of the menu step (course) that the product belongs to; null for a product outside menus",
+      "Name of the menu step (course) that the product belongs to; null if the product is not part of a set menu",
     ),
-    menuStepIndex: optionalIntegerField("Position of the menu step in the menu; null for a product outside menus"),
+    menuStepIndex: optionalIntegerField(
+      "Position of the menu step in the set menu; null if the product is not part of a set menu",
+    ),
     indexInPrepSequence: optionalIntegerField("Position of the product in its preparation sequence"),
     preparationSequence: optionalIntegerField(
       "Number of the preparation sequence, which determines when the kitchen prepares the product",
@@ -163,7 +165,9 @@ export const PosOrderProductRow = z
       description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
     }),
     lossReason: optionalTextField("Reason why the product was lost; null if it was not lost or no reason was given"),
-    menuRowId: optionalTextField("ID of the menu row that contains the product; null for a product outside menus"),
+    menuRowId: optionalTextField(
+      "ID of the menu row that contains the product; null if the product is not part of a set menu",
+    ),
     modifierRowList: boundedArray(PosOrderModifierRow, 1_000).meta({ description: "Selected modifier options" }),
     discountRowList: boundedArray(PosOrderDiscountRow, 1_000).meta({ description: "Discounts on the product" }),
   })
@@ -184,7 +188,7 @@ export const PosOrderMenuRow = z
     id: rowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
-    unitPriceRow: optionalAmountField("Price of one menu"),
+    unitPriceRow: optionalAmountField("Price of one set menu"),
     currencyCode: optionalCurrencyField(),
     amountToAdd: optionalAmountField("Amount that the menu adds to the sum of its products' prices"),
     amountToSubtract: optionalAmountField("Amount that the menu deducts from the sum of its products' prices"),

@@ -36,7 +36,7 @@ const orderItemV1 = z
           discountCatalogId: nullableTextField("Catalog ID of the discount"),
         }),
       )
-      .meta({ description: "Discounts on the product with the status `validated`" }),
+      .meta({ description: "Validated discounts on the product" }),
     modifiers: z.array(
       z.object({
         modifierGroupId: nullableTextField("Catalog ID of the modifier group"),
@@ -92,7 +92,7 @@ export const OrderV1 = z
     total: computedAmountField("Total of the order including VAT"),
     totalTax: computedAmountField("VAT included in the total of the order"),
     totalDiscount: computedAmountField("Sum of the discounts on the order"),
-    items: z.array(orderItemV1).meta({ description: "Products of the order outside menus" }),
+    items: z.array(orderItemV1).meta({ description: "Products of the order that are not part of a set menu" }),
     menus: z.array(
       z.object({
         name: nullableTextField("Name of the menu"),
@@ -108,7 +108,7 @@ export const OrderV1 = z
           paymentCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Payments of the order with the status `validated`, without tips" }),
+      .meta({ description: "Validated payments for the order, without tips" }),
     tips: z
       .array(
         z.object({
@@ -117,7 +117,7 @@ export const OrderV1 = z
           tipCatalogId: nullableTextField("Catalog ID of the payment method"),
         }),
       )
-      .meta({ description: "Tips for the order with the status `validated`" }),
+      .meta({ description: "Validated tips for the order" }),
     isCanceled: z
       .boolean()
       .meta({ description: "Whether the order was canceled. Canceled orders are excluded from totals." }),
@@ -130,9 +130,10 @@ export const OrderV1 = z
       "Reason why the order was canceled; null if it was not canceled or no reason was given",
     ),
     channel: z.string().meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
-    serviceType: z
-      .enum(orderServiceTypes)
-      .meta({ description: "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery" }),
+    serviceType: z.enum(orderServiceTypes).meta({
+      description:
+        "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery; `unknown` if the point of sale sent none",
+    }),
     isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
     source: z.string().meta({
       description: "Application or platform from which the order comes; `unknown` if the point of sale sent none",

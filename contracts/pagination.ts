@@ -8,12 +8,12 @@ const pageMetaSchema = z
     currentPageIndex: z.int().min(0).meta({ description: "Zero-based index of this page" }),
     pageSize: z.int().min(1).max(100).meta({
       description:
-        "Requested number of items per page. A page has fewer items if it is the last page or if the items would exceed 4 MB.",
+        "Requested number of items per page. A page has fewer items if the list ends or if more items would exceed 4 MB.",
     }),
   })
   .meta({
     id: "PageMeta",
-    description: "Position of this page, and total numbers of pages and items",
+    description: "Index and size of this page, and total numbers of pages and items",
     example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
   });
 
@@ -47,7 +47,7 @@ export function paginatedSchema<Item extends z.ZodType>(item: Item) {
     links: pageLinksSchema,
     nextPageToken: z.string().nullable().meta({
       description:
-        "Token of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page. Send it as `pageToken` in the next request. Tokens are the fastest way to read a whole list.",
+        "Token of the next page, or of the rest of this page if its items exceed 4 MB; null on the last page. Send it as `pageToken` in the next request. Pagination by token is the fastest way to read a whole list.",
     }),
   });
 }
@@ -78,7 +78,7 @@ export const paginationQueryShape = {
   }),
   pageToken: boundedString(1000).optional().meta({
     description:
-      "`nextPageToken` of the previous page. Overrides `index`. Tokens are the fastest way to read a whole list.",
+      "`nextPageToken` of the previous page. Overrides `index`. Pagination by token is the fastest way to read a whole list.",
   }),
 };
 

@@ -66,8 +66,8 @@ const cashMovement = z.object({
   deviceName: nullableTextField("Name of the device on which the movement was recorded"),
   paymentId: nullableTextField("Catalog ID of the payment method"),
   paymentName: nullableTextField("Name of the payment method"),
-  customerId: nullableTextField("ID of the customer whom the movement concerns; null if it concerns none"),
-  customerName: nullableTextField("Name of the customer whom the movement concerns; null if it concerns none"),
+  customerId: nullableTextField("ID of the customer who made the payment; null if the movement has no customer"),
+  customerName: nullableTextField("Name of the customer who made the payment; null if the movement has no customer"),
 });
 
 const discount = z.object({
@@ -106,7 +106,7 @@ const product = z.object({
 
 const clerkShift = z.object({
   id: nonNullableTextField("ID of the clerk"),
-  clockInDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift began" }),
+  clockInDate: UtcDateTimeSchema.nullable().meta({ description: "When the shift began; null if unknown" }),
   clockOutDate: UtcDateTimeSchema.nullable().meta({
     description: "When the shift ended; null if it had not ended when the till was closed",
   }),
@@ -136,7 +136,10 @@ const room = z.object({
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalWithGuest: computedAmountField("Sales of orders with at least one guest, including VAT"),
   total: computedAmountField("Sales including VAT"),
-  type: z.enum(diningRoomTypes).nullable().meta({ description: "Type of the room, such as a dining room or the bar" }),
+  type: z
+    .enum(diningRoomTypes)
+    .nullable()
+    .meta({ description: "Type of the room, such as `room` (dining room) or `bar`" }),
   name: nullableTextField("Name of the room"),
 });
 
@@ -194,8 +197,8 @@ export const commonReportFieldsShape = {
 };
 
 /**
- * The end-of-day report of a till. All fields are always present. Texts that the till lacks are empty, except
- * `address2`, `logoUrl` and `note`, which are null.
+ * The end-of-day report of a till. All fields are always present. If the till lacks a text, the top-level field is
+ * empty, except `address2`, `logoUrl` and `note`, which are null.
  */
 export const ReportV2 = z
   .object({
@@ -236,7 +239,7 @@ export const ReportV2 = z
     reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
     reportClerksShift: z
       .array(clerkShift)
-      .meta({ description: "Orders, discounts, payments and losses of each shift of a clerk" }),
+      .meta({ description: "Figures of each clerk's shifts: orders, discounts, cancellations, payments and losses" }),
     reportPayments: z
       .array(payment)
       .meta({ description: "Payment totals that the point of sale declared, by payment method" }),

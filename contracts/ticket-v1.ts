@@ -45,17 +45,19 @@ function unitPrice(price: { amount: number }, options: { price: number }[]): num
 }
 
 /**
- * A product of a ticket, in the V1 format. Fields that affect figures are required, except `is_loss`, which is false by
- * default.
+ * A product of a ticket, in the V1 format. Fields that affect figures are required, except `weight`, which is null by
+ * default, and `is_loss`, which is false by default.
  */
 export const TicketItemV1 = z
   .object({
     client_id: rowIdField("ID of the row"),
     name: optionalTextField("Name of the product"),
     step: optionalTextField(
-      "Name of the menu step (course) that the product belongs to; null for a product outside menus",
+      "Name of the menu step (course) that the product belongs to; null if the product is not part of a set menu",
     ),
-    step_index: optionalIntegerField("Position of the menu step in the menu; null for a product outside menus"),
+    step_index: optionalIntegerField(
+      "Position of the menu step in the set menu; null if the product is not part of a set menu",
+    ),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the row was recorded" }),
     motif: optionalTextField("Reason why the product was canceled; null if it was not canceled or no reason was given"),
     item_client_id: optionalTextField(
@@ -70,7 +72,9 @@ export const TicketItemV1 = z
     category: optionalTextField("Name of the subcategory"),
     parent_category: optionalTextField("Name of the category"),
     cancelled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
-    live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the product was paid separately" }),
+    live_paid: nullWhenAbsent(z.boolean()).meta({
+      description: "Whether the product was paid separately from the rest of the order",
+    }),
     transferred: booleanField(
       "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
     ),
@@ -156,7 +160,9 @@ const TicketMenuV1 = z
 export const TicketV1 = z
   .object({
     prints_count: optionalCountField("Number of times the bill was printed"),
-    items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products of the order outside menus" }),
+    items: boundedArray(TicketItemV1, 5_000).meta({
+      description: "Products of the order that are not part of a set menu",
+    }),
     waiter: optionalTextField("Name of the clerk who owns the order"),
     payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments of the order" }),
     signature: optionalLongTextField(
@@ -172,7 +178,9 @@ export const TicketV1 = z
     price: amountField("Total of the order including VAT"),
     ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date and time printed on the ticket" }),
     table: optionalTextField("Name of the table for which the order was recorded"),
-    order_id: ClientGeneratedId.meta({ description: "ID of the order: a UUID, optionally prefixed with `s`" }),
+    order_id: ClientGeneratedId.meta({
+      description: "ID of the order: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
+    }),
     date_begin: DateTimeV1.meta({ description: "When the order was opened" }),
     date_end: nullWhenAbsent(DateTimeV1).meta({
       description: "When the order was closed; null if the order was not closed",

@@ -34,7 +34,7 @@ const cashMovementV1 = z
   })
   .meta({
     id: "CashMovementV1",
-    description: "Cash added to or removed from the drawer other than by a sale, in the V1 format",
+    description: "Cash added to or removed from the drawer for a reason other than a sale, in the V1 format",
     example: tillV1Example.tillJson.cash_movements[0],
   });
 
@@ -77,7 +77,9 @@ const teamMemberV1 = z
 /** The content of a till, in the V1 format. A date-time without an offset is in the location's time zone. */
 const tillJsonV1 = z
   .object({
-    client_id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
+    client_id: ClientGeneratedId.meta({
+      description: "ID of the till: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
+    }),
     server_id: nullWhenAbsent(z.int().min(1)).meta({
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
     }),

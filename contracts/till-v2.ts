@@ -44,12 +44,12 @@ const FinancialMovement = z
     }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),
-    customerId: optionalTextField("ID of the customer whom the movement concerns; null if it concerns none"),
-    customerName: optionalTextField("Name of the customer whom the movement concerns; null if it concerns none"),
+    customerId: optionalTextField("ID of the customer who made the payment; null if the movement has no customer"),
+    customerName: optionalTextField("Name of the customer who made the payment; null if the movement has no customer"),
   })
   .meta({
     id: "FinancialMovement",
-    description: "Cash added to or removed from the drawer other than by a sale",
+    description: "Cash added to or removed from the drawer for a reason other than a sale",
     example: financialMovementExample,
   });
 
@@ -81,7 +81,6 @@ export const ClerkShift = z
 
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
-/** The maximum number of orders in a till. */
 export const maxOrdersPerTill = 10_000;
 
 /**
@@ -92,14 +91,17 @@ export const maxOrdersPerTill = 10_000;
  */
 export const TillV2 = z
   .object({
-    id: ClientGeneratedId.meta({ description: "ID of the till: a UUID, optionally prefixed with `s`" }),
+    id: ClientGeneratedId.meta({
+      description: "ID of the till: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
+    }),
     note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
     ...establishmentShape,
     logoUrl: optionalTextField("URL of the establishment's logo; null if there is none"),
     deviceName: optionalTextField("Name of the device that closed the till"),
     deviceIdentifier: optionalTextField("ID of the device that closed the till"),
     isTraining: z.boolean().default(false).meta({
-      description: "Whether the till was recorded in training mode. Such a till is stored, but no report is computed.",
+      description:
+        "Whether the till was recorded in training mode. A training till is stored, but no report is computed from it.",
     }),
     startedAt: RequestDateTime.meta({ description: "When the shift began" }),
     finalizedAt: RequestDateTime.meta({ description: "When the till was closed" }),

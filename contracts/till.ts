@@ -52,7 +52,7 @@ export const ReplaceTillResponse = z
     example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl },
   });
 
-/** The response to the reprocessing of one till. */
+/** The response to the reprocessing of one till, with the ID of the till and the URL of the body. */
 export const ReprocessTillResponse = z
   .object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl })
   .meta({
@@ -82,7 +82,7 @@ export const BulkTillReprocessingStatus = z
   })
   .meta({
     id: "Reprocessing",
-    description: "A job that reprocesses many tills, with its progress",
+    description: "A background job that reprocesses tills, with its progress",
     example: {
       id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",

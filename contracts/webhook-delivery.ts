@@ -113,8 +113,7 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 export const RecoverWebhookDeliveriesRequest = z
   .object({
     since: RequestDateTime.meta({
-      description:
-        "Start of the period to recover. Only failed deliveries that were created at or after this time are recovered.",
+      description: "Start of the period to recover. Deliveries that were created before this time are not recovered.",
       example: "2026-05-28T00:00:00.000Z",
     }),
   })
@@ -127,8 +126,7 @@ export const WebhookDeliveryRecovery = z
     createdAt: UtcDateTimeSchema,
     webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
     since: UtcDateTimeSchema.meta({
-      description:
-        "Start of the period to recover. Only failed deliveries that were created at or after this time are recovered.",
+      description: "Start of the period to recover. Deliveries that were created before this time are not recovered.",
     }),
     state: z.enum(["running", "done"]),
     total: z.int().min(0).meta({

@@ -56,7 +56,9 @@ const webhookMenuRow = OrderInEvent.shape.menuRowList.element
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
 const WebhookOrder = OrderInEvent.extend({
-  productRowList: z.array(webhookProductRow).meta({ description: "Products of the order outside menus" }),
+  productRowList: z
+    .array(webhookProductRow)
+    .meta({ description: "Products of the order that are not part of a set menu" }),
   menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
 }).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
 
@@ -104,7 +106,7 @@ export const WebhookEndpointFailingEventData = z.object({
   failingSince: UtcDateTimeSchema.meta({
     description: "Time of the first failed attempt after the last successful attempt",
   }),
-  lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
+  lastError: z.string().meta({ description: "Error from the most recent failed attempt" }),
 });
 
 export const WebhookEndpointDisabledEventData = WebhookEndpointFailingEventData.extend({

@@ -82,7 +82,7 @@ export const WebhookRecipient = z
         z.object({
           createdAt: UtcDateTimeSchema.meta({ description: "When the secret was set or generated" }),
           expiresAt: UtcDateTimeSchema.nullable().meta({
-            description: "When a rotated secret expires; null for the newest secret",
+            description: "When the secret expires; null for the newest secret, which is valid until it is rotated",
           }),
         }),
       )
@@ -97,7 +97,7 @@ export const WebhookRecipient = z
 
 export type WebhookRecipient = z.infer<typeof WebhookRecipient>;
 
-/** A recipient with its generated secret, which is returned only once. */
+/** A recipient, with its new secret if the request generated a secret. The secret is returned only once. */
 export const WebhookRecipientWithSecret = WebhookRecipient.extend({
   hmacSecret: hmacSecret.nullable().meta({
     description:

@@ -5,7 +5,7 @@ import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.t
 
 /** The events that a webhook can subscribe to, with their descriptions. */
 const subscribableEvents = {
-  "order.call": "An order was opened, or its products or menus changed",
+  "order.call": "An order was opened or reopened, or its products or menus changed",
   "order.paid": "An order was paid",
   "order.canceled": "An order was canceled",
   "order.transferred": "An order was transferred to a hotel's property management system",
@@ -112,7 +112,7 @@ export const Webhook = z
     lastError: z
       .string()
       .nullable()
-      .meta({ description: "Error of the most recent failed attempt; null if `failingSince` is null" }),
+      .meta({ description: "Error from the most recent failed attempt; null if `failingSince` is null" }),
   })
   .meta({
     id: "Webhook",
@@ -151,7 +151,9 @@ export const WebhookDetails = Webhook.extend({
         description: "Time of the last failed attempt; null if no attempt failed",
       }),
     })
-    .meta({ description: "Numbers of pending deliveries and of attempts, and the times of the last attempts" }),
+    .meta({
+      description: "Number of pending deliveries, statistics of recent attempts, and times of the last attempts",
+    }),
 }).meta({
   id: "WebhookDetails",
   description: "A webhook with its delivery statistics",

@@ -15,8 +15,8 @@ export const homePageDaySourcePaths = [
 ].map((path) => join(checkout, path));
 
 /**
- * Returns the example day of the home page. `report` is computed from a simulated till by the reporting service.
- * `sales` contains the orders that count toward the totals of the report.
+ * Returns the example day of the home page. `report` is the report that the code of the reporting service calculates
+ * for a simulated till. `sales` contains the time and total of each order that counts toward the totals of the report.
  * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
  */
 export function computeHomePageReportAndSales() {

@@ -4,7 +4,7 @@ import type { AnyServiceDefinition } from "@pragma/runtime/service/define-servic
 interface ServiceEntry {
   /** Imports the service's definition. Imported on demand, so that a process loads only the services that it runs. */
   load(): Promise<{ default: AnyServiceDefinition }>;
-  /** The port of the service when it runs in a separate process. */
+  /** The port of the service when it runs in a separate process without the variable PORT. */
   defaultPort: number;
 }
 

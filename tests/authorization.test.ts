@@ -72,7 +72,7 @@ async function requestWithKey(
 /** Unused success requests, by operation id. A request that was sent only with rejected keys is still unused. */
 const unusedRequests = new Map<string, ContractTestRequest>();
 
-/** Sends an operation's success request with an API key that is rejected. */
+/** Sends an operation's success request without an API key, or with a key that is rejected. */
 async function requestExpectingRefusal(
   operation: DocumentedApiOperation,
   key: string | null,

@@ -66,7 +66,7 @@ async function expectReportOf(testLocation: TestLocation, till: object): Promise
   expect(report).toEqual(roundTripThroughJson(expected?.reportV2));
 }
 
-/** Returns the test location with a client that sends requests to another installation. */
+/** Returns a copy of the test location whose `request` and `getJson` send requests to another installation. */
 function copyOfTestLocation(product: PragmaUnderTest, testLocation: TestLocation): TestLocation {
   const copy: TestLocation = {
     ...testLocation,

@@ -66,7 +66,10 @@ afterAll(async () => {
 
 /** Errors of all operations with API keys. They count as covered here, because the authorization tests cause them. */
 const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
-/** Outcomes with a separate test below, which covers every operation that documents the outcome. */
+/**
+ * Outcomes with a separate test below. The test covers every operation that documents the outcome, except those whose
+ * contract lists the outcome as untestable.
+ */
 const outcomesWithOwnTest: DocumentedStatusOrErrorCode[] = [
   "304",
   "idempotency_key_reused",
@@ -86,7 +89,10 @@ const operationsDocumenting = (outcome: DocumentedStatusOrErrorCode) =>
     (each) => each.outcomes.has(outcome) && !contractTestCasesByOperation[each.id]?.untestableOutcomes?.[outcome],
   );
 
-/** Returns the request that causes an outcome of an operation. Default: the success request. */
+/**
+ * Returns the request that an operation's contract has for an outcome. Returns the success request if the contract has
+ * none, or if no outcome is given.
+ */
 async function buildRequestFor(
   operation: DocumentedApiOperation,
   outcome?: DocumentedStatusOrErrorCode,

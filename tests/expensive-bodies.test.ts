@@ -26,7 +26,8 @@ let attacker: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  // The time window is long, so that slow bodies are not rejected before the checks, even on a busy machine.
+  // A body is rejected if too few bytes arrive within this period. The period is long, so that bodies that do not end
+  // are not rejected before the checks, even on a busy machine.
   environment = await createIsolatedTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startPragmaUnderTest(environment.variables, {

@@ -19,7 +19,10 @@ const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
 
 /** Response timeout in milliseconds. It is long, because the machine may be busy with other tests. */
 const requestTimeoutMs = 15_000;
-/** Maximum memory growth of each process after its warm-up, in megabytes. A leak of 64 kB per till exceeds it in 4,000 runs. */
+/**
+ * Maximum memory growth of each process during the second half of the runs, in megabytes. With 200 runs, the second
+ * half has about 100 tills, so a leak of 1.3 MB per till exceeds it.
+ */
 const maxMemoryGrowthMegabytes = 128;
 const roles: PragmaProcessRole[] = ["gateway", "till-ingest", "reporting", "accounts"];
 
@@ -42,7 +45,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Returns the report that the API must compute from an accepted till. */
+/** Returns the report that the API must compute from an accepted till, or null if the till is in training mode. */
 function reportOf(till: MutatedTillPushRequest): ComputedReportAndOrders | null {
   return computeExpectedTestReportAndOrders(till.format, bodyOf(till), testLocation.locationId);
 }
@@ -52,7 +55,7 @@ function bodyOf({ bytes }: MutatedTillPushRequest) {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** The ids of the accepted tills. V1 ids are stored without their prefix. */
+/** The ids of the accepted tills, in lower case and without the optional prefix `s`. */
 const acceptedTillIds = new Set<string>();
 
 function tillIdOf(till: MutatedTillPushRequest): string {

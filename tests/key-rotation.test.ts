@@ -8,7 +8,10 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
 const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
-/** The roles that use internal keys: the gateway signs every request, and catalog signs its requests to accounts. */
+/**
+ * The roles that the test runs. All of them use internal keys: the gateway signs every request, catalog signs its
+ * requests to accounts, and both services verify the signatures.
+ */
 const roles: ServiceOrGatewayName[] = ["gateway", "accounts", "catalog"];
 
 /** Returns the environment variables that set the internal keys between these roles. */
@@ -66,8 +69,8 @@ describe("a rotation of internal keys", () => {
     let successCount = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
-      // Each client sends all requests on one connection, so that it is never idle for so long that the server closes
-      // it.
+      // Each client sends all requests on one connection. The connection is therefore never idle for so long that the
+      // server closes it, which could fail a request.
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
         const response = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);

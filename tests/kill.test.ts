@@ -38,7 +38,7 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    // By default, only the reason of a crash is logged, because other messages would hide it.
+    // By default, only fatal errors are logged, because other messages would hide the cause of a crash.
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startPragmaUnderTest(environment.variables, { split: faultInjectionRun.services });

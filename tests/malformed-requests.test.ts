@@ -11,7 +11,10 @@ import { generateInvalidBodyRequests } from "./malformed-requests/invalid-bodies
 
 // These tests check that invalid requests cause documented errors and never an internal error.
 
-/** Edge cases whose length does not exceed any limit, so that their content is validated. */
+/**
+ * Edge cases of fewer than 300 characters. Longer texts could be rejected because of their length, before their content
+ * is validated.
+ */
 const shortEdgeCaseTexts = edgeCaseStrings.filter(({ length }) => length < 300);
 /** Errors that must not occur, because the API returns them before the validation that these tests check. */
 const earlyErrors = ["scope_missing", "key_revoked", "rate_limited"];
@@ -29,7 +32,8 @@ let sharedFixture: Promise<ContractTestFixture> | undefined;
 async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<ContractTestRequest> {
   if (operation.method === "GET") sharedFixture ??= createContractTestFixture(product);
   const fixture = await ((operation.method === "GET" && sharedFixture) || createContractTestFixture(product));
-  // Uses the admin key, because a request that sets an empty list of scopes would remove the scopes of its own key.
+  // Uses the admin key to change a consumer, because this key may set all scopes and rate limits, so that a request is
+  // rejected only if a value is invalid.
   const key = operation.id === "changeConsumer" ? product.adminKey : fixture.testLocation.key;
   return {
     key,
@@ -37,7 +41,10 @@ async function buildSuccessRequest(operation: DocumentedApiOperation): Promise<C
   };
 }
 
-/** Sends the requests with limited concurrency, and checks that each response is documented. */
+/**
+ * Sends the requests, up to eight at a time. Checks that each response is documented, and that it is neither an early
+ * error nor an internal error.
+ */
 async function expectDocumentedResponses(
   operation: DocumentedApiOperation,
   requests: Iterable<[description: string, ContractTestRequest]>,
@@ -83,7 +90,10 @@ describe("a body with one unexpected value", () => {
 describe("a path or query with one unexpected value", () => {
   const hasParts = ({ pathParameters, queryParameters }: DocumentedApiOperation) =>
     pathParameters.length + queryParameters.length > 0;
-  /** Returns whether a path segment can contain the text. An unpaired surrogate cannot be encoded in a URL. */
+  /**
+   * Returns whether the text can be sent as one path segment. An empty text or a text with `/` could match another
+   * route, and an unpaired surrogate cannot be encoded in a URL.
+   */
   const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
 
   it.each(apiOperations.filter(hasParts))("gets a documented response: $id", async (operation) => {
@@ -118,7 +128,7 @@ describe("an unexpected header", () => {
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
-  // All operations parse headers with the same code, so only one operation per type of response is tested.
+  // All operations parse headers with the same code, so only seven different kinds of operations are tested.
   const testedOperations = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
   it.each(apiOperations.filter(({ id }) => testedOperations.test(id)))(
     "gets a documented response: $id",

@@ -38,7 +38,7 @@ let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let exportedMetrics: LabelsByMetricName;
 
-// Causes every event that a metric counts, and then reads the metrics of the installation.
+// Sends requests that make the installation export all metrics of the dashboard and the alert rules. Then reads them.
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startPragmaUnderTest(environment.variables);

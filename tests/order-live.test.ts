@@ -93,7 +93,7 @@ interface ServiceRun {
   readers: ReconnectingTestLiveOrderClient[];
   /** The time of the response to each revision, by revision hash, in milliseconds of `performance.now()`. */
   respondedAt: Map<string, number>;
-  /** The periods in which a process was down or restarting, in milliseconds of `performance.now()`. */
+  /** The periods from the kill of a process to one second after its restart, in `performance.now()` milliseconds. */
   outages: [from: number, to: number][];
   memory: { before: number; after: number };
 }

@@ -16,7 +16,10 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 /** Number of races. Each race changes two tills concurrently. The same `RACE_SEED` gives the same till bodies. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
-/** Maximum number of concurrent races. More than one, so that races also conflict with each other: they update the same `day_counts`. */
+/**
+ * Number of races that run at the same time. It is more than one, so that different races conflict too: all races
+ * update the same rows of the table `day_counts`.
+ */
 const maxConcurrentRaces = 4;
 
 type Till = ReturnType<typeof generateTill>;
@@ -57,7 +60,7 @@ async function requestUntilSuccess(method: string, path: string, body?: unknown)
       });
       await response.arrayBuffer();
       if (response.status >= 500 || response.status === 404) return false;
-      // A push is repeated if its response was lost. If the till was replaced before, the response is 409.
+      // A push is repeated if its response was lost. If the till was replaced in the meantime, the response is 409.
       const accepted = method === "POST" && body !== undefined ? [200, 201, 409] : [200, 201];
       expect(accepted, `${method} ${path}`).toContain(response.status);
       return true;
@@ -127,8 +130,8 @@ it(
     };
     let kills = 0;
     const killProcesses = async () => {
-      // No process is killed during the last races, because NATS redelivers the messages of a killed process only after
-      // 30 seconds, which would extend the test.
+      // After two kills, no process is killed during the last quarter of the races. NATS redelivers the messages of a
+      // killed process only after 10 seconds, so a late kill would extend the test.
       for (; kills < 2 || seeds.length > runs / 4; kills++) {
         const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
         await sleep(randomInt(200, 2_000));
@@ -151,7 +154,7 @@ it(
 );
 
 /**
- * Returns several bodies for each of two tills. The bodies share some order ids, have different days, and some are in
+ * Returns `bodies` bodies for each of two tills. The bodies share order ids and have random days, and some are in
  * training mode. The first body of each till is pushed, and the others replace it.
  */
 function generateConflictingTills(random: SeededRandom, { bodies }: { bodies: number }): Till[][] {

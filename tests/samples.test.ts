@@ -15,7 +15,10 @@ beforeAll(async () => {
   product = await getSharedPragmaUnderTest();
 });
 
-/** Returns the differences as texts: `path: expected, actual`. Additional fields in the actual value are ignored. */
+/**
+ * Returns the differences as texts: `path: expected, actual`. Ignores additional fields in the actual value, and
+ * different texts for the same instant.
+ */
 function listDifferences(expected: unknown, actual: unknown, path = ""): string[] {
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return [`${path}: different length`];
@@ -123,7 +126,8 @@ describe("training-v2", () => {
     const testLocation = await createTestLocation(product);
     const pushed = await testLocation.request("POST", "/v2/tills/", { body: await readSample("training-v2.till") });
     expect(pushed.status).toBe(201);
-    // An ordinary till is pushed afterwards. When its report is available, the training till has been processed too.
+    // An ordinary till is pushed afterwards. Reporting processes the tills of a location in sequence, so when the
+    // report of the ordinary till is available, the training till has been processed too.
     const real = { ...(await readSample("small-v2.till")), id: crypto.randomUUID() };
     expect((await testLocation.request("POST", "/v2/tills/", { body: real })).status).toBe(201);
     expect(await testLocation.waitForReports(1)).toHaveLength(1);

@@ -80,7 +80,7 @@ const countLiveOrders = async (testLocation: TestLocation) =>
 
 type LiveOrder = SimulatedDayResult["till"]["orderList"][number] & { tillId: string };
 
-/** Options that simulate the same day as fast as possible. */
+/** Options with which the same day takes less than a tenth of a second, apart from the duration of the requests. */
 const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
 
 describe("a simulated day", () => {

@@ -118,7 +118,8 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
             subscribersOfKind("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
           eventuallyOptions,
         );
-        // Deliveries to subscribers that never accept a message do not end, so their webhooks are paused first.
+        // The API repeats attempts at subscribers that never accept a message, so their webhooks are paused first. Then
+        // no attempt is in progress when the log is compared.
         for (const { webhookId } of subscribersOfKind("refusing", "silent")) {
           await testLocation.api.POST("/v1/webhooks/{id}/pause", { params: { path: { id: webhookId } } });
         }
@@ -163,7 +164,10 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
   }
 }, 60_000);
 
-/** Checks that all attempts at all subscribers have the same message id for the same order. */
+/**
+ * Checks that each order arrived at a subscriber, and that all attempts at all subscribers have the same message id for
+ * this order. No other order may have this message id.
+ */
 function expectOneMessagePerOrder(subscribers: TestWebhookSubscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
   for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {

@@ -19,7 +19,7 @@ import {
 
 /** Number of concurrent requests of the baseline loop. */
 const postConcurrency = 50;
-/** Milliseconds to wait after the last message has arrived, so that the product can store all outcomes. */
+/** Milliseconds to wait before a CPU time is read, so that the product has stored all messages and outcomes. */
 const settleMs = 1_000;
 
 interface DeliveryScenario {

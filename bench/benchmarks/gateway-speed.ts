@@ -153,7 +153,10 @@ interface RequestTarget {
   body: Uint8Array;
 }
 
-/** Pushes the till of a busy shift. Returns the order whose size is closest to 9 KB, and the report of the till. */
+/**
+ * Pushes the till of a busy shift. Returns request targets for the order whose size is closest to 9 KB
+ * among the first 100 orders, and for the report of the till.
+ */
 async function findRequestTargets(
   { url }: BenchPragmaDeployment,
   benchLocation: BenchLocation,

@@ -15,7 +15,10 @@ const upsertsPerSecond = 200;
 const orderCount = 50;
 const readerCount = 50;
 
-/** The order to copy. Its product rows contain the revision hash, so that each copy changes them and emits an event. */
+/**
+ * The order to copy. Each copy has a new revision hash. The product rows contain this hash too, so that each copy
+ * changes the product rows and therefore causes an event.
+ */
 const template = JSON.stringify({
   ...orderLiveInputExample,
   data: {
@@ -36,7 +39,7 @@ interface LiveOrderServer {
 }
 
 interface LiveOrderMeasurement extends BenchLiveOrderLoadResult {
-  /** CPU time in microseconds to deliver one change to one reader. */
+  /** CPU time of the server in microseconds, divided by the number of changes and by the number of readers. */
   cpuMicrosecondsPerDelivery: number;
 }
 

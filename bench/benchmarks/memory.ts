@@ -13,7 +13,7 @@ import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../be
 import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
 import { benchBusyShiftTillJson } from "../sample-tills.ts";
 
-/** Milliseconds from the start of a process until it is idle. */
+/** Milliseconds to wait after a process has started, so that it is idle when its memory is measured. */
 const startupIdleMs = 2_000;
 
 export const memoryBenchmark: BenchmarkDefinition = {

@@ -11,7 +11,10 @@ import { sendBenchLoadRequest } from "./send-load-request.ts";
 const arrivalTimeoutMs = 30_000;
 const maxConcurrentUpserts = 16;
 
-/** Sends changes of orders at a fixed rate to a server with stream readers. Rejects if a reader misses a change. */
+/**
+ * Sends changes of orders at a fixed rate to a server with stream readers. Rejects unless every reader receives every
+ * change exactly once.
+ */
 export async function runLiveOrderLoad(job: BenchLiveOrderLoadOptions): Promise<BenchLiveOrderLoadResult> {
   const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });

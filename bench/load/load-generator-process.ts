@@ -1,4 +1,4 @@
-/** The load generator: a process that runs the jobs that its parent sends, one at a time. */
+/** The load generator: a process that runs the jobs of its parent. The parent awaits each job before the next. */
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
 import { runPaidLiveOrderLoad } from "./order-payment-load.ts";

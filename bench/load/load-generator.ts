@@ -6,7 +6,10 @@ import type { LoadGeneratorJobName, LoadGeneratorJobTypesByName } from "./load-j
 /** The interface with which the parent process controls the load generator. */
 export interface LoadGeneratorProcess {
   pid: number;
-  /** Runs a job after all earlier jobs have ended. Rejects if a request of the job fails. */
+  /**
+   * Runs a job. Rejects if a request of the job fails. Await the job before you run another one, because a result does
+   * not state to which job it belongs.
+   */
   run<Name extends LoadGeneratorJobName>(
     name: Name,
     job: LoadGeneratorJobTypesByName[Name]["job"],

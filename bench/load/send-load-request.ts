@@ -15,7 +15,10 @@ export interface BenchLoadResponse {
 
 const poolsByOrigin = new Map<string, Pool>();
 
-/** Returns the pool of connections to an origin, which all jobs share. A connection sends one request at a time. */
+/**
+ * Returns the pool with this number of connections to an origin. All jobs share this pool. A connection sends one
+ * request at a time.
+ */
 export function getBenchHttpConnectionPool(origin: string, connections: number): Pool {
   const name = `${origin} ${connections}`;
   const existing = poolsByOrigin.get(name);

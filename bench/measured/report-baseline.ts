@@ -1,6 +1,6 @@
 /**
- * The baseline of the time until a report is available: computes the report and inserts its JSON as one durable row,
- * one till at a time. Prints the duration for each till in milliseconds.
+ * The baseline of the time until a report is available: computes the report and the orders of a till and inserts their
+ * JSON as one durable row, one till at a time. Prints the duration for each till in milliseconds.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
- * The cleanup process: after its owner has ended, cleans up the resources that still exist, and exits. Each line of
- * standard input replaces the list of resources. The input ends when the owner ends for any reason, including SIGKILL.
+ * The cleanup process: when its standard input ends, cleans up the resources that still exist, and exits. Each line of
+ * the input replaces the list of resources. The owner, which is the process that started this one, ends the input
+ * to start the cleanup. The input also ends when the owner ends for any reason, including SIGKILL.
  */
 import { createInterface } from "node:readline";
 import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";

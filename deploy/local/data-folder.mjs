@@ -9,10 +9,12 @@ import {
   unregisterFromExitCleanup,
 } from "./process-cleanup.mjs";
 
-/** The name of the file in a data folder that contains the name of the folder's Docker volume. */
+/** A file with this name in a data folder contains the name of the folder's Docker volume. */
 export const dockerVolumeNameFile = "docker-volume";
 
-/** Returns the client of the local Docker engine. It is imported on demand, because the import takes half a second. */
+/**
+ * Returns a client of the local Docker engine. Imports the library on demand, because the import takes half a second.
+ */
 export async function loadDockerClient() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed before this is called.
   const { getContainerRuntimeClient } = await import("testcontainers");
@@ -54,7 +56,7 @@ export function ignoreMissingContainer(error) {
 
 /**
  * Creates a folder for temporary server data. It is removed when this process ends, or by `removeServerDataFolder`.
- * Other users can enter but not list it, because PostgreSQL may run as another user than this process.
+ * Other users can enter but not list it, because PostgreSQL may run as a different user from this process.
  * @param {string} label part of the folder's name
  */
 export function createTemporaryDataFolder(label) {

@@ -21,7 +21,7 @@ const startBlockers = [
   },
 ];
 
-/** Whether this process may install Debian packages. */
+/** Returns whether this process can install Debian packages: it runs as root on Debian, and apt-get is installed. */
 export function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync("/etc/debian_version") && existsSync("/usr/bin/apt-get");
 }

@@ -3,8 +3,8 @@ import { createServer } from "node:net";
 import { LocalCommandUserError } from "./terminal.mjs";
 
 /**
- * Number of ports in the range of each vitest worker. Workers have separate ranges, so that two workers do not find the
- * same port. All ranges are below the ephemeral ports of common systems, so that no outgoing connection uses a port
+ * Number of ports in the range of each vitest worker. Up to four workers have separate ranges, so that they do not find
+ * the same port. All ranges are below the ephemeral ports of common systems, so that no outgoing connection uses a port
  * between the search and the start of the server.
  */
 const portsPerWorker = 4_250;

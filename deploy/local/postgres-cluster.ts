@@ -21,7 +21,7 @@ interface NewClusterOptions {
   /** The user who runs PostgreSQL; undefined for the user of this process. */
   user: OperatingSystemUser | undefined;
   password: string;
-  /** Whether the files of a new cluster must be flushed to disk before the function returns. */
+  /** Whether to flush the files of a new cluster to disk, so that the cluster survives a power cut. */
   durable: boolean;
 }
 
@@ -51,8 +51,8 @@ export async function preparePostgresClusterLaunchSpec({
 }
 
 /**
- * Returns the folder of the PostgreSQL programs of the version that created the cluster; for a new cluster, of the
- * newest version.
+ * Returns the folder that contains the PostgreSQL programs to use: programs of the version that created the cluster, or
+ * of the newest version if the cluster does not exist yet.
  *
  * @throws `LocalCommandUserError` if the cluster is broken, or the version that created it is not installed.
  */
@@ -75,7 +75,8 @@ function findProgramsFolder(binaries: InstalledServerBinary[], cluster: string):
 
 /**
  * Creates a UTF-8 cluster with an empty database `pragma` and one user, `pragma`, who logs in with a password. The
- * folder gets its final name only after all its files have been written.
+ * folder gets its final name only after all its files have been written, so that an incomplete cluster is never
+ * started.
  */
 async function createCluster(
   cluster: string,
@@ -154,10 +155,11 @@ function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
 }
 
 /**
- * Returns a data folder that only this user can enter: the given folder, or its fallback in /var/tmp if the user has no
- * access to a parent folder, such as /root.
+ * Returns a data folder that this user can enter. If necessary, gives the user's group access to the given folder and
+ * to its parent. If the user still has no access, because of a folder above them such as /root, returns the fallback in
+ * /var/tmp.
  *
- * @throws `LocalCommandUserError` if the fallback folder belongs to another user.
+ * @throws `LocalCommandUserError` if the fallback folder does not belong to root.
  */
 function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
   const canEnter = (path: string) =>

@@ -41,7 +41,8 @@ export function isProcessRunning({ pid, startedAt }) {
 }
 
 /**
- * Sends a signal to a process and waits until the process has ended. Kills the process after the timeout.
+ * Sends a signal to a process and waits until the process has ended. After the timeout, kills the process and waits at
+ * most five more seconds.
  * @param {ProcessIdentity} identity
  * @param {NodeJS.Signals} signal
  * @param {number} timeoutMs
@@ -127,8 +128,8 @@ export function spawnProcessWithExitCleanup(command, args, options, { signal = "
 }
 
 /**
- * Makes this process also store its registered resources in a file. If the cleanup process is killed, the next start
- * reads the file and cleans up these resources.
+ * Makes this process also store its registered resources in a file. If this process and its cleanup process are both
+ * killed, the next start reads the file and cleans up these resources.
  * @param {string} file
  */
 export function persistCleanupResourcesToFile(file) {

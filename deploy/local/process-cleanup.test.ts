@@ -7,8 +7,8 @@ import { expect, it } from "vitest";
 import { isProcessRunning, readProcessIdentity, terminateProcess } from "./process-cleanup.mjs";
 
 /**
- * Starts an owner, which registers a sleeping process, a group of two processes and a folder for cleanup. Returns the
- * owner, the sleeping process, one process of the group, and the folder.
+ * Starts an owner, which registers a sleeping process, a process group and a folder for cleanup. Returns the owner, the
+ * identities of the sleeping process and of one process of the group, and the path of the folder.
  */
 async function startOwner(ending: string) {
   const modules = JSON.stringify(new URL("./", import.meta.url).href);

@@ -35,7 +35,10 @@ import { LocalCommandUserError } from "./terminal.mjs";
 export interface ServerLaunchSpec {
   command: string;
   args: string[];
-  /** The environment of the program. Default: the environment of this process, with the locale set to English. */
+  /**
+   * The environment of the program. Default: the environment of this process with the locale C and the time zone UTC,
+   * or no variables in a container.
+   */
   env?: NodeJS.ProcessEnv;
   /** The user who runs the program. Default: the user of this process. */
   user?: { uid: number; gid: number } | undefined;
@@ -89,7 +92,8 @@ const rotateLogEveryMs = 60_000;
  * Starts a server for this process and waits until the server is ready. The server is stopped when this process ends
  * for any reason.
  *
- * @throws `LocalCommandUserError` if the port is in use, or if the server ends or is not ready within one minute.
+ * @throws `LocalCommandUserError` if the port is in use, or if the server cannot be started, ends, or is not ready
+ * within one minute.
  */
 export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
@@ -185,7 +189,8 @@ async function startContainer(plan: ResolvedServerProcessOptions): Promise<Local
   await images.pull(imageName);
   const name = readOrCreateFile(join(settings.folder, dockerVolumeNameFile), () => `pragma-${randomUUID()}`);
   await removeDockerContainer(name);
-  // Removed by the cleanup process, because the reaper of testcontainers is a container that needs access to Docker.
+  // The cleanup process removes the container, not the reaper of testcontainers, because the reaper is itself a
+  // container and would need access to Docker from inside.
   registerForExitCleanup({ kind: "container", id: name });
   const remove = () => removeDockerContainer(name).finally(() => unregisterFromExitCleanup(name));
   try {
@@ -233,7 +238,10 @@ export function rotateLogFile(file: string, maxBytes: number): number {
   return 0;
 }
 
-/** Returns the path of a log file and its last lines, for an error message. Skips the first `from` bytes. */
+/**
+ * Returns the path of a log file and its last lines, for an error message. Skips the first `from` bytes, unless the
+ * file is now shorter because it was rotated.
+ */
 export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();

@@ -12,7 +12,7 @@ const duplicateSignalMs = 1_000;
  * Installs packages, enables imports of TypeScript, runs a program, and then exits this process with the code that the
  * program returns. If the program returns undefined, the process exits on Ctrl-C, SIGTERM or SIGHUP, or when npm has
  * ended. On an error, the process prints one message and exits with code 1. Before every exit, all started processes
- * are cleaned up, unless a second signal arrives.
+ * are cleaned up, unless a second signal arrives more than a second after the first.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
  * @param {number} [stopExitCode] the exit code after a signal
  */
@@ -25,7 +25,7 @@ export async function runUntilStopped(program, stopExitCode = 0) {
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
-    // The timer stops the program when npm has ended, because this process then gets another parent. The timer also
+    // When npm has ended, this process gets a different parent. The timer then stops the program. The timer also
     // prevents this process from exiting.
     const parent = process.ppid;
     setInterval(() => isRunByNpm && process.ppid !== parent && stop(), 500);

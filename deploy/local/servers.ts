@@ -55,7 +55,7 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
 }
 
 /**
- * Returns the URL of a running server of this kind from the environment; undefined if its variable is not set.
+ * Returns the URL of a running server of this kind from the environment; undefined if its variable is not set or empty.
  *
  * @throws `LocalCommandUserError` if the URL is invalid or the server does not respond.
  */
@@ -263,7 +263,11 @@ export function isInfrastructureServerResponding(kind: InfrastructureServerKind,
   return serverProbes[kind](url).catch(isServerRefusal);
 }
 
-/** Returns whether an error proves that a server is ready: it denied the login, or only the TLS handshake failed. */
+/**
+ * Returns whether an error proves that a server is ready: the server itself responded with an error, for example
+ * because it denied the login, or only the TLS handshake failed. A PostgreSQL server that is still starting is not
+ * ready.
+ */
 function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;

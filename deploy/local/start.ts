@@ -13,8 +13,8 @@ const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo
 const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
 
 /**
- * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. Calls `fail` if
- * the product exits unexpectedly.
+ * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. If the
+ * documentation cannot be started, only prints the error. Calls `fail` if the product exits unexpectedly.
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();

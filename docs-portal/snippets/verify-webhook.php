@@ -1,7 +1,8 @@
 <?php
 
 /**
- * Throws unless the message was signed with the recipient's secret within the last five minutes.
+ * Throws unless the message was signed with the recipient's secret and has a timestamp within five minutes of the
+ * current time.
  * The names in $headers are in lower case. $body is the raw request body: file_get_contents('php://input').
  */
 function verify_webhook(array $headers, string $body, string $secret): void

@@ -5,8 +5,9 @@ import time
 
 
 def verify_webhook(headers: dict[str, str], body: bytes, secret: str) -> None:
-    """Raises ValueError unless the message was signed with the recipient's secret within the last five minutes.
-    The names in `headers` are in lower case. `body` is the raw request body, before parsing."""
+    """Raises ValueError unless the message was signed with the recipient's secret and has a timestamp within five
+    minutes of the current time. The names in `headers` are in lower case. `body` is the raw request body, before
+    parsing."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:

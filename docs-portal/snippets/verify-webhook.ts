@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * Throws unless the message was signed with the recipient's secret within the last five minutes.
+ * Throws unless the message was signed with the recipient's secret and has a timestamp within five minutes of the
+ * current time.
  * The names in `headers` are in lower case. `body` is the raw request body, before parsing.
  */
 export function verifyWebhook(headers: Record<string, string | undefined>, body: Buffer, secret: string): void {

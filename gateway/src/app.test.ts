@@ -289,7 +289,7 @@ describe("the log", () => {
   });
 });
 
-/** Sends a request whose target or headers `fetch` would reject. */
+/** Sends a request that `fetch` would reject or change, such as a TRACE request or a path that contains `..`. */
 function sendRawRequest(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
   return new Promise((resolve, reject) => {
     const sent = rawRequest({ port: gateway.port, method, path, headers }, async (incoming) => {

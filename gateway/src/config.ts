@@ -28,15 +28,24 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
     /** Origins of web pages that may call this API. All by default. This is safe because keys are not in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
-    /** Number of proxies in front of the gateway, which trusts this number of entries at the end of X-Forwarded-For. */
+    /**
+     * Number of proxies in front of the gateway. The gateway trusts this number of entries at the end of
+     * X-Forwarded-For.
+     */
     TRUSTED_PROXY_COUNT: integerEnvSchema(0, 10).default(0),
-    /** Timeout, in seconds, for the start of a service's response and for each later chunk of a remote response. */
+    /**
+     * Timeout, in seconds, for the start of a service's response. If the service runs in another process, also for each
+     * later chunk, except in streams.
+     */
     UPSTREAM_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(30),
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */
     ...defaultRateLimitConfigSchema.shape,
-    /** Seconds until a cached key expires. If the event of a revocation is lost, the key works until then. */
+    /**
+     * Seconds until a cached key expires. If the event of a revocation is lost, the key works until then, or up to five
+     * times as long while accounts is unreachable.
+     */
     KEY_CACHE_TTL_SECONDS: integerEnvSchema(1, 60).default(60),
     /** The rate limit per client address for requests with a wrong key. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
@@ -44,12 +53,14 @@ export const gatewayConfigSchema = commonServiceConfigSchema
     /** The rate limit per client address for requests with a key that is not cached. Valid keys do not count. */
     KEY_LOOKUPS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(50),
     KEY_LOOKUPS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
-    /** The rate limit per client address for requests without a key, such as health checks and CORS preflights. */
+    /** The rate limit per client address for unauthenticated requests, such as health checks and CORS preflights. */
     KEYLESS_REQUESTS_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
     KEYLESS_REQUESTS_BURST: integerEnvSchema(1, 10_000_000).default(1_000),
     /** Limits of concurrent connections, in total and per client address. Behind a proxy, only the total is limited. */
     MAX_CONNECTIONS: integerEnvSchema(1, 1_000_000).default(20_000),
     MAX_CONNECTIONS_PER_ADDRESS: integerEnvSchema(1, 1_000_000).default(1_000),
-    /** Seconds without traffic after which a connection with a request in progress is closed. */
+    /**
+     * Seconds without traffic after which a connection with a request in progress is closed, except during a stream.
+     */
     CONNECTION_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(60),
   });

@@ -31,8 +31,9 @@ const streamGraceMs = 250;
 const unknownKeyHash = "0".repeat(64);
 
 /**
- * Starts the gateway as a component of a process. The gateway listens only after limits, authentication and forwarding
- * are ready. Rejects if the configuration is invalid, an OpenAPI document is missing, or the port is in use.
+ * Starts the gateway as a component of a process. Waits at most one second for Redis and does not wait for NATS,
+ * because the gateway also works without them. Rejects if the configuration is invalid, an OpenAPI document is missing,
+ * or the port is in use.
  */
 export async function startGateway({
   environment,
@@ -111,7 +112,7 @@ export async function startGateway({
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     configure(server) {
-      // Closes a connection when a client stops reading the response or sending the request.
+      // Closes a connection without traffic, for example when a client stops reading the response or sending the body.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);
       limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,

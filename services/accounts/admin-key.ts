@@ -17,10 +17,10 @@ import { insertApiConsumer, lockOperatorApiConsumerByName } from "./queries/cons
 export const adminApiConsumerName = "admin";
 
 /**
- * Ensures that an admin key exists, which is the configured key or a key that the first start creates. A changed
- * configured key replaces the previous key. A revoked key stays revoked. Instances that start at the same time create
- * only one key. Returns the created key, because only its hash is stored and the caller must show the key; undefined if
- * no key was created.
+ * Registers the configured admin key or, if none is configured, generates a key at the first start. A changed
+ * configured key replaces the previous configured key. A revoked key stays revoked. Instances that start at the same
+ * time create only one key. Returns the generated key, because only its hash is stored and the caller must show the
+ * key; undefined if no key was generated.
  */
 export async function ensureAdminApiKey(
   { db, log }: Pick<AccountsContext, "db" | "log">,

@@ -36,8 +36,8 @@ interface NewConsumerKey {
 
 /**
  * Creates an API key at a location for the consumer with this name, and returns the key. Only the hash of the key is
- * stored. The name is searched among the location's consumers. If the principal has `locations:any`, the name is first
- * searched among the operators' consumers. The principal must have every scope of the consumer, and its rate limit must
+ * stored. Looks for the name among the location's consumers. If the principal has `locations:any`, looks first among
+ * the operators' consumers. The principal must have every scope of the consumer, and its rate limit must
  * not be lower than that of the consumer. The caller must check that the principal may act for the location.
  *
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
@@ -66,7 +66,8 @@ export async function createConsumerApiKey(
  * Revokes an API key permanently and publishes `key.changed`. Does nothing if the key is already revoked. A principal
  * without `locations:any` finds only keys of its own location. Only an admin can revoke keys with the scope admin.
  *
- * @throws `ApiError` key_not_found, scope_missing.
+ * @throws `ApiError` key_not_found, scope_missing; location_forbidden if the principal has neither a location nor
+ * `locations:any`.
  */
 export async function revokeApiKey(
   { db }: Pick<AccountsContext, "db">,

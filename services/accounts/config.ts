@@ -6,7 +6,7 @@ export const accountsConfigSchema = z.object({
   ...defaultRateLimitConfigSchema.shape,
   /**
    * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.
-   * A changed value replaces the previous key, which is then revoked.
+   * A changed value replaces the previous value, which is then revoked. A key from the first start stays valid.
    */
   PRAGMA_ADMIN_KEY: z
     .string()

@@ -3,7 +3,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
-/** An API entity as PostgreSQL returns it, with `Date` objects, which JSON converts to the date-time format of the API. */
+/** An API entity from PostgreSQL, with `Date` objects for times. JSON converts these to the API's date-time format. */
 export type ApiEntityRowWithDates<Entity> = {
   [Name in keyof Entity]: Name extends `${string}At` ? Exclude<Entity[Name], string> | Date : Entity[Name];
 };

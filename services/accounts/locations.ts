@@ -60,9 +60,10 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
 }
 
 /**
- * Checks that a principal may read a location.
+ * Checks that a principal may access a location.
  *
- * @throws `ApiError` location_not_found, because a permission error would reveal that the location exists.
+ * @throws `ApiError` location_not_found, because a permission error would reveal that the location exists;
+ * location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export function requireAccessToLocation(principal: Principal, id: string): void {
   const readableId = getReadableLocationId(principal);
@@ -97,8 +98,9 @@ export async function createLocationAndPublishUpdate(
 }
 
 /**
- * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns the id of
- * the location. If the location was imported before, returns the existing id.
+ * Imports a location of a legacy backoffice, with default options and settings and without a name, and publishes
+ * `location.updated`. If the location was imported before, changes nothing. Returns the id, and whether the location is
+ * new.
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */

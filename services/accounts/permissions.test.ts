@@ -321,7 +321,7 @@ describe("a key that may manage consumers", () => {
         .consumer;
     };
     expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
-    // This name identifies stored responses and jobs, so it must not equal the name of the operators' consumer.
+    // Responses and jobs are stored under this name, so it must differ from the name of the operators' consumer.
     expect(await keyFor(buildTestLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );

@@ -35,7 +35,8 @@ export async function findMaxGrantableRateLimit(
 }
 
 /**
- * Checks that none of these rate limits exceeds that of the principal. A null limit means the default rate limit.
+ * Checks that none of these rate limits exceeds that of the principal. A null limit means the default rate limit. An
+ * admin may grant every rate limit.
  *
  * @throws `ApiError` rate_limit_forbidden.
  */

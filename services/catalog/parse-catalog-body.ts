@@ -8,7 +8,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
 import { validateCatalog } from "./validate-catalog.ts";
 
-/** JSON limits for a body. They allow the maximum number of products, each with ten prices and seven subcategories. */
+/** JSON limits for a body. They allow the maximum number of products, each with six prices and three subcategories. */
 const catalogJsonLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
 /**

@@ -18,9 +18,10 @@ interface CatalogReplacement {
 
 /**
  * Replaces a location's catalog and publishes `catalog.updated` in one transaction. If the catalog is unchanged, writes
- * and publishes nothing. Returns a summary of the current catalog. Concurrent requests are processed one by one.
+ * and publishes nothing. Returns a summary of the current catalog. Requests of one location are processed one by one.
  *
- * @throws `ApiError` precondition_failed if `ifMatch` does not match the current catalog; quota_exceeded.
+ * @throws `ApiError` precondition_failed if the catalog would change and `ifMatch` does not match the current catalog;
+ * quota_exceeded.
  */
 export async function replaceCatalog(
   { db, quota }: Pick<CatalogContext, "db" | "quota">,

@@ -20,7 +20,7 @@ export interface SerializedCatalog {
   counts: CatalogCounts;
 }
 
-/** Serializes a catalog. Fields are sorted as in the schemas, and items as in the request. */
+/** Serializes a validated catalog. Validation has sorted the fields as in the schemas, but not the items. */
 export function serializeCatalog(catalog: Catalog): SerializedCatalog {
   const lists = mapCatalogLists((name) => serializeList(catalog[name]));
   const etag = computeEntityTag(catalogItemListNames.map((name) => lists[name].etag).join());

@@ -10,12 +10,12 @@ import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-iss
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
-/** JSON limits for one product or modifier. No valid product or modifier reaches them. */
+/** JSON limits for one item of a catalog list. No valid item reaches them: a modifier can have at most 500 options. */
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
  * Validates a parsed body against the schema, and validates the references between its lists. Returns the catalog or
- * its issues. To save time, validates item by item and stops at the maximum number of issues.
+ * its issues. To save time, validates item by item and stops when there are more issues than a response counts exactly.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | RequestBodyIssues {
   const issues = new IssueCollector();

@@ -1,6 +1,6 @@
 /**
- * `npm run access`: generates the files with the access rules of all services for NATS (deploy/nats) and for Redis
- * (deploy/redis). The rules contain the installation's NAMESPACE, by default `pragma`.
+ * `npm run access`: generates the files with the access rules of the services and the gateway for NATS (deploy/nats)
+ * and for Redis (deploy/redis). The rules contain the installation's NAMESPACE, by default `pragma`.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -36,8 +36,9 @@ const maxConcurrentCopies = 16;
 
 /**
  * Writes to a folder all data that cannot be recomputed: first a consistent dump of the database, then the till bodies
- * to which the database refers. No body is missing, because services store a body before the row that refers to it. If
- * the folder contains an earlier backup, replaces the dump and adds the missing bodies.
+ * to which the database refers. A body can be missing only if it is removed during the backup, because till-ingest
+ * stores a body before the row that refers to it. If the folder contains an earlier backup, replaces the dump and the
+ * manifest, and adds the bodies that the folder does not contain yet.
  */
 export async function createDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
@@ -93,7 +94,10 @@ async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConf
     );
 }
 
-/** Copies to another object store all till bodies that the database references. Returns the number of bodies. */
+/**
+ * Copies to another object store all till bodies that the database references. Returns the number of these references,
+ * including those to bodies that no longer exist.
+ */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
@@ -156,7 +160,8 @@ async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
  * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
  * machine can read the arguments of a process.
  *
- * @throws `Error` when the program is not installed or fails. The message contains the end of its error output.
+ * @throws `Error` when the program is not installed, or when it fails. After a failure, the message contains the end of
+ * the program's error output.
  */
 async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",

@@ -22,7 +22,8 @@ export async function ensureRoleWithSchemaPrivileges(
   const role = decodeURIComponent(new URL(url).username);
   if (role === "") throw new Error(`The URL for schema ${db.schema} does not contain a role.`);
   await db.transaction(async (tx) => {
-    // The lock prevents conflicts between concurrent runs, because all databases of a server share the same roles.
+    // The lock keeps concurrent runs in this database from creating or changing the same role at the same time, because
+    // PostgreSQL would reject the second change.
     await tx`select pg_advisory_xact_lock(hashtext('pragma roles'))`;
     const [existingRole] = await tx<{ isCurrent: boolean }[]>`
       select rolname = current_user as "isCurrent" from pg_roles where rolname = ${role}`;

@@ -1,6 +1,6 @@
 /**
  * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
- * SERVICE to prepare the database and NATS for only one service.
+ * SERVICE to prepare the database for only one service. The event stream in NATS is always prepared for all services.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -37,10 +37,11 @@ const roleUrlConfig = z.object(
 );
 
 /**
- * Migrates the tables of every service, or of one service, with the role in DATABASE_URL, which owns them. Creates
- * the event stream, and the database role of each service that has a `<SERVICE>_DATABASE_URL`. Safe to run repeatedly.
+ * Migrates the tables of every service, or of one service, with the role in DATABASE_URL, which owns them. Creates or
+ * updates the database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event stream. Safe
+ * to run repeatedly.
  *
- * @throws `ConfigError` that lists all invalid variables.
+ * @throws `ConfigError` that lists invalid variables.
  */
 async function migrateAll(
   environment: EnvironmentVariables,

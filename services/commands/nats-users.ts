@@ -54,7 +54,10 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   };
 }
 
-/** Returns the JetStream API subjects with which a service can create and read only its consumer of one event type. */
+/**
+ * Returns the JetStream subjects for a single consumer: the service's own consumer of one event type. With them, the
+ * service can create the consumer, fetch messages from the consumer, and acknowledge the messages.
+ */
 function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
   return [
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,

@@ -53,7 +53,7 @@ const bodyErrors: ApiErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. If the first response was larger than 64 KB, it is not stored, and you get 204 without a body instead.",
+      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. If the first response was not stored, because it was larger than 64 KB or exceeded the daily limit for stored responses, you get 204 without a body instead.",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
@@ -131,7 +131,9 @@ function descriptionOf({ description: text, scope, deprecation }: ApiOperationDe
     : "";
   const description = `${text}${deprecationNotice}`;
   if (scope === null) return `${description}\n\nNo API key is required.`;
-  const meaning = !(scope in scopeDescriptions) ? "" : ` (${scopeDescriptions[scope as ApiScope].toLowerCase()})`;
+  const meaning = !(scope in scopeDescriptions)
+    ? ""
+    : ` (${scopeDescriptions[scope as ApiScope].replace(/^./, (letter) => letter.toLowerCase())})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
 }
 

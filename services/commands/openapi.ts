@@ -50,7 +50,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "This message is sent to the endpoints that subscribe to this event. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive in a different sequence from that of the events.",
+    "The API sends this message to your endpoint as a POST request. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive out of sequence.",
   headers: webhookMessageHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {

@@ -11,7 +11,7 @@ erase --location <id> --before <day>     erase the personal data in all orders o
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 
-/** An invalid command line. */
+/** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}
 
 /**

@@ -5,7 +5,10 @@ const aclRules: Record<string, (namespace: string) => string> = {
   jobs: (namespace) => `~${namespace}:jobs-* ${bullmqCommands}`,
 };
 
-/** The Redis commands that BullMQ needs. Commands that administer the server or list all keys are excluded. */
+/**
+ * The Redis commands that the jobs service may use: all except Pub/Sub and commands that administer the server or list
+ * all keys. INFO is added, because BullMQ needs it and `@dangerous` contains it.
+ */
 const bullmqCommands = "+@all -@admin -@dangerous -@pubsub -scan -randomkey -dbsize +info";
 
 /** Returns the variable with the password of a user, such as REDIS_PASSWORD_GATEWAY for `gateway`. */
@@ -19,6 +22,7 @@ export function renderRedisAclFile(namespace: string): string {
   const users = Object.entries(aclRules).map(
     ([user, rule]) => `user ${user} on >$${passwordVariable(user)} ${rule(namespace)}`,
   );
-  // `default` is off, so that no client can log in as it. Redis itself uses this user to load its append-only file.
+  // `default` is off, so that no client can log in as this user. It has all privileges, because Redis itself uses this
+  // user to load its append-only file.
   return ["user default off ~* &* +@all", ...users, ""].join("\n");
 }

@@ -135,8 +135,8 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
       await connection.ping();
     },
     /**
-     * Requeues the running jobs and closes the queue. If Redis is unavailable, other processes restart the running jobs
-     * after their leases have expired.
+     * Requeues the running jobs and closes the queue. If Redis is unavailable, other processes can restart the running
+     * jobs only later, when BullMQ's locks of the jobs have expired.
      */
     async close() {
       stopping.abort();

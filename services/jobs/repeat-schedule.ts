@@ -106,7 +106,10 @@ function findPatternIssue(pattern: string, startMs: number): string | undefined 
   }
 }
 
-/** Returns whether a pattern matches an existing date. Quicker than a search, which is slowest if it finds no date. */
+/**
+ * Returns whether the days and months of a pattern match an existing date. Quicker than a search, which is slowest if
+ * it finds no date. Returns true without a check if the pattern contains days of the week or `L`.
+ */
 function hasMatchingDay({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
   if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
   const firstDay = Math.min(...dayOfMonth.values.map(Number));

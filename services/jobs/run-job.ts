@@ -26,7 +26,7 @@ type JobOutcome = { outcome: "completed"; result: JobResult } | { outcome: "fail
 /**
  * Records the outcome of a job, updates its parent or its repeating job, and applies its retention options. If a
  * completed job still waits for children, it finishes when the last of them finishes. Changes nothing if the job has
- * already finished, or if another process holds its lease.
+ * already finished, or if `key` contains a lease id other than that of the job's latest lease.
  */
 async function finishJob(tx: SqlTransaction, key: JobKeyWithOptionalLease, jobOutcome: JobOutcome): Promise<void> {
   const job = await lockJobRow(tx, key);
@@ -76,8 +76,9 @@ async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOu
 }
 
 /**
- * Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. For a run of a
- * repeating job, inserts the next run and returns the message of the repeating job.
+ * Acquires the lease of a queued job and returns the job. Returns undefined if the job must not run now, for example
+ * because another process holds the lease. For a run of a repeating job, inserts the next run unless an earlier attempt
+ * has inserted it, and returns the current run with the message of the repeating job.
  */
 async function startJob(tx: SqlTransaction, key: JobPrimaryKey): Promise<JobRow | undefined> {
   const job = await acquireJobLease(tx, key);
@@ -118,7 +119,7 @@ export interface JobRunnerDependencies {
 
 /**
  * Runs a job that BullMQ delivers. The process holds a lease in PostgreSQL while it runs the job, and writes the
- * outcome to PostgreSQL before it reports the outcome to BullMQ. BullMQ delivers a job again if a process dies or Redis
+ * outcome to PostgreSQL before it reports the outcome to BullMQ. A job is delivered again if a process dies or Redis
  * loses its data. Such a job does not run if it has already finished, or while another process runs it. The signal is
  * aborted when the process stops.
  */
@@ -164,7 +165,7 @@ export async function runJob(
   });
 }
 
-/** Finishes a job whose last attempt has failed. After an earlier attempt, schedules the next attempt instead. */
+/** Records a failed attempt: schedules the next attempt, or finishes the job if this was the last one allowed. */
 async function recordJobFailure(
   tx: SqlTransaction,
   job: JobRow,

@@ -44,8 +44,9 @@ interface OrderChange {
 }
 
 /**
- * Creates or updates a location's orders in one transaction. Unchanged and outdated orders are skipped. Each change
- * of a listed order is appended to the location's stream, and each change publishes at most one event.
+ * Creates or updates a location's orders in one transaction. Orders that are unchanged or outdated, or whose till has a
+ * final report, are skipped. Each change of a listed order is appended to the location's stream, and each change
+ * publishes at most one event.
  *
  * @returns the response bodies of the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.
@@ -166,16 +167,16 @@ async function publishOrderEvent(
   await writeEventJsonToOutbox(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
-/** Returns the devices of these orders without duplicates, each with its latest name. */
+/** Returns each device of these orders once, with its name in the last order that contains the device. */
 function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdentity[] {
   const devices = orders.flatMap(({ device }) => device ?? []);
   return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }
 
 /**
- * Records devices as published, and returns the devices whose `device.seen` event is due, because they were not
- * published within the last hour or their name has changed. A device without a name keeps its earlier name. Only the
- * latest devices of a location are stored.
+ * Returns the devices whose `device.seen` event is due, because they were not published within the last hour or their
+ * name has changed, and records these devices as published. A device without a name keeps its earlier name. Only the
+ * `maxDevicesPerLocation` devices of a location that were published last are stored.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,

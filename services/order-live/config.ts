@@ -10,11 +10,14 @@ export const orderLiveConfigSchema = z.object({
   LIVE_ORDERS_RETENTION_DAYS: integerEnvSchema(2, 365).default(30),
   /** Maximum size of a stored order in bytes, because an event with the order must fit into a NATS message of 1 MiB. */
   LIVE_ORDER_MAX_BYTES: integerEnvSchema(10_000, 1000 * 1024).default(512 * 1024),
-  /** Maximum bytes of orders that a location may send per day. The default is 100 times the amount of a busy day. */
+  /**
+   * Maximum bytes per day of the orders that a location creates and updates, as they are stored. The default, 1 GB, is
+   * 100 times the amount of a busy day, about 10 MB.
+   */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
-  /** Interval between the heartbeats of an idle stream, in seconds. */
+  /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */
   STREAM_HEARTBEAT_SECONDS: integerEnvSchema(1, 60).default(15),
-  /** Number of seconds after which a stream is closed if its client reads nothing. */
+  /** Number of seconds after which a stream is closed if its client has unread data and reads nothing. */
   STREAM_STALL_TIMEOUT_SECONDS: integerEnvSchema(1, 600).default(30),
 });
 

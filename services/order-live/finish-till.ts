@@ -32,8 +32,8 @@ export async function removeLiveOrdersOfFinalTill(
   const ids = [...liveOrders.keys()];
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  // If the till was reprocessed and was closed before the retention period, its departed orders have been removed and
-  // must not be inserted again.
+  // When a till is replaced or reprocessed after the retention period, its departed orders are not inserted again,
+  // because they have already been removed as too old.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
     await insertMissingOrdersAsDeparted(tx, { locationId, tillId, ids: orderIds, closedAt });

@@ -27,7 +27,7 @@ export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosin
   itemsHash: string | null;
   /** Sequence number of the order's last event; 0 before the first event. */
   sequence: number;
-  /** Position of the order's last entry in the location's stream. */
+  /** Position of the order's last entry in the location's stream, before its departure; 0 without such an entry. */
   position: number;
   createdAt: string;
   /** Whether the order has departed, which means that it is no longer live. */
@@ -38,7 +38,7 @@ export interface StoredLiveOrderState extends LiveOrderFilterFields, OrderClosin
 
 export type OrderEventType = Extract<BusEventType, `order.${string}`>;
 
-/** The fields of an upserted order that decide whether the order is applied or skipped. */
+/** The fields of an upserted order that decide whether the order is skipped and which event it publishes. */
 export interface IncomingLiveOrderState extends OrderClosingFlags {
   tillId: string;
   revisionHash: string;
@@ -81,8 +81,8 @@ export function getLaterTime(one: string | null, other: string | null): string |
 /**
  * Returns the type of the event that a change publishes, if any: `order.canceled` when the order becomes canceled,
  * otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. An open order
- * publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. A
- * change of only the payments publishes no event.
+ * publishes `order.call` when it is new, when it was closed before, or when its products or menus have changed. Other
+ * changes, such as a partial payment, publish no event.
  */
 export function determineOrderEventType(
   before: (OrderClosingFlags & Pick<StoredLiveOrderState, "itemsHash">) | undefined,

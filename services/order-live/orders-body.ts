@@ -15,9 +15,9 @@ import { computeOrderRowsHash, type IncomingLiveOrderState } from "./order-state
 
 const mebibyte = 1024 * 1024;
 
-/** Maximum numbers of JSON values and containers in a request body, several times those of 50 large orders. */
+/** Maximum numbers of JSON values and containers in a request body: 8,000 and 2,000 for each of up to 50 orders. */
 const ordersBodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
-/** Maximum numbers of array items and of nesting levels in one order, far above those of any real order. */
+/** Maximum numbers of array items (in all arrays together) and of nesting levels in one order. */
 const orderValueLimits = { items: 10_000, levels: 50 };
 /** Maximum total bytes of the orders in a body as they are stored, which includes the defaults of omitted fields. */
 const maxStoredBytes = 8 * mebibyte;
@@ -35,7 +35,7 @@ export interface ValidatedLiveOrderUpsert {
   eventContent: string;
 }
 
-/** Parses the body of an upsert, which is a list of orders. Each issue has a path such as `[3].data.total`. */
+/** Parses the body of an upsert, which is a list of orders. Issues of orders have paths such as `[3].data.total`. */
 export const upsertLiveOrdersBodyParser: RequestBodyParser<ValidatedLiveOrderUpsert[], OrdersBodyServices> = {
   schema: boundedArray(OrderLiveInput, maxLiveOrdersPerRequest, { min: 1 }),
   maxBytes: 8 * mebibyte,
@@ -50,7 +50,7 @@ const upsertOrderIdsSchema = createOrdersToIdsSchema("id", maxLiveOrdersPerReque
 
 export default createBodyParserWorkerFunction(readOrders);
 
-/** Size in bytes below which a body is parsed without a thread, because parsing takes less than 2 ms. */
+/** Maximum size in bytes of a body that is parsed without a thread, because parsing it takes less than 2 ms. */
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a reader that parses large bodies in a thread, because parsing 8 MB would block the process for a second. */

@@ -22,7 +22,10 @@ export interface TillCalculationWorkerInput {
   timeZone: string;
 }
 
-/** The responses for a till, as JSON texts. Their timestamps are added when the responses are stored. */
+/**
+ * The responses for the report and orders of a till, as JSON texts, and the values that are stored with them. `v0` and
+ * the orders have no `id`, `createdAt` and `updatedAt`, which are added when the responses are stored.
+ */
 export interface SerializedReportResponses {
   id: string;
   reportVersion: number;
@@ -51,10 +54,11 @@ export interface SerializedV1AndV2Order {
 export type TillCalculationResult = SerializedReportResponses | null;
 
 /**
- * Parses a till and returns its report and orders. Runs in a worker thread, so that a large till does not block
- * requests.
+ * Parses a till and returns its report and orders, or null if the till is in training mode. Runs in a worker thread, so
+ * that a large till does not block requests.
  *
- * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted.
+ * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted;
+ * `AmountOutOfRangeError` when an amount is too large to be represented exactly as a JSON number.
  */
 export default function calculateTill({
   bytes,

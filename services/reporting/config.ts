@@ -6,7 +6,10 @@ export const reportingConfigSchema = z.object({
   ...pageMaxBytesConfig,
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
-  /** Retention of customers' personal data, in days after the till was pushed. If not set, the data is kept forever. */
+  /**
+   * Retention of customers' personal data, in days after the till was pushed. If not set, the data is erased only when
+   * an operator requests its erasure.
+   */
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
    * Heap limit of each worker thread, in megabytes. Must be at least `TILL_READER_HEAP_MB` of till-ingest, so that
@@ -17,7 +20,10 @@ export const reportingConfigSchema = z.object({
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of an export's files, in bytes. Limited, because the files are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),
-  /** Maximum number of pending and running accounting exports per location. */
+  /**
+   * Maximum number of pending and running accounting exports per location. Exports with tills of several locations are
+   * counted per API key instead.
+   */
   MAX_UNFINISHED_EXPORTS_PER_LOCATION: integerEnvSchema(1).default(20),
   /** Retention of accounting exports and their files, in days. */
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),

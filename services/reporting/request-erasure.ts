@@ -9,8 +9,8 @@ const batchSize = 100;
 
 /**
  * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
- * messages. Publishes one `orders.erased` event for each till. The events are stored in the database with their
- * transaction, so the erasure continues after a crash.
+ * messages. Publishes one `orders.erased` event for each till, and one for the orders that no till contains. The events
+ * are stored in the outbox when the transaction commits, so they are published even if the process crashes afterwards.
  *
  * @returns the number of affected tills.
  */
@@ -25,7 +25,8 @@ export async function requestPersonalDataErasure(
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
-    // An order without a till can be a live order, or its till may not have been pushed yet. It must be erased as well.
+    // An order that no till contains can still be stored as a live order or in messages, so its data must be erased
+    // too.
     const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
     if (ordersWithoutTill.length > 0)
       await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
@@ -86,8 +87,9 @@ async function findOrdersByTill(
 }
 
 /**
- * Locks and returns the tills that were pushed before a time and still have personal data. Waits for tills that another
- * transaction has locked. Skipped tills would keep their data, because an operator's request runs only once.
+ * Locks and returns up to `limit` tills that were pushed before a time and are not marked as erased. Waits for tills
+ * that another transaction has locked instead of skipping them. An operator's request runs only once, so skipped tills
+ * would keep their data.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,

@@ -34,7 +34,7 @@ afterAll(async () => {
   await environment.remove();
 });
 
-/** Stores a till's body and publishes its event, in the same way as till-ingest. Then waits until it is handled. */
+/** Stores a till's body and publishes `till.pushed`, as till-ingest does. Then waits until the event is handled. */
 async function pushTill(
   till: { id: string },
   eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
@@ -68,7 +68,10 @@ async function pushTill(
   });
 }
 
-/** Returns a copy of the sample till with new ids. */
+/**
+ * Returns a copy of the sample till with a new id. Its orders have the given ids (by default, two new ids), and were
+ * opened at the start of the shift.
+ */
 function createTillFromSample(changes: { orders?: string[]; startedAt?: string } = {}) {
   const orders = changes.orders ?? [randomUUID(), randomUUID()];
   return {

@@ -12,7 +12,7 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
- * that the new revision does not contain are deleted. The other orders keep their creation time.
+ * that the new revision does not contain are deleted. Orders that were already stored keep their creation time.
  *
  * @returns the data of the `report.finalized` event.
  */

@@ -19,7 +19,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
 
   async function calculate(task: TillCalculationWorkerInput): Promise<TillCalculationResult> {
     try {
-      // Retries in a new thread, because memory that earlier tills used may have caused the failure.
+      // Retries once in a different thread, because earlier tills may have used part of the failed thread's memory.
       return await pool.run(task).catch((error) => {
         if (error instanceof WorkerOutOfMemoryError) return pool.run(task);
         throw error;
@@ -33,7 +33,11 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
   }
 
   return {
-    /** Returns a till's report and orders. @throws `PermanentEventError` if the till needs more memory than a thread has. */
+    /**
+     * Returns a till's report and orders, or null if the till is in training mode.
+     *
+     * @throws `PermanentEventError` if the till needs more memory than a thread has.
+     */
     run: (task: TillCalculationWorkerInput) =>
       task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
     close: () => pool.close(),

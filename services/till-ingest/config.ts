@@ -14,11 +14,20 @@ export const tillIngestConfigSchema = z.object({
   TILL_READER_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /** Seconds for which a till can wait for its report. After this time, `till.pushed` is published again. */
   TILL_REQUEUE_AFTER_SECONDS: integerEnvSchema(1).default(300),
-  /** Days for which the bodies of replaced till revisions are kept. If not set, these bodies are never removed. */
+  /**
+   * Days for which the bodies of replaced till revisions are kept. If not set, these bodies are removed only when
+   * personal data of the till is erased.
+   */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
-  /** Maximum number of tills that a location can push per day. The default allows ten years of tills (five a day). */
+  /**
+   * Maximum number of tills that a location can push or replace per day. The default allows the import of ten years of
+   * tills in one day, at five tills per day of business (18,250 tills).
+   */
   MAX_TILLS_PER_DAY: integerEnvSchema(1).default(20_000),
-  /** Maximum total bytes of tills that a location can push per day. The default allows 20,000 tills of 1 MB. */
+  /**
+   * Maximum total bytes of tills that a location can push per day, including replacements. The default allows 20,000
+   * tills of 1 MB.
+   */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /** Maximum number of till replacements and reprocessings per location and day. Bulk reprocessings do not count. */
   MAX_TILL_REVISIONS_PER_DAY: integerEnvSchema(1).default(5_000),

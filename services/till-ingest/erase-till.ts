@@ -25,7 +25,10 @@ export function erasePersonalDataInTillBody(bytes: Uint8Array, orderIds: Readonl
   return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
 }
 
-/** Erases orders with a matching `id`, and tickets and rows of the V1 format with a matching `order_id`. */
+/**
+ * Returns the value without the personal data of all objects whose `id` or `order_id` is one of these order ids: orders
+ * of the V2 format and tickets of the V1 format. Returns the same value if there is nothing to erase.
+ */
 function eraseMatchingOrders(value: unknown, orderIds: ReadonlySet<string>): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (!Array.isArray(value) && hasOrderId(value, orderIds)) return redactPersonalData(value);
@@ -52,9 +55,12 @@ interface TillErasure {
 }
 
 /**
- * Replaces a till's body with a copy without personal data, as the next revision. The report and orders are computed
- * again from the copy, with the same figures. Every earlier body is removed. Does nothing if the till does not exist or
- * has no personal data to erase.
+ * Replaces a till's body with a copy without the personal data of the given orders, as the next revision. The report
+ * and orders are computed again from the copy, with the same figures. If the current body has nothing to erase, it is
+ * kept. In both cases, every earlier body is removed, because it may contain the data. Does nothing if the till does
+ * not exist.
+ *
+ * @throws Error when the till was replaced at the same time.
  */
 export async function eraseTillPersonalData(
   { db, objects, requeueAfterSeconds }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds">,

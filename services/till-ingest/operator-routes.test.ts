@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Returns the ids of the tills that the operators' route lists: those that have waited a minute for a report. */
+/**
+ * Returns the ids of the tills that the operators' route lists: those that have waited at least a minute for a report.
+ */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
   const operations = createTillOperatorRoutes({ db: service.db, log, requeueAfterSeconds: 300 });

@@ -5,7 +5,7 @@ import type { TillRow } from "./queries/tills.ts";
 
 interface TillPushedDetails {
   reason: TillRevisionReason;
-  /** W3C trace context of the request that created the revision. */
+  /** W3C trace context of the request, event or task that caused the publication. */
   traceparent: string | undefined;
   isErasure?: boolean;
 }

@@ -6,9 +6,10 @@ import {
 } from "./queries/pending-uploads.ts";
 
 /**
- * Removes an object and returns true. Returns false without removing it if its upload started in the last day, a till
- * refers to it, or another process is removing it. A push during the removal writes its body under another key. If the
- * process dies during the removal, the next run of the periodic task repeats the removal.
+ * Removes an object and returns true. Returns false without removing the object if it has no pending upload, if its
+ * upload started in the last day, if a till refers to it, or if another process is removing it. A push during the
+ * removal writes its body under a new key. If the process dies during the removal, a later run of the periodic task
+ * repeats the removal.
  */
 export async function removeTillObjectIfUnreferenced(
   { db, objects }: Pick<TillIngestContext, "db" | "objects">,

@@ -27,7 +27,8 @@ interface TillReprocessing {
 
 /**
  * Requests that a till's report is computed again from its current body, and returns the till with its next revision.
- * The revision does not change while an earlier reprocessing of the till is pending.
+ * If an earlier reprocessing of the till is pending and not overdue, returns the till with its current revision
+ * instead.
  *
  * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
  * quota_exceeded.
@@ -46,8 +47,8 @@ export async function requestTillReprocessing(
 }
 
 /**
- * Returns whether the till's current revision comes from a reprocessing that is queued and has no report yet. Returns
- * false if the reprocessing is overdue, because its event was lost or the reprocessing failed.
+ * Returns whether the till's current revision comes from a reprocessing that has no report yet. Returns false if the
+ * report is overdue, because the event may have been lost, or the calculation may have failed.
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
@@ -70,7 +71,10 @@ async function createReprocessRevision(
   return next;
 }
 
-/** Maximum number of tills per transaction. Pushes of the same tills wait until the transaction ends. */
+/**
+ * Maximum number of tills per transaction. Limited, because replacements, erasures and report results of these tills
+ * wait until the transaction ends.
+ */
 const batchSize = 100;
 /** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
@@ -79,8 +83,8 @@ type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfter
 
 /**
  * Starts the loop that queues the tills of reprocessings in batches. The loop always continues the reprocessing with
- * the least progress. Progress is stored in the transaction that queues the batch, so that each till is queued exactly
- * once, even if a process dies.
+ * the least progress. Progress is stored in the transaction that queues the batch, so that no batch is lost or queued
+ * twice when a process dies.
  */
 export function startTillReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;

@@ -34,9 +34,9 @@ export interface StorePushedTillResult {
 }
 
 /**
- * Stores a till's exact bytes in object storage. Then stores the till and its events `till.pushed` and `device.seen` in
- * one transaction. Returns the existing till if the location already pushed the same bytes with this id. If the same
- * till is pushed several times concurrently, exactly one push creates it.
+ * Stores a till's exact bytes in object storage. Then stores the till and its event `till.pushed` in one transaction,
+ * with the event `device.seen` if the till names its device. Returns the existing till if the location already pushed
+ * the same bytes with this id. If the same till is pushed several times concurrently, exactly one push creates it.
  *
  * @throws `ApiError` till_conflict if the id exists with other bytes or in another location (the error does not
  * reveal which of the two); quota_exceeded.

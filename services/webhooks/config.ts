@@ -25,9 +25,9 @@ const allowlistFromEnv = z.string().transform((text, context) => {
 });
 
 export const webhooksConfigSchema = z.object({
-  /** Keys that encrypt the secrets of recipients. */
+  /** Keys that encrypt the signing secrets and the API keys of recipients. */
   DATA_KEYS: commonServiceConfigSchema.shape.DATA_KEYS,
-  /** In `production`, endpoints must use https and must not have a loopback address. */
+  /** In `production`, endpoints must use https, and only `WEBHOOK_ALLOWLIST` can allow loopback addresses. */
   NODE_ENV: z.string().default("development"),
   /** Comma-separated hosts, IP addresses and CIDR ranges whose endpoints are allowed although they are not public. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
@@ -35,7 +35,7 @@ export const webhooksConfigSchema = z.object({
   WEBHOOK_RETRY_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** Timeout of one attempt, in seconds. */
   WEBHOOK_TIMEOUT_SECONDS: integerEnvSchema(1, 60).default(15),
-  /** Maximum number of messages in flight from one instance to one endpoint. */
+  /** Maximum number of messages in flight from one instance to one endpoint. Test messages are not counted. */
   WEBHOOK_ENDPOINT_MAX_CONCURRENCY: integerEnvSchema(1, 1_000).default(20),
   /**
    * Rate (messages per second) and burst (messages) of the token bucket that limits what one instance sends to one
@@ -44,12 +44,12 @@ export const webhooksConfigSchema = z.object({
   WEBHOOK_HOST_RATE_PER_SECOND: integerEnvSchema(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: integerEnvSchema(1, 100_000).default(200),
   /**
-   * Maximum numbers of recipients and of webhooks per location. They limit the messages per event, because each event
-   * is sent once to each subscribed webhook.
+   * Maximum numbers of recipients and of webhooks per location. The maximum number of webhooks limits the messages per
+   * event, because each event is sent once to each webhook that subscribes to the event.
    */
   MAX_RECIPIENTS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
   MAX_WEBHOOKS_PER_LOCATION: integerEnvSchema(1, 100_000).default(50),
-  /** Retention of messages and of their delivery logs, in days. */
+  /** Number of days for which messages, delivery logs, hourly statistics and finished recoveries are stored. */
   WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
@@ -58,5 +58,8 @@ export type WebhooksConfig = z.output<typeof webhooksConfigSchema>;
 /** Returns the timeout of one attempt, in milliseconds. */
 export const getWebhookAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
-/** Returns the duration of a claim's lease in milliseconds: half for the attempt, half for recording its result. */
+/**
+ * Returns the duration of a claim's lease in milliseconds. Half of it is for the attempt, the other half for the work
+ * before and after the attempt, such as loading the endpoint and recording the result.
+ */
 export const getWebhookClaimLeaseMs = (config: WebhooksConfig): number => 2 * getWebhookAttemptTimeoutMs(config);

@@ -4,7 +4,10 @@ import type { Encryption } from "@pragma/runtime/security/encryption";
 import type { WebhooksConfig } from "./config.ts";
 import type { WebhookEndpointRules } from "./endpoints/check-endpoint.ts";
 
-/** Returns the current time. All code that depends on the time uses this clock, so that tests can advance the time. */
+/**
+ * Returns the current time. Due times, leases, expiry times and circuit breakers use this clock, so that tests can
+ * advance the time. Timers and token buckets do not use this clock.
+ */
 export type Clock = () => Date;
 
 /** The dependencies that all parts of the webhooks service share. */

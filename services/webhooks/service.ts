@@ -39,7 +39,7 @@ import { redactWebhookOrdersSubscription } from "./subscriptions/orders-erased.t
 interface WebhooksServiceOptions {
   clock?: Clock;
   resolveHost?: HostResolver;
-  /** Interval between polls for due deliveries, in seconds. */
+  /** Interval in seconds at which the service searches for due deliveries, test messages and recoveries. */
   pollSeconds?: number;
 }
 
@@ -84,7 +84,6 @@ export const createWebhooksServiceDefinition = ({
       rotateWebhookRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
-      // These routes come first, so that `deliveries` in their paths does not match the `{id}` of another route.
       getWebhookDeliveryRoute,
       replayWebhookDeliveryRoute,
       getWebhookRoute,

@@ -19,11 +19,11 @@ interface SetRecipientSecret {
 }
 
 /**
- * Sets the current secret of a recipient. Earlier secrets expire after 24 hours, or immediately if they have leaked.
+ * Sets the current secret of a recipient. Earlier secrets expire within 24 hours, or immediately if they have leaked.
  * Setting the current secret again without `isLeaked` changes nothing.
  *
  * @returns the generated secret; null when `hmacSecret` was given.
- * @throws `ApiError` too_many_secrets.
+ * @throws `ApiError` too_many_secrets when the recipient already has five active secrets, unless `isLeaked` is set.
  */
 export async function setWebhookRecipientSecret(
   { encryption }: Pick<WebhooksContext, "encryption">,

@@ -1,6 +1,6 @@
 /**
  * Creates the demo location unless it exists, pushes a catalog and the tills of thirty days to it, and prints how to
- * read the data. A repeated run adds only missing data. The program uses only the public API.
+ * read the data. A repeated run adds only missing data. The program accesses the data only through the HTTP API.
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";

@@ -122,7 +122,10 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   };
 }
 
-/** Returns the rows at an instant. Discounts, kitchen calls, cancellations and splits after this instant are undone. */
+/**
+ * Returns the rows at an instant. Omits rows that were recorded later, and undoes later discounts, kitchen calls,
+ * cancellations, transfers, losses and splits.
+ */
 function restoreProductRowsAt(final: readonly PosOrderProductRow[], instant: string): PosOrderProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))

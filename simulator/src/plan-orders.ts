@@ -3,7 +3,7 @@ import { type SpecialOrderRowCaseName, specialOrderRowCaseNames } from "./row-ca
 
 /**
  * The default share of orders with each special case in a till, from 0 to 1. Shares are not probabilities: with a share
- * of 0.02, 6 of 300 orders have the case (5 or 7 because of rounding). The kinds from `canceledOrder` to
+ * of 0.02, 6 of 300 orders have the case (sometimes 5 or 7, because of rounding). The kinds from `canceledOrder` to
  * `trainingOrder` are shares of all orders. If their sum exceeds 1, the last kinds have fewer orders. All other cases
  * are shares of those orders in which the case is possible.
  */
@@ -110,7 +110,8 @@ export function planSimulatedOrders(
   const isOrdinary = ({ kind }: SimulatedOrderPlan) => kind === "ordinary";
   const assign = (share: number, isEligible: (plan: SimulatedOrderPlan) => boolean) => {
     const candidates = plans.filter(isEligible);
-    // Ordinary orders are sampled separately, so that a rare case also occurs in orders that reports count.
+    // Ordinary orders are sampled separately, so that a rare case is not assigned only to other orders. Reports
+    // exclude some of those, such as training orders.
     const others = candidates.filter((plan) => !isOrdinary(plan));
     return [candidates.filter(isOrdinary), others].flatMap((group) =>
       random.sample(group, random.quota(share * group.length)),

@@ -112,10 +112,10 @@ export function generateProductRow(context: OrderGenerationContext, line: Produc
 }
 
 /**
- * Returns when a product is ordered, when the kitchen is called for it (null: no call is needed), and its course among
- * the courses ordered together. Seated guests first order drinks, then their courses, and desserts at the end. Some
- * drinks are ordered in a later round. The kitchen is called for the courses after the first one. In takeout and
- * delivery orders, all products are ordered together.
+ * Returns when a product is ordered, when the kitchen is called for it (null if no call is needed), and its preparation
+ * sequence. Seated guests first order drinks, then starters, main courses and menus together, and desserts later. Some
+ * drinks are ordered in a later round. The kitchen is called for main courses and for the later steps of a menu. In
+ * takeout and delivery orders, all products are ordered together, and no call is needed.
  */
 function computeServingTimes(
   { random, room, times }: OrderGenerationContext,
@@ -132,7 +132,7 @@ function computeServingTimes(
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
 }
 
-/** By course: the share of the stay after which the kitchen is called. The first course needs no call. */
+/** By preparation sequence: the share of the stay after which the kitchen is called. Sequence 0 needs no call. */
 const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /**

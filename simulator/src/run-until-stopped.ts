@@ -11,7 +11,8 @@ export function formatErrorWithCauses(error: unknown): string {
 
 /**
  * Runs a program until it ends. SIGINT (Ctrl-C), SIGTERM and SIGHUP abort its `AbortSignal`. A second such signal ends
- * the process immediately. If the program throws an error, prints it without its stack and exits with code 1.
+ * the process immediately. If the program throws an error after the abort, exits with code 0. If it throws an error
+ * before, prints the error without its stack and exits with code 1.
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();

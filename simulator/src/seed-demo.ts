@@ -34,7 +34,7 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
 
 /**
  * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
- * their reports. Existing data is not changed. Returns instructions for reading the data.
+ * their reports. An existing catalog and existing tills are not changed. Returns instructions for reading the data.
  */
 export async function seedDemoLocation(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;

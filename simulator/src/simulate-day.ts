@@ -36,13 +36,14 @@ export interface SimulatedDayResult {
   till: GeneratedTill;
   /** The sales of the orders' last revisions, in minor units. */
   sales: number;
-  /** Null if the report was not available within a minute. */
+  /** Null if, after a minute, the report was not available or some orders of the till were still live orders. */
   report: { id: string; totalSales: number } | null;
 }
 
 /**
  * Simulates a day of service and returns its result. Sends each revision of each order when it is due. Then pushes the
- * till with these orders, and waits until its report is available and these orders are no longer live orders.
+ * till with these orders, and waits up to a minute until its report is available and these orders are no longer live
+ * orders.
  *
  * @throws `ApiProblem` if the API rejects a request; an error when the signal is aborted.
  */
@@ -81,7 +82,7 @@ export async function simulateRestaurantDay(
   return { till, sales, report };
 }
 
-/** Returns the number of the location's next report, which is the number of the newest report plus 1. */
+/** Returns the number of the location's next report: the number of the newest report plus 1, or 1 without reports. */
 async function readNextReportNumber({ api }: SimulationContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;
@@ -130,7 +131,7 @@ function formatEuros(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 
-/** Logs the start of a day. Returns a function that logs the progress of the day, about twenty times in total. */
+/** Logs the start of a day. Returns a function that logs the progress, at most about twenty times during the day. */
 function createProgressLog(
   { clock, log }: SimulationContext,
   schedule: SimulatedDayRevisionsAndTill,
@@ -166,8 +167,8 @@ export async function fetchLiveOrdersByTill({ api, restaurant }: SimulationConte
 }
 
 /**
- * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. Afterwards,
- * the orders are no longer live orders. Skips tills that were pushed before.
+ * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills. For each
+ * till, waits up to a minute until its orders are no longer live orders. Skips tills that were pushed before.
  */
 export async function closeAndPushInterruptedTills(
   context: SimulationContext,

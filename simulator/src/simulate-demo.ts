@@ -84,9 +84,9 @@ export function planFirstDemoTillShift({ locationId, clock }: ShiftContext): Dem
 }
 
 /**
- * Returns the next shift after `count` shifts. It starts when the previous shift ends, or now if that was long ago, for
- * example because the computer was suspended. The first shifts are short. Later shifts last half a day, so that a demo
- * does not store more data than a restaurant.
+ * Returns the next shift after `count` shifts. It starts when the previous shift ends, or now if that was more than 20
+ * minutes ago, for example because the computer was suspended. The first shifts are short. Later shifts last half a
+ * day, so that a demo does not store more data than a restaurant.
  */
 export function planNextDemoTillShift(
   { locationId, clock }: ShiftContext,
@@ -102,7 +102,7 @@ export function planNextDemoTillShift(
   );
 }
 
-/** Returns the schedule of a shift. A whole day, from opening to closing, is mapped to the duration of the shift. */
+/** Returns the schedule of a shift. The 24 hours after the opening are mapped to the duration of the shift. */
 export function scheduleOrdersOfDemoTillShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoTillShift,
@@ -140,7 +140,10 @@ const shortShiftMs = 120 * minuteMs;
 const longShiftMs = 720 * minuteMs;
 const shortShiftCount = 6;
 const ordersPerShift = 100;
-/** Milliseconds for which the first shift has already lasted when the demo starts. */
+/**
+ * Milliseconds for which the first shift has already lasted when the demo starts. If a shift ended longer ago than
+ * this, the next shift starts now instead of at that end.
+ */
 const headStartMs = 20 * minuteMs;
 
 /** Hours after opening, and the share of the shift that has passed after each, from breakfast to the last guests. */

@@ -49,7 +49,8 @@ async function simulateCreatedLocations(
   control: SimulationControl,
 ): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
-  // Requests of the admin are not aborted, because a created key can be revoked only if its response arrives.
+  // The stop signal does not abort an admin request in flight. Otherwise, a new API key whose response is lost could
+  // not be revoked.
   const admin = createAdminApiClient({ baseUrl, apiKey, ...createUnlimitedApiRetryOptions({ ...control, fetch }) });
   const locations: SimulatedLocation[] = [];
   try {
@@ -110,7 +111,7 @@ export type LocationSimulationOptions = Pick<
 
 /**
  * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills
- * of an interrupted simulation.
+ * of an interrupted simulation, and pushes the tills of the days before the first day (`history`).
  */
 export async function simulateLocation(
   context: SimulationContext,

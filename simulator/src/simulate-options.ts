@@ -76,7 +76,7 @@ export type SimulatorOptions = z.output<typeof optionDefinitions>;
 /**
  * Returns the options of a command line. Environment variables are the defaults. Returns the help text for `--help`.
  *
- * @throws an error whose message lists all invalid options.
+ * @throws an error for an unknown option, or an error whose message lists all options with invalid values.
  */
 export function parseSimulateCommandOptions(
   args: string[],

@@ -5,7 +5,10 @@ import { createApiClient } from "@pragma/client/api-client";
 import { describe, expect, it } from "vitest";
 import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
 
-/** Returns a client whose calls have these outcomes, one after the other. All later calls have status 200. */
+/**
+ * Returns a client whose attempts have these outcomes, one after the other. All later attempts have status 200. One
+ * call can make several attempts.
+ */
 function createClientWith(...outcomes: (number | "unreachable")[]) {
   const stop = new AbortController();
   const waits: number[] = [];

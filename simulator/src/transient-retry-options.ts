@@ -14,7 +14,7 @@ export const systemClock: InjectableClock = { now: () => Date.now(), wait: abort
 
 interface UnlimitedApiRetrySettings {
   clock: InjectableClock;
-  /** Aborting this signal ends retries and aborts requests in flight. */
+  /** Aborting this signal ends retries. It also aborts requests in flight, unless `fetch` is set. */
   signal: AbortSignal;
   log: (line: string) => void;
   /** The function that sends a request. Default: the built-in `fetch` with the signal. */
@@ -43,7 +43,8 @@ export function createUnlimitedApiRetryOptions(options: UnlimitedApiRetrySetting
         throw error;
       });
       reason = `${request.url} responded with status ${response.status}`;
-      // Throws an error, after which the client retries. It would not retry after status 500 or a long Retry-After.
+      // The client retries after an error, but not after a response with status 500 or a Retry-After of more than a
+      // minute. Therefore, these responses are converted to errors.
       if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
         await response.body?.cancel();
         throw new Error(reason);

@@ -1,7 +1,7 @@
 /**
  * A strict reader of FEC files, the accounting format of the French tax administration. It shares no code with the FEC
- * writer, so that both cannot have the same error. It throws an error at the first violation of article A47 A-1 of the
- * Livre des procédures fiscales, or of a rule that the test program of the tax administration checks.
+ * writer, because an error in shared code would remain undetected. It throws an error at the first violation of article
+ * A47 A-1 of the Livre des procédures fiscales, or of a rule that the test program of the tax administration checks.
  */
 
 const fecColumns =
@@ -103,8 +103,8 @@ function parseCents(text: string, line: string): number {
 }
 
 /**
- * Throws an error unless the entries are numbered from 1 without gaps, and each entry is balanced. The lines of an
- * entry must be consecutive and have the same day, document and journal.
+ * Throws an error unless the entries are numbered from 1 without gaps, and each entry is balanced. An entry must have
+ * at least two lines, which must be consecutive and have the same day, document and journal.
  */
 function requireBalancedEntries(lines: ParsedFecLine[]): void {
   let last = 0;
@@ -121,7 +121,7 @@ function requireBalancedEntries(lines: ParsedFecLine[]): void {
     const isSame = entryLines.every(
       ({ day, piece, journal }) => day === first?.day && piece === first.piece && journal === first.journal,
     );
-    if (!isSame || entryLines.length < 2)
-      throw new Error(`The lines of entry ${number} differ in day, piece or journal.`);
+    if (!isSame) throw new Error(`The lines of entry ${number} differ in day, piece or journal.`);
+    if (entryLines.length < 2) throw new Error(`Entry ${number} has only one line.`);
   }
 }

@@ -9,9 +9,9 @@ const axeScript = readFileSync(createRequire(import.meta.url).resolve("axe-core/
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
- * Returns the serious and critical accessibility violations of a page. Each rule and reason is listed once, with the
- * first element that violates the rule. To save time, colors are checked for only one element of each text style, and
- * highlighted code is checked only for its colors.
+ * Returns the serious and critical accessibility violations of a page. Each combination of a rule and a reason is
+ * listed once, with one of the elements that violate the rule. To save time, colors are checked for only one element of
+ * each text style, and highlighted code is checked only for its colors.
  */
 export async function findSeriousAccessibilityViolations(page: Page): Promise<string[]> {
   const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
@@ -36,13 +36,16 @@ async function findViolations(page: Page, context: string, options: RunOptions):
     .flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => ({ id, where: target, why: failureSummary })),
     );
-  const firstByRuleAndReason = new Map(
+  const violationByRuleAndReason = new Map(
     seriousViolations.map((violation) => [`${violation.id} ${violation.why}`, violation]),
   );
-  return [...firstByRuleAndReason.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
+  return [...violationByRuleAndReason.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
 }
 
-/** A script that runs in the page. Returns one element per text style: color, size, weight, decoration, background. */
+/**
+ * A script that runs in the page. Returns one visible element for each text style. Texts have the same style if they
+ * are equal in color, size, weight, decoration, backgrounds and opacity, and if both or neither are links.
+ */
 const selectOneElementPerStyle = `() => {
   const byStyle = new Map();
   for (const element of document.body.querySelectorAll("*")) {

@@ -31,7 +31,10 @@ export interface TestBrowserTab {
   close(): Promise<void>;
 }
 
-/** Serves the site that `npm test` or `node docs-portal/build.mjs` built. `flags` are additional flags of Chromium. */
+/**
+ * Serves the site that `npm test` or `node docs-portal/build.mjs` built, and starts Chromium. `flags` are additional
+ * flags of Chromium.
+ */
 export async function startDocumentationSiteWithBrowser({
   flags = [],
 }: {

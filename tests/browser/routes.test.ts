@@ -66,7 +66,7 @@ describe("the site", () => {
 });
 
 describe("a page", () => {
-  // All pages are opened in the same tab, so that shared files are loaded only once.
+  // All pages are opened in the same tab, because opening a tab for each page would take more time.
   let tab: TestBrowserTab;
   beforeAll(async () => {
     tab = await documentationSite.openTab("/");

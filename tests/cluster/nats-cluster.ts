@@ -3,7 +3,7 @@ import { assertNatsClusterHasLeader, getJetStreamReplicaStatus } from "@pragma/r
 import { findFreePort } from "../../deploy/local/free-port.js";
 import { createTemporaryDataFolder, type StartedLocalServer, startNatsServer } from "../../deploy/local/servers.js";
 
-/** A cluster of three NATS servers. Each server has a replica of every stream. */
+/** A cluster of three NATS servers. If a stream has three replicas, each server stores one of them. */
 export interface TestNatsCluster {
   /** The URLs of all servers, separated by commas. */
   url: string;

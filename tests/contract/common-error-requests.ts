@@ -5,7 +5,7 @@ import type { DocumentedApiOperation } from "./api-operations.ts";
 import type { ContractTestFixture } from "./contract-fixture.ts";
 import type { ContractTestRequest } from "./operation-contract.ts";
 
-/** A body that exceeds the size limit of every operation after decompression. The highest limit is 50 MB. */
+/** A compressed body of 51 MB after decompression, which every operation rejects. The highest limit is 50 MB. */
 const oversizedBody = gzipSync(Buffer.alloc(51 * 1024 * 1024, " "), { level: 1 });
 
 type ErrorRequestBuilder = (
@@ -14,7 +14,7 @@ type ErrorRequestBuilder = (
   fixture: ContractTestFixture,
 ) => ContractTestRequest | Promise<ContractTestRequest>;
 
-/** Functions by error code. Each returns a changed success request that causes the error in any operation. */
+/** Functions by error code. Each changes an operation's success request so that the request causes this error. */
 export const contractTestErrorRequestBuilders: Partial<Record<ApiErrorCode, ErrorRequestBuilder>> = {
   invalid_request: invalidateEveryPart,
   malformed_json: (successRequest) => ({ ...successRequest, body: '{"id":' }),

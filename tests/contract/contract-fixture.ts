@@ -14,7 +14,7 @@ export const testLocationKeyScopes: ApiScope[] = apiScopeNames.filter(
   (scope) => scope !== "admin" && scope !== "locations:any",
 );
 
-/** Two locations with API keys. `testLocation` has data for every read operation. */
+/** Two locations with API keys. `testLocation` has a till with a report and orders, a live order and a catalog. */
 export interface ContractTestFixture {
   product: PragmaUnderTestAccess;
   testLocation: TestLocation;

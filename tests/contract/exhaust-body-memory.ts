@@ -21,7 +21,8 @@ export async function exhaustRequestBodyMemory(url: string, key: string, otherKe
       duplex: "half",
       signal: abortController.signal,
     } as RequestInit).catch(() => {});
-  // Many small bodies are sent, because a large body would be rejected if smaller bodies arrived before it.
+  // Many bodies of 1 MB are sent instead of a few larger ones, because the last tenth of the memory is reserved for
+  // bodies of at most 1 MB.
   for (let sent = 0; sent < 56; sent += 1) sendUnendingBody(1, sent < 50 ? key : otherKey);
   await eventually("the body memory limit to be reached", async () => {
     const headers = { authorization: `Bearer ${otherKey}`, "content-type": "application/json" };

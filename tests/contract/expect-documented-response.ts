@@ -18,7 +18,7 @@ ajv.addSchema({ $id: "api", components: forbidAdditionalProperties(fullOpenApiDo
 
 const validatorsBySchema = new Map<JsonSchema, ValidateFunction>();
 
-/** Checks that a response has the documented status, headers, content type and body of an outcome. */
+/** Checks that a response has a request id and the documented status, content type and body of an outcome. */
 export function expectDocumentedResponse(
   operation: DocumentedApiOperation,
   response: ContractTestOperationResponse,
@@ -51,7 +51,10 @@ function getSchemaValidator(schema: JsonSchema): ValidateFunction {
   return validate;
 }
 
-/** Returns the schema with additional properties forbidden, so that undocumented fields in a response are detected. */
+/**
+ * Returns the schema with additional properties forbidden unless it allows them explicitly, so that undocumented fields
+ * in a response are detected. References in the schema then point to the components that Ajv knows as `api`.
+ */
 function forbidAdditionalProperties<Part>(part: Part): Part {
   if (Array.isArray(part)) return part.map(forbidAdditionalProperties) as Part;
   if (typeof part !== "object" || part === null) return part;

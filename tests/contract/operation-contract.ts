@@ -20,11 +20,14 @@ export type ContractTestRequestBuilder = (
 /** The test cases of an operation: its requests and their outcomes. */
 export interface OperationContractTestCases {
   /**
-   * Builders of a request for each outcome of this operation. The request for the first successful outcome is called
-   * the success request. The requests for common errors are built from it.
+   * Builders of a request for each outcome. Common errors need no builder, because their requests are built from the
+   * success request, which is the request for the successful outcome with the lowest status.
    */
   requestsByOutcome: Partial<Record<DocumentedStatusOrErrorCode, ContractTestRequestBuilder>>;
-  /** The response status of the success request with the API key of another location. The key has all scopes. */
+  /**
+   * The response status of the success request if it is sent with the API key of `otherLocation`. This key has the same
+   * scopes as the key of `testLocation`.
+   */
   statusForOtherLocation?: number;
   /** The documented outcomes that the contract tests cannot cause, each with the reason. */
   untestableOutcomes?: Partial<Record<DocumentedStatusOrErrorCode, string>>;
@@ -33,7 +36,7 @@ export interface OperationContractTestCases {
 /** The contract test cases of the operations of a tag, by operation id. */
 export type TagContractTestCases = Record<string, OperationContractTestCases>;
 
-/** Returns the builder of an operation's success request. */
+/** Returns the builder of an operation's success request. @throws Error if the contract has none. */
 export function getSuccessfulTestRequestBuilder(
   { id }: DocumentedApiOperation,
   contract: OperationContractTestCases | undefined,

@@ -9,7 +9,10 @@ const dayMs = 24 * 3_600_000;
 /** The time that replaces the time of the run in all examples. Expiry times are one day later. */
 const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
 
-/** Times are replaced if they differ from the time of the run by at most this number of milliseconds. */
+/**
+ * Times are replaced if they differ by less than this number of milliseconds from the time of the run, or from the same
+ * time on the next day.
+ */
 const maxClockDistanceMs = 10 * 60_000;
 
 export interface DocumentationExampleNormalizer {

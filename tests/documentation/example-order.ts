@@ -84,7 +84,10 @@ interface ExampleOrderRows {
   payments?: Payment[];
 }
 
-/** Returns an order whose totals are computed from its rows. By default, the order is paid by card. */
+/**
+ * Returns an order whose totals are computed from its rows. By default, the order is paid by card, unless it is
+ * canceled or transferred.
+ */
 export function createExampleOrder(
   number: number,
   { products = [], menus = [], payments }: ExampleOrderRows,

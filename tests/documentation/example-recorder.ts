@@ -8,7 +8,7 @@ interface RecordedRequest {
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** The API key; null to send no key. Default: the key of the fixture. */
+  /** The API key; null to send no key. Default: the key that `getDefaultKey` of the recorder returns. */
   key?: string | null;
 }
 

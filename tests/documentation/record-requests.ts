@@ -64,7 +64,7 @@ export async function recordErrorAndApiKeyExamples({
   await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
 }
 
-/** Records the orders, the report and the till of the example day with edge cases. */
+/** Records five orders, the report and the till of the example day with edge cases. */
 export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
   for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {

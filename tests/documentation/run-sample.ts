@@ -98,8 +98,8 @@ export function createRunnableCodeSample(
       const { file, command, args } = program as NonNullable<typeof program>;
       writeFileSync(join(folder, file), text);
       if (inputs.body !== undefined) writeFileSync(join(folder, "body.json"), inputs.body);
-      // Other variables are omitted, because they could configure a proxy for the requests. The sample has its own
-      // process group, so that killing the group also ends the child processes of a shell.
+      // All variables except PATH are omitted, because they could configure a proxy for the requests. The sample has
+      // its own process group, so that killing the group also ends the child processes of a shell.
       const env = { PATH: process.env.PATH };
       const child = spawn(command, [...args, file], { cwd: folder, env, detached: true });
       const killSample = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");

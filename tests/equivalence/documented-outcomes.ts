@@ -16,7 +16,7 @@ import {
   toRawHttpRequest,
 } from "./equivalence-fixture.ts";
 
-/** Returns the outcomes of an operation that a single request can cause. */
+/** Returns the outcomes of an operation that a test can cause with a single request while all services run. */
 function listTestableOutcomes({ id, outcomes }: DocumentedApiOperation): DocumentedStatusOrErrorCode[] {
   const { requestsByOutcome = {}, untestableOutcomes = {} } = contractTestCasesByOperation[id] ?? {};
   return [...outcomes.keys()].filter(
@@ -43,7 +43,10 @@ async function buildRequest(
   );
 }
 
-/** Defines tests of every documented outcome. Reads must return equal bytes, and writes equal field types. */
+/**
+ * Defines a test of each outcome that a single request can cause. Responses to reads must be equal. For writes, each
+ * mode sends its own data, so the responses must be equal only in their status, headers and field types.
+ */
 export function defineDeploymentEquivalenceOutcomeTests(): void {
   describe.each(apiOperations)("$id has equal responses", (operation) => {
     it.each(listTestableOutcomes(operation))("%s", async (outcome) => {

@@ -62,7 +62,10 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
-/** Returns the request that causes an outcome of an operation. Default: the success request. */
+/**
+ * Returns the request that an operation's contract has for an outcome. Returns the success request if the contract has
+ * none, or if no outcome is given.
+ */
 export async function buildTestRequestCausingOutcome(
   operation: DocumentedApiOperation,
   mode: DeploymentMode,

@@ -12,7 +12,7 @@ export interface TestTillRequestBody {
   text: string;
 }
 
-/** Returns random V1 and V2 tills. Most of them are small, and a few are tills of busy days. */
+/** Returns random tills. Every sixth is a V1 till. Most V2 tills have up to 30 orders, and a few have 300. */
 export function generateTestTillRequestBodies(
   random: SeededRandom,
   { count, testLocation }: { count: number; testLocation: TestLocation },
@@ -35,7 +35,10 @@ interface PushOptions {
   onPushed: () => void;
 }
 
-/** Runs one client, which pushes the pending tills one by one, with retries, until no till is left. */
+/**
+ * Runs one of the clients that share the list of pending tills. The client pushes tills from the list one by one, with
+ * retries, until the list is empty or `stopSignal` is aborted.
+ */
 export async function pushTestTillsWithRetries(
   pendingTills: TestTillRequestBody[],
   options: PushOptions,
@@ -49,9 +52,10 @@ export async function pushTestTillsWithRetries(
 }
 
 /**
- * Pushes a till with retries, as real clients do. Returns whether the till was accepted before the end of the run.
+ * Pushes a till, with retries after a lost connection and after status 503 with a Retry-After header. Returns whether
+ * the till was accepted before `stopSignal` was aborted.
  *
- * @throws Error if the response is an error after which clients do not send the request again.
+ * @throws Error if the response is any other error.
  */
 async function pushUntilAccepted(
   { format, text }: TestTillRequestBody,

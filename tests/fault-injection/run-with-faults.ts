@@ -82,7 +82,8 @@ export async function runFaultInjectionRound(
     ),
   );
   try {
-    // Readers run until they are aborted, so the race ends when all tills are pushed and all faults are over, or when a reader finds an error.
+    // Readers run until they are aborted, so the race ends when all tills are pushed and all faults are over, or as
+    // soon as a reader, a push or the fault injection fails.
     await Promise.race([Promise.all([faultInjection, ...pushLoops]), Promise.all(readLoops)]);
   } finally {
     stopController.abort();

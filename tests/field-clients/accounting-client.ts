@@ -15,7 +15,10 @@ interface PaymentMethod {
   name: string;
 }
 
-/** Returns the total payments of a period for each payment method, by the method's name in the catalog. */
+/**
+ * Returns the ids and the total sales of all listed reports, and their total payments for each payment method, by the
+ * method's name in the catalog.
+ */
 export async function fetchPaymentTotalsAsOlderClient(api: OlderTestClientSettings) {
   const methods = await fetchAsOlderTestClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));

@@ -34,7 +34,7 @@ interface Page<Item> {
   meta: { totalPage: number };
 }
 
-/** Returns all items of a list. Requests pages of 100 items. Each page contains the number of pages. */
+/** Returns all items of a list. Requests pages of 100 items, up to the number of pages that each response states. */
 export async function fetchAllPagesAsOlderTestClient<Item>(
   api: OlderTestClientSettings,
   path: string,

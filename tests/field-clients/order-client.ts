@@ -14,7 +14,7 @@ interface Order {
 
 const maxConcurrentRequests = 20;
 
-/** Returns every order whose id is in a report of the period. Requests up to twenty orders concurrently. */
+/** Returns every order whose id is in a listed report. Requests up to twenty orders concurrently. */
 export async function fetchReportOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
   const reports = await fetchAllPagesAsOlderTestClient<{ id: string; orders: string[] }>(api, "/v1/reports");
   const ids = reports.flatMap(({ orders }) => orders);

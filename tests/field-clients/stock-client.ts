@@ -15,8 +15,8 @@ interface Product {
 }
 
 /**
- * Returns the quantity sold in a period for each SKU, the ids of sold products that are missing from the catalog, and
- * the ids of archived products.
+ * Returns the quantity sold for each SKU in all listed reports, the ids of sold products that are missing from the
+ * catalog, and the ids of archived products, which have no subcategories.
  */
 export async function fetchSoldQuantitiesAsTestClient(api: OlderTestClientSettings) {
   const catalog = await fetchAsOlderTestClient<Product[]>(api, "/v1/catalog");

@@ -8,9 +8,12 @@ import { type RawHttpRequest, type RawHttpResponse, sendRequestWithExactHeaders 
 export type DeploymentMode = "singleProcess" | "split";
 export const deploymentModes = ["singleProcess", "split"] as const;
 
-/** One installation that runs in both deployment modes at the same time, on the same servers. */
+/** One installation that runs in both deployment modes at once, on the same PostgreSQL, NATS and Redis servers. */
 export interface PragmaInBothDeploymentModes extends Record<DeploymentMode, PragmaUnderTest> {
-  /** Sends the same request in both modes, checks that the responses are equal, and returns the response. */
+  /**
+   * Sends the same request in both modes, and checks that the responses are equal. Values that differ between any two
+   * responses, such as dates and request ids, are removed or replaced first. Returns the resulting response.
+   */
   expectSameResponse(request: RawHttpRequest): Promise<RawHttpResponse>;
   /** Sends a request in each mode, checks that `summarize` returns the same for both responses, and returns both. */
   expectEquivalentResponses(

@@ -1,6 +1,6 @@
 import type { RawHttpResponse } from "./raw-http-client.ts";
 
-/** Matches the names of headers whose values differ in each response. */
+/** Matches the names of headers whose values can differ between the responses to equal requests. */
 const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/;
 
 /**
@@ -44,7 +44,11 @@ export function maskVolatileResponseValues({ status, headers, body }: RawHttpRes
   return { status, ...JSON.parse(replaced) };
 }
 
-/** Returns the status and the headers of a response, with its problem if it is an error, otherwise its field types. */
+/**
+ * Returns what two responses with different data have in common: the status, the headers without the values that depend
+ * on the data, and the field types of the body. For an error, returns the problem without its detail and request id
+ * instead of the field types. Returns a body that is not JSON unchanged.
+ */
 export function describeResponseShape({ status, headers, body }: RawHttpResponse): object {
   const contentHeaderPattern = /^(?:content-length|etag|location)$/;
   const comparedHeaders = headers.map(([name, value]) => [name, contentHeaderPattern.test(name) ? "some" : value]);
@@ -58,7 +62,7 @@ export function describeResponseShape({ status, headers, body }: RawHttpResponse
   };
 }
 
-/** Returns the problem without the request values in its messages, because they can differ between requests. */
+/** Returns the problem with each message cut before "; got", because the value after it comes from the request. */
 function omitIssueValues({ errors, ...problem }: { errors?: { message: string }[] }): object {
   return { ...problem, errors: errors?.map((issue) => ({ ...issue, message: issue.message.split("; got")[0] })) };
 }

@@ -17,8 +17,8 @@ interface LegacyLocation {
 
 /**
  * Converts a till to the V1 format. The report of the V1 till has the same sales and payments. Orders in training mode,
- * discounts that are not validated, and tips are omitted, because the V1 format does not have them. A returned item
- * becomes one unit with a negative price.
+ * discounts that are not validated, and tips that are part of a payment (`tipAmount`) are omitted, because the V1
+ * format does not have them. A returned item gets a positive quantity and a negative price.
  */
 export function convertGeneratedTillToV1(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
   return {
@@ -167,7 +167,7 @@ function toTicketPayment(payment: PosOrderPaymentRow, order: OrderData): Ticket[
   };
 }
 
-/** Returns the total declared payments by payment mode, because the V1 format does not have payment methods. */
+/** Returns the total declared payments by payment mode, because V1 declared payments do not have a payment method. */
 function sumPaymentsByMode(declared: TillV2["declaredPaymentList"]): TillJson["total_payments"] {
   const byMode = new Map<number, number>();
   for (const { paymentMode, paymentAmount } of declared) {

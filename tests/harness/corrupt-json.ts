@@ -1,6 +1,6 @@
 import type { SeededRandom } from "@pragma/simulator/random";
 
-// The functions in this file corrupt JSON text in ways that broken or malicious clients may cause.
+// The functions in this file corrupt JSON text in the same ways as broken or malicious clients.
 
 const numberLike = ["NaN", "-Infinity", "+1", "01", "1.", ".5", "0x10", "1_000", "1e400", "-0", "1E2", "undefined"];
 const hugeNumber = "123456789012345678901234567890";
@@ -29,7 +29,7 @@ const jsonCorruptions: ((text: string, random: SeededRandom) => string)[] = [
   (text, random) => `${" ".repeat(random.pick([10, 100_000]))}${text}\n`,
 ];
 
-/** Returns the JSON text after one random corruption. */
+/** Returns the JSON text with one random corruption, or unchanged if the text has no place for this corruption. */
 export function corruptJsonText(text: string, random: SeededRandom): string {
   return random.pick(jsonCorruptions)(text, random);
 }

@@ -89,7 +89,10 @@ export function classifyJsonValueFormat(value: unknown): JsonValueFormat {
   return /^s?[\da-f]{8}-/i.test(value) ? "id" : "text";
 }
 
-/** Returns an edge case of the same type as the value, so that a field with this type often accepts it. */
+/**
+ * Returns an edge case of the same kind as a number, boolean, date, id or text, so that a field of this kind often
+ * accepts it. For any other value, returns an edge case of any kind.
+ */
 export function pickEdgeCaseValueOfSameType(random: SeededRandom, value: unknown): unknown {
   const edgeCasesByKind: Record<JsonValueFormat, () => unknown> = {
     number: () => random.pick(edgeCaseNumbers),

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 
-/** A server to which the load balancer forwards connections while it is ready. */
+/** A server to which the load balancer forwards connections while the server is ready. */
 export interface TestLoadBalancerTarget {
   port: number;
   isReady(): Promise<boolean>;

@@ -11,7 +11,7 @@ import {
 } from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
-/** A till with random errors, such as a broken or malicious client may push. */
+/** A request that pushes a till with random errors, or none, as a broken or malicious client might send it. */
 export interface MutatedTillPushRequest {
   format: TillFormat;
   /** The request body, which may be compressed with gzip. */
@@ -112,8 +112,8 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
 ];
 
 function applyRandomMutation(till: Container, random: SeededRandom): string {
-  // The depth is often limited, because most values are deep in the till. Without a limit, values of a low depth would
-  // rarely be mutated.
+  // The depth is often limited, because most values are deep in the till. Without a limit, the few values at the top
+  // levels would rarely be mutated.
   const maxDepth = random.pick([2, 4, 100]);
   const candidates = listJsonSlots(till).filter(({ path }) => path.split("/").length <= maxDepth + 1);
   const kind = ({ container, key }: JsonSlot) => classifyJsonValueFormat(getSlotValue(container, key));
@@ -154,8 +154,8 @@ function swapListAndObject(value: unknown): unknown {
 }
 
 /**
- * Appends copies of an item to its list: of the item at this position if the container is a list, otherwise of the
- * first item of the list at this position. Does nothing if there is no list.
+ * Appends copies of an item to its list. If the container is a list, the item is the value at this position. Otherwise,
+ * it is the first item of the list at this position. Does nothing if there is no list or the list is empty.
  */
 function repeatListItem(container: Container, key: string | number, times: number): void {
   const value = getSlotValue(container, key);

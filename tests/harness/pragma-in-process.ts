@@ -9,7 +9,10 @@ import { createServiceRegistry } from "@pragma/runtime/service-calls/service-reg
 import { loadServiceDefinition } from "@pragma/services/definitions";
 import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
-/** Starts the gateway and all services in the process of the test, which can then read their logs and traces. */
+/**
+ * Starts the gateway and all services in the process of the test, so that the test can read their traces. To read their
+ * logs too, the test passes a logger, because nothing is logged by default.
+ */
 export async function startPragmaInTestProcess(
   variables: Record<string, string>,
   { log = createLogger({ name: "test", level: "silent" }) }: { log?: Logger } = {},

@@ -18,11 +18,17 @@ export interface PragmaProcessUnderTest {
   opsUrl: string;
   /** The id of the latest process; undefined before the first start. */
   readonly pid: number | undefined;
-  /** Starts the process with changed environment variables. The changes also apply to later starts. */
+  /**
+   * Starts the process with changed environment variables, and waits until the process is ready. The changes also apply
+   * to later starts.
+   */
   start(changes?: Record<string, string>): Promise<void>;
   /** Sends SIGKILL, and waits until the process has ended. */
   kill(): Promise<void>;
-  /** Sends SIGTERM, after which the process completes requests in flight. Rejects if its exit code is not 0. */
+  /**
+   * Sends SIGTERM, and waits until the process has completed the requests in flight and ended. Rejects if the process
+   * exits with a code other than 0.
+   */
   stop(): Promise<void>;
 }
 
@@ -43,7 +49,7 @@ export async function preparePragmaProcessUnderTest(
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let current = variables;
   let child: ChildProcess | undefined;
-  /** The last lines of the output, which are shown if the process does not start. */
+  /** The end of the output, which is shown if the process ends during its start or exits with a code other than 0. */
   let output: string[] = [];
 
   async function terminate(signal: NodeJS.Signals): Promise<number | null> {
@@ -65,7 +71,7 @@ export async function preparePragmaProcessUnderTest(
         env: {
           PATH: process.env.PATH,
           ...current,
-          // The URL of the service itself has no effect, because the service listens on its own PORT.
+          // `urls` can include the URL of this process, which has no effect, because a service does not call itself.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
           OPS_PORT: String(opsPort),

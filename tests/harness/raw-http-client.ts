@@ -34,7 +34,8 @@ export function sendRequestWithExactHeaders(
     const outgoing = request(url, { method, path, headers: { ...length, ...headers } });
     outgoing.once("error", reject);
     outgoing.once("response", (incoming) => {
-      // Errors after the response are ignored, because a server can close the connection before the body ends.
+      // Once a response has arrived, errors of the request are ignored, because a server can respond and close the
+      // connection before it has read the whole request body.
       outgoing.off("error", reject).on("error", () => {});
       if (isHeadersOnly) incoming.destroy();
       readRawResponse(incoming).then(resolve, reject);

@@ -11,7 +11,7 @@ import {
 } from "./pragma-process.ts";
 import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
-/** An installation with several instances of each role. A load balancer checks the readiness of the instances. */
+/** An installation with two instances of each role. Each role has a load balancer, which uses only ready instances. */
 export interface ReplicatedPragmaUnderTest extends PragmaUnderTestAccess {
   instances: Map<ServiceOrGatewayName, PragmaProcessUnderTest[]>;
   /** Restarts an instance. Resolves when the load balancer uses it again, so that another instance can be stopped. */
@@ -21,7 +21,7 @@ export interface ReplicatedPragmaUnderTest extends PragmaUnderTestAccess {
 
 const instancesPerRole = 2;
 
-/** Starts an installation with two instances of each of these roles. Default: all roles. */
+/** Starts an installation with two instances of the gateway and of each service in `roles`. Default: all services. */
 export async function startReplicatedPragmaUnderTest(
   variables: Record<string, string>,
   roles = serviceAndGatewayNames,
@@ -45,8 +45,8 @@ export async function startReplicatedPragmaUnderTest(
     );
     const targets = replicas.map(({ port, process }) => ({
       port,
-      // The timeout is long for busy machines. It does not delay the detection of a stopped instance, which refuses
-      // connections immediately.
+      // The timeout is long, because an instance on a busy machine can respond slowly. It does not delay the detection
+      // of a stopped instance, because a stopped instance refuses connections immediately.
       isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
     }));
     const balancer = await startTestLoadBalancer(targets);

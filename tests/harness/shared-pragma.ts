@@ -3,7 +3,8 @@ import type { PragmaUnderTestAccess } from "./pragma-under-test.ts";
 
 /**
  * Returns access to the installation that test files share. A test file must read only data that the file has created,
- * and must not change global state. The installation has no rate limits, and it has a fake legacy backoffice.
+ * and must not change global state. The installation has a fake legacy backoffice, and its rate limits and its limits
+ * on webhooks and jobs are too high for a test to reach.
  */
 export async function getSharedPragmaUnderTest(): Promise<PragmaUnderTestAccess> {
   const response = await fetch(inject("sharedProductUrl"));

@@ -58,7 +58,10 @@ export function listVictimReadPaths({
   ];
 }
 
-/** Creates several pages of data at a location, and returns the data that another location may have learned. */
+/**
+ * Creates data at a location, so that its lists of tills, reports and live orders have several pages with one item per
+ * page. Returns the data that another location may have learned.
+ */
 export async function createIsolationVictimData(fixture: ContractTestFixture): Promise<IsolationVictimData> {
   const { testLocation, consumer } = fixture;
   for (const _ of [1, 2]) {

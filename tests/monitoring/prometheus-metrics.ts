@@ -1,7 +1,10 @@
 /** The labels of each exported metric, by the name of the metric. */
 export type LabelsByMetricName = Map<string, Set<string>>;
 
-/** Requests the metrics of a process in the text format of Prometheus, and returns their names and labels. */
+/**
+ * Requests the metrics of a process in the text format of Prometheus, and returns their names and labels. The result
+ * includes the labels `job` and `instance`, because Prometheus adds them to each metric.
+ */
 export async function readPrometheusMetrics(url: string): Promise<LabelsByMetricName> {
   const text = await (await fetch(url)).text();
   const labelsByMetric: LabelsByMetricName = new Map();
@@ -45,7 +48,7 @@ export function listPromqlMetrics(expression: string): string[] {
   return [...new Set(names.filter((name) => !promqlKeywords.has(name)))];
 }
 
-/** Returns the labels of a metric by which a PromQL expression filters or groups. */
+/** Returns the labels by which a PromQL expression filters this metric, and all labels by which it groups. */
 export function listPromqlLabels(expression: string, metric: string): string[] {
   const matched = [...expression.matchAll(new RegExp(`\\b${metric}\\{([^}]*)\\}`, "g"))].flatMap(([, list = ""]) =>
     [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),

@@ -13,7 +13,7 @@ import type { TestLocation } from "../harness/test-location.ts";
 /** The results of all requests that the clients have sent. */
 export interface TestTrafficResults {
   responseCount: number;
-  /** The duration of each request with its retries, in milliseconds. */
+  /** The duration of each request that succeeded, including its retries, in milliseconds. */
   responseTimesMs: number[];
   /** Descriptions of all unexpected responses and errors, including the ones that were followed by a retry. */
   failures: string[];
@@ -112,7 +112,8 @@ export async function startTestTrafficClients(
     (agent: Agent) => requestUntilExpected(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
-    // Each client sends all requests on one connection, so that it is never idle for so long that the server closes it.
+    // Each client sends all requests on one connection. The connection is therefore never idle for so long that the
+    // server closes it, which could fail a request.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let actionIndex = client; !stopController.signal.aborted; actionIndex += 1) {
       await clientActions[actionIndex % clientActions.length]?.(agent);

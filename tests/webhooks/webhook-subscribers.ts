@@ -14,7 +14,7 @@ interface ReceivedMessage {
   status: number | null;
 }
 
-/** A running endpoint with its webhook and all messages that it has received. */
+/** An endpoint with its webhook and all `order.paid` messages that the endpoint has received. */
 export interface TestWebhookSubscriber {
   kind: TestWebhookEndpointBehavior;
   webhookId: string;

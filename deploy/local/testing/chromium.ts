@@ -22,7 +22,10 @@ export const chromiumFlags = [
   "--disable-sync",
 ];
 
-/** Returns the path of Chromium for browser tests: the value of CHROMIUM, or the path of an installed Chromium. */
+/**
+ * Returns the path of Chromium for browser tests: the value of CHROMIUM, or the path of an installed Chromium, or
+ * undefined if there is none.
+ */
 export function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? "").split(":").filter(Boolean);

@@ -1,6 +1,9 @@
 import { connect } from "node:net";
 
-/** Reads from a new connection until the text matches the pattern. Returns the text; undefined if it never matches. */
+/**
+ * Sends the greeting, if any, on a new connection, and reads until the text matches the pattern. Returns the text, or
+ * undefined if the connection fails, closes, or is idle for two seconds before the text matches.
+ */
 export function readFromPortUntilMatch(port: number, pattern: RegExp, greeting?: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let received = "";

@@ -31,7 +31,8 @@ interface TestResult {
 
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runChecksAndTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
-  // Run concurrently with the checks, which use only one core. The rejection is handled after the checks.
+  // Starts the preparation during the checks, because the checks use only one core. If the preparation fails, its error
+  // is thrown after the checks.
   const preparing = Promise.all([
     ensureChromiumInstalled().then(() => ensureLocalServersRunning("test")),
     buildDocsPortal(),

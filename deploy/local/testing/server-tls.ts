@@ -36,7 +36,10 @@ export function prepareRedisServerTlsConfig(folder: string, certificate: ServerC
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
 
-/** Copies the certificate for the user of the server in the container, and then runs the command of the image. */
+/**
+ * Shell command that copies the certificate to a folder of the user `postgres` in the container, because this user
+ * cannot read the files of the host's user, and then runs the command of the image.
+ */
 const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R postgres /own && exec "$@"';
 
 /** Returns an `adjustLaunch` for `startPostgresServer` that enables TLS. */

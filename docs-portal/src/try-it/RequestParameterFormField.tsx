@@ -8,7 +8,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** Renders the form field for a request parameter: a list if its values are limited, otherwise a text field. */
+/** Renders the form field for a request parameter: a select list for a Boolean or an enumeration, or a text field. */
 export function RequestParameterFormField({ parameter, value, onChange }: Props): ReactNode {
   const { name, in: place, required = false, schema = {} } = parameter;
   const id = useId();

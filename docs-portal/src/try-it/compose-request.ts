@@ -13,7 +13,7 @@ export interface TryItRequest {
 /** The values that a reader enters in the form. */
 export interface TryItFormValues {
   server: string;
-  /** The API key. */
+  /** The API key. It is not sent if the operation requires no key. */
   key: string;
   /** The values of the parameters, by `getParameterInputKey`. Empty values are omitted from the request. */
   parameters: Record<string, string>;

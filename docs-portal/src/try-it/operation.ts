@@ -44,7 +44,9 @@ export function responseKindOfOperation({ responses = {} }: TryItOperation): Res
   return types.some((type) => type.endsWith("json")) ? "json" : "file";
 }
 
-/** Returns the example request body as JSON text, or undefined if the operation has no request body. */
+/**
+ * Returns the example request body as JSON text: `{}` if there is no example, undefined if there is no request body.
+ */
 export function exampleRequestBodyOf({ requestBody }: TryItOperation): string | undefined {
   const media = Object.values(requestBody?.content ?? {})[0];
   if (media === undefined) return undefined;

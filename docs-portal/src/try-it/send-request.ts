@@ -16,7 +16,8 @@ const maxShownCharacters = 200_000;
 
 /**
  * Sends a request. Calls `onUpdate` after each chunk of the response body, because the body of a stream may never end.
- * @throws `TypeError` if no response arrives, or if CORS forbids the page to read the response.
+ * @throws `TypeError` if no response arrives, or if CORS forbids the page to read the response; `AbortError` if
+ * `signal` is aborted.
  */
 export async function sendTryItRequest(
   { method, url, headers, body }: TryItRequest,

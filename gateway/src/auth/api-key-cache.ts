@@ -9,10 +9,16 @@ export type ApiKeyLookup = (hash: string) => Promise<CachedApiKey | null>;
 
 /** While the accounts service is unreachable, a cached key stays valid for this multiple of its normal lifetime. */
 const maxLifetimesDuringOutage = 5;
-/** After this fraction of a key's lifetime, its next use starts a refresh in the background, so no request waits. */
+/**
+ * After this fraction of a key's lifetime, the next use of the key starts a lookup in the background, so that requests
+ * with a frequently used key do not wait for lookups.
+ */
 const refreshAfterFraction = 3 / 4;
 const unknownKeyTtlMs = 5_000;
-/** Milliseconds between two lookups while the accounts service is unreachable. Other lookups fail without a call. */
+/**
+ * Milliseconds between two lookups while the accounts service is unreachable. In between, requests with uncached keys
+ * fail without a lookup.
+ */
 const outageRetryMs = 1_000;
 const maxCachedKeys = 20_000;
 
@@ -101,7 +107,7 @@ export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, n
      * Returns the key from the cache or from accounts, or null if the key does not exist. Concurrent calls for the same
      * key share one lookup.
      *
-     * @throws the error of the lookup if accounts is unreachable and the key was not cached recently.
+     * @throws the error of the last failed lookup if accounts is unreachable and no usable copy of the key is cached.
      */
     async find(hash: string): Promise<CachedApiKey | null> {
       for (;;) {

@@ -3,12 +3,16 @@ import { ApiError, type ApiErrorCode } from "@pragma/contracts/errors";
 /** The authentication scheme before the key. It is optional and case-insensitive. */
 const bearerScheme = /^bearer(?: +|$)/i;
 
-/** Returns the API key in an Authorization header, or undefined if the header is missing or empty. */
+/** Returns the API key in an Authorization header, or undefined if the header is missing or contains no key. */
 export function readApiKeyHeader(authorization: string | undefined): string | undefined {
   return authorization?.trim().replace(bearerScheme, "") || undefined;
 }
 
-/** Returns the API key in an Authorization header. @throws `ApiError` key_missing if the header is missing or empty. */
+/**
+ * Returns the API key in an Authorization header.
+ *
+ * @throws `ApiError` key_missing if the header is missing or contains no key.
+ */
 export function requireApiKeyHeader(authorization: string | undefined): string {
   const credential = readApiKeyHeader(authorization);
   if (!credential) throw createAuthenticationError("key_missing");

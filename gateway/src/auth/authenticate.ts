@@ -6,7 +6,10 @@ import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
 
-/** Returns the API key in an Authorization header. Calls `getAddress` only if the cache contains no valid key. */
+/**
+ * Returns the data of the API key in an Authorization header. Calls `getAddress` only if this key is not cached, or is
+ * cached as nonexistent or revoked.
+ */
 export type ApiKeyAuthenticator = (
   authorization: string | undefined,
   getAddress: () => string,

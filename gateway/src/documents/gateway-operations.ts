@@ -37,7 +37,7 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     scope: null,
     summary: "Download the OpenAPI document",
     description:
-      "Returns the OpenAPI 3.1 document with the operations for partners and POS apps. This reference is generated from the document. You can also generate a typed client from it.",
+      "Returns the OpenAPI 3.1 document with the operations for integrators and POS systems. This reference is generated from the document. You can also generate a typed client from it.",
     responses,
     errors: [],
   },

@@ -12,23 +12,34 @@ import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext, GatewayRequest } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
-  /** Timeout, in milliseconds, for the start of a service's response and for each later chunk of a remote response. */
+  /**
+   * Timeout, in milliseconds, for the start of a service's response. If the service runs in another process, also for
+   * each later chunk, except in streams.
+   */
   responseTimeoutMs: number;
   /** Maximum milliseconds between two chunks of a stream. */
   streamIdleTimeoutMs: number;
 }
 
-/** Maximum number of connections to one service, and of requests that wait for a connection. */
+/**
+ * Maximum number of connections to one service, without those of streams, and of requests that wait for a connection.
+ */
 const maxUpstreamConnections = 256;
 const maxQueuedRequests = 1_000;
-/** Maximum number of concurrent streamed uploads per API key. Each upload occupies a connection to the service. */
+/**
+ * Maximum number of concurrent streamed uploads per API key and service. Limited, because each upload occupies a
+ * connection to the service for as long as the client sends.
+ */
 const maxUploadsPerKey = 16;
-/** Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies are streamed. */
+/**
+ * Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies and bodies of unknown length
+ * are streamed.
+ */
 const maxBufferedBytes = 64 * 1024;
 
 /**
- * The client headers that are forwarded: only headers that services read. Clients can thus not override the headers
- * that the gateway adds or the headers that delimit the request.
+ * The client headers that are forwarded, in addition to Content-Length. All other headers are dropped, so that clients
+ * cannot override the headers that the gateway adds, or send Transfer-Encoding to the service.
  */
 const forwardedRequestHeaders = [
   "accept",
@@ -187,7 +198,7 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
   return clientHeaders;
 }
 
-/** Returns whether to retry a GET or HEAD request: only if the connection closed before the response began. */
+/** Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response began. */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }

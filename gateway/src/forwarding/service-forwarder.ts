@@ -29,7 +29,8 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
         detail: `The body is larger than the maximum of ${maxRequestBodyBytes / 1024 / 1024} MB.`,
       });
     }
-    // With `Expect: 100-continue`, the client waits for status 100 before it sends the body.
+    // With `Expect: 100-continue`, the client waits for status 100 before it sends the body. After status 100, it
+    // certainly sends the body, so the connection can stay open.
     if (incoming.headers.expect !== undefined) {
       outgoing.writeContinue();
       outgoing.removeHeader("connection");

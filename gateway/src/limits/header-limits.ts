@@ -2,7 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";
 
 const maxHeaders = 100;
-/** Maximum size of all headers, in bytes. Services accept more than twice this, because the gateway adds headers. */
+/**
+ * Maximum total size of the names and values of all headers, in bytes. Services accept 64 KB, because the gateway adds
+ * headers to the headers of the client.
+ */
 const maxHeaderBytes = 16 * 1024;
 
 /**
@@ -21,7 +24,7 @@ export const headerLimitMiddleware: GatewayMiddleware = async (context, next) =>
   }
   if (bytes > maxHeaderBytes) throw headersTooLarge(`${maxHeaderBytes / 1024} KB of headers`);
   if (counts.host > 1) throw new ApiError("invalid_request", { detail: "Send the Host header only once." });
-  // A proxy in front of the gateway could use another one of several credentials than the gateway.
+  // A request with several Authorization headers is rejected, because a proxy may use a different one than the gateway.
   if (counts.authorization > 1) {
     throw new ApiError("invalid_request", { detail: "Send the Authorization header only once." });
   }

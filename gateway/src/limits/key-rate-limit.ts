@@ -73,8 +73,9 @@ class KeyRateLimit {
 /**
  * Creates a limiter of requests per API key, across all gateways. Each gateway leases a batch of a key's tokens from
  * Redis, uses the tokens locally, and renews the lease before all tokens are used. Each gateway can therefore exceed
- * the limit by at most one lease, and only requests with a key near its limit wait for Redis. While Redis is
- * unreachable, each gateway enforces the whole limit locally.
+ * the limit by at most one lease. A request waits for Redis only if the gateway has no leased token for its key, for
+ * example because it is the first request with the key. While Redis is unreachable, each gateway enforces the whole
+ * limit locally.
  */
 export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRate }: { defaultRate: TokenBucketRate }) {
   const limits = new LRUCache<string, KeyRateLimit, TokenBucketRate>({

@@ -6,7 +6,7 @@ import { ClientAddressTokenBuckets } from "./address-token-buckets.ts";
 
 const routePrefixes = Object.keys(routeTable);
 
-/** Returns whether requests to a path are authenticated. Authenticated requests are limited by API key instead. */
+/** Returns whether requests to a path must be authenticated by an API key. */
 function requiresKey(path: string): boolean {
   const isAt = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
   return isAt("/openapi.full.json") || routePrefixes.some(isAt);

@@ -90,7 +90,10 @@ export async function createRateLimitLeaseStore(
   return {
     /** Returns whether Redis is connected and responds in time. */
     isUp: () => isResponding && redis.status === "ready",
-    /** Leases up to `requested` tokens. Rejects if Redis does not respond within 100 ms. */
+    /**
+     * Leases up to `requested` tokens. Rejects if Redis is not connected, returns an error, or does not respond within
+     * 100 ms.
+     */
     async acquire(
       keyId: string,
       { perSecond, burst }: TokenBucketRate,

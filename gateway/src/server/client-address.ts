@@ -17,7 +17,7 @@ const hostPattern = /^[\w.:[\]-]{1,255}$/;
  * Returns the base of absolute links, such as `https://api.example`: the public URL, or the scheme and host that the
  * client used.
  *
- * @throws `ApiError` invalid_request when the Host header is not a valid host.
+ * @throws `ApiError` invalid_request when the Host header, or a trusted X-Forwarded-Host header, is not a valid host.
  */
 export function getPublicBaseUrl(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
   if (publicUrl) return publicUrl.origin;

@@ -120,8 +120,8 @@ describe("a client", () => {
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // These requests count toward the limit of their address: the first three have a key, but their paths need no key;
-    // the fourth has no key.
+    // The next four requests count toward the limit of their address: the first three have a key, but their paths need
+    // no key; the fourth has no key.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);

@@ -25,7 +25,10 @@ export interface GatewayHonoEnv {
 export type GatewayHonoContext = Context<GatewayHonoEnv>;
 export type GatewayMiddleware = MiddlewareHandler<GatewayHonoEnv>;
 
-/** A cached API key. All requests share the same principal object, so that it is serialized only once per lookup. */
+/**
+ * A cached API key. All requests with the key share the same principal object, so that the principal is serialized only
+ * once per lookup.
+ */
 export interface CachedApiKey {
   principal: Principal;
   /** The individual rate limit of the consumer, or null for the default rate limit. */
@@ -88,7 +91,7 @@ export class GatewayRequest implements RequestIdentity {
   /**
    * The base of absolute links, such as `https://api.example`.
    *
-   * @throws `ApiError` invalid_request when the Host header is not a valid host.
+   * @throws `ApiError` invalid_request when the Host header, or a trusted X-Forwarded-Host header, is not a valid host.
    */
   get origin(): string {
     this.#origin ??= getPublicBaseUrl(this.incoming, this.#proxies);
@@ -99,7 +102,10 @@ export class GatewayRequest implements RequestIdentity {
     return getClientIpAddress(this.incoming, this.#proxies);
   }
 
-  /** The number of response bytes sent so far. Counted per connection, which sends only one response at a time. */
+  /**
+   * The number of response bytes sent so far. All bytes that the connection has sent since the request began are
+   * counted, because a connection sends only one response at a time.
+   */
   get bytesSent(): number {
     return this.#socket.bytesWritten - this.#bytesWrittenBefore;
   }

@@ -80,7 +80,10 @@ interface RawResponseSummary {
   body: unknown;
 }
 
-/** Sends bytes in several pieces. Returns all responses that arrive until the connection has been idle for a while. */
+/**
+ * Sends bytes in several pieces. Returns all responses that arrive before the connection closes or is idle for half a
+ * second (two seconds before the first response).
+ */
 function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummary[]> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -145,7 +148,7 @@ const framing = fc.constantFrom<(text: string) => [string[], string]>(
     ["transfer-encoding: chunked"],
     `${text.length.toString(16)}\r\n${text}\r\n${text === "" ? "" : "0\r\n\r\n"}`,
   ],
-  // Invalid or unusual Content-Length and Transfer-Encoding headers.
+  // Invalid or unusual Content-Length headers, Transfer-Encoding headers and chunks.
   (text) => [[`content-length: ${text.length}`, `content-length: ${text.length}`], text],
   (text) => [[`content-length: ${text.length}`, "content-length: 1"], text],
   (text) => [

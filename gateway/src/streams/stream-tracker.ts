@@ -13,7 +13,10 @@ interface StreamTrackerOptions {
   idleTimeoutMs: number;
 }
 
-/** Number of consecutive failed key lookups after which a stream ends. By then, requests with the key also fail. */
+/**
+ * Number of consecutive failed key lookups after which a stream ends. More than one, so that a short outage of accounts
+ * does not end streams.
+ */
 const maxLookupFailures = 5;
 
 export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
@@ -53,7 +56,7 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
       if (outgoing.destroyed) return;
       openStreams.set(request, 0);
       outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
-      // A change of the key between its authentication and this call did not end the stream, so check the key again.
+      // The key is checked again, because a change between its authentication and this call did not end the stream.
       void recheckKey(request);
     },
     /** Stops tracking a request after it has finished. */

@@ -13,18 +13,18 @@ export interface ThreadedBodyParserTask<Kind> {
 
 export type ThreadedBodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** Bodies of at least this size, in bytes, are parsed one at a time, so that only one thread needs a large heap. */
+/** Bodies of at least this size, in bytes, are parsed one at a time, because parsing each needs a large heap. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerThreadPool>[2] & {
-  /** Bodies up to this size, in bytes, are parsed in the calling thread, because a transfer would take longer. */
+  /** Bodies up to this size, in bytes, are parsed in the calling thread, because they block it only for about 2 ms. */
   maxInlineBytes: number;
 };
 
 /**
  * Creates a parser that parses large request bodies in worker threads, so that the parsing does not block other
- * requests. The threads run the module `./name`, relative to `moduleUrl`. The default export of this module must be
- * `createBodyParserWorkerFunction(parse)`.
+ * requests. The threads run the module with the path `name`, which is relative to `moduleUrl` and has no file
+ * extension. The default export of this module must be `createBodyParserWorkerFunction(parse)`.
  */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,

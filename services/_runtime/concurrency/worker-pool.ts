@@ -11,14 +11,20 @@ interface WorkerPoolOptions {
    * much larger than the heap ends the whole process.
    */
   heapMegabytes: number;
-  /** Minimum number of threads; 1 by default. With 0, no idle thread uses memory, but tasks wait for new threads. */
+  /**
+   * Minimum number of threads; 1 by default. With 0, every thread ends after a minute without tasks and frees its
+   * memory, but the next task waits for the start of a new thread.
+   */
   minThreads?: 0 | 1;
 }
 
 /** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
 export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThreadPool<Input, Output>>;
 
-/** Creates a pool of threads that run the default export of the module `./name`, relative to `moduleUrl`. */
+/**
+ * Creates a pool of threads that run the default export of a module. `name` is the path of the module, relative to
+ * `moduleUrl` and without file extension.
+ */
 export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
   name: string,
@@ -35,7 +41,7 @@ export function createWorkerThreadPool<Input, Output>(
     concurrentTasksPerWorker: 1,
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
-  // Prevents an uncaught error. Nothing else is needed, because the pool replaces the thread and rejects its task.
+  // Prevents an uncaught error when a thread fails without a task. If a thread fails during a task, the task rejects.
   pool.on("error", () => {});
   return {
     /**

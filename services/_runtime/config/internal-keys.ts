@@ -14,7 +14,7 @@ export interface InternalSigningKey {
   secret: string;
 }
 
-/** Returns the environment variable for the keys of a caller and a service, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
+/** Returns the name of the variable for the keys of a caller and a service, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
 export function buildInternalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }

@@ -55,8 +55,9 @@ const renamedVariables: Readonly<Record<string, string>> = {
 const reportedNames = new Set<string>();
 
 /**
- * Returns the environment with the current name in place of each former variable name. Emits one warning for each
- * former name. If both names are set, the variable with the current name applies.
+ * Returns a copy of the environment in which the value of each variable with a former name is also set under the
+ * current name. If both names have a value, the value of the current name applies. Warns once about each former name in
+ * use.
  */
 export function applyRenamedEnvironmentVariables(environment: EnvironmentVariables): EnvironmentVariables {
   const result: Record<string, string | undefined> = { ...environment };

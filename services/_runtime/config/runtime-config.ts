@@ -64,7 +64,7 @@ export const commonServiceConfigSchema = z.object({
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
   /** The encryption keys for stored data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */
   DATA_KEYS: secretKeysEnvSchema,
-  /** The maximum number of connections of this service to PostgreSQL. */
+  /** The size of each service instance's PostgreSQL connection pool. Leader election uses one more connection. */
   DATABASE_POOL: integerEnvSchema(2, 200).default(10),
   /** The prefix of all schemas, subjects and streams, so that several installations can share the same servers. */
   NAMESPACE: z
@@ -73,7 +73,7 @@ export const commonServiceConfigSchema = z.object({
     .default("pragma"),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
-  /** The maximum number of requests with an Idempotency-Key per location and day (UTC). */
+  /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
    * The maximum total size, in bytes, of the response bodies that are stored per location and day (UTC) for requests
@@ -84,12 +84,12 @@ export const commonServiceConfigSchema = z.object({
   IDEMPOTENCY_RESPONSE_MAX_BYTES: integerEnvSchema(0).default(65_536),
   /**
    * The maximum total size, in megabytes, of the request bodies in memory at the same time. The default is a quarter of
-   * the process's memory or half of its heap, whichever is less, but at most 256 megabytes.
+   * the process's memory or half of its heap, whichever is less, but at least 56 and at most 256 megabytes.
    */
   REQUEST_BODY_MEMORY_MB: integerEnvSchema(56, 65_536).optional(),
   /**
-   * The minimum number of kilobytes, after decompression, that a client must send every `BODY_RATE_WINDOW_SECONDS` if
-   * the body is larger than 64 KB. A slower request is rejected, because its body occupies memory.
+   * The minimum number of kilobytes, after decompression, that a client must send every `BODY_RATE_WINDOW_SECONDS` once
+   * more than 64 KB have arrived. A slower request is rejected, because its body occupies memory.
    */
   BODY_RATE_MIN_KB: integerEnvSchema(1, 1_024).default(32),
   BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
@@ -97,12 +97,13 @@ export const commonServiceConfigSchema = z.object({
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
   /**
    * The maximum size of the event stream, in bytes. If the stream is full, new events wait in the outboxes until older
-   * events expire after 14 days. The default is more than the live orders of one location can fill in 14 days.
+   * events expire after 14 days. The default is more than the 14 GB that the live orders of one location can
+   * fill in 14 days.
    */
   EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /**
-   * Whether this process creates its tables and the event stream. With `off`, the process waits until the `migrate`
-   * command has created them.
+   * Whether this process creates and updates its tables and the event stream. With `off`, the `migrate` command must do
+   * so, and the process waits up to a minute for the tables.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */
@@ -114,7 +115,10 @@ export const commonServiceConfigSchema = z.object({
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 
-/** The default rate limit of API keys, which the gateway enforces. The accounts service compares it with new limits. */
+/**
+ * The rate limit of API keys whose consumer has no rate limit of its own. The gateway enforces it. The accounts service
+ * also reads it, because a key must not grant a rate limit that is higher than its own.
+ */
 export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),

@@ -6,7 +6,10 @@ import { startClaimLoop } from "./claim-loop.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
 
-/** Starts a claim loop whose items are numbers in memory. Processing a number takes `workMs` milliseconds. */
+/**
+ * Starts a claim loop whose items are numbers in memory. Processing a number takes `workMs` milliseconds, and fails if
+ * the number is negative.
+ */
 function startLoop({ concurrency = 2, pollMs = 60_000, workMs = 5 } = {}) {
   const state = { due: [] as number[], done: [] as number[], active: 0, maxActive: 0, claims: 0, isUnavailable: false };
   const loop = startClaimLoop<number>({

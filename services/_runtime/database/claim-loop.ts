@@ -69,7 +69,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
     const done = processItem(item, closing.signal)
       .catch((error) => {
         log.error({ err: error }, `processing of ${name} failed`);
-        // Without a pause, an item that fails immediately would be claimed again immediately.
+        // Without a pause, an item that fails immediately could be claimed again immediately.
         return sleep(failurePauseMs, closing.signal);
       })
       .finally(() => {

@@ -3,8 +3,8 @@ import { buildPostgresConnectionOptions, computeAdvisoryLockKey, type PostgresCo
 
 /**
  * Elects one instance at a time as the leader for a role. An instance is the leader while its PostgreSQL session holds
- * the role's advisory lock. One connection outside the pool holds all locks of a service, so that the locks do not
- * occupy connections that requests need.
+ * the role's advisory lock. Each instance holds its locks in one connection outside the pool, so that the locks do
+ * not occupy connections that requests need.
  */
 export type LeaderElection = ReturnType<typeof createLeaderElection>;
 

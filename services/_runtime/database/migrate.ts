@@ -17,10 +17,11 @@ const maxWaitMs = 60_000;
  * `canMigrate`, waits until the `migrate` command has migrated the schema.
  *
  * Each migration runs once, in its own transaction. An advisory lock prevents two instances from migrating at the same
- * time. Does not change a schema that is newer than this version, because both versions use it during a rolling
- * update.
+ * time. Accepts a schema that is newer than this version, because instances of both versions use the schema during a
+ * rolling update.
  *
- * @throws `Error` when an applied migration was edited, or when the database is not ready within a minute.
+ * @throws `Error` when an applied migration was edited, when a migration fails, or when the database is not ready or
+ * not migrated within a minute.
  */
 export async function migrateOrAwaitDatabaseSchema(
   database: Database,
@@ -44,7 +45,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   const lock = computeAdvisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
-    // Disables the timeout of normal queries, because a migration or the wait for the lock can take longer.
+    // Disables the timeout of normal queries, because the wait for the lock lasts while another instance migrates.
     await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${lock}::bigint)`;
     try {

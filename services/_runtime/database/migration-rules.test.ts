@@ -18,7 +18,10 @@ const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "");
 
 const tableRenames = /\balter\s+table\s+(\w+)\s+rename\s+to\s+(\w+)\s*;/gi;
 
-/** Returns the SQL without compatible renames: of indexes, and of tables whose former name becomes a view. */
+/**
+ * Returns the SQL without compatible renames: of indexes, of tables whose former name becomes a view, and of the
+ * columns of these tables.
+ */
 function withoutCompatibleRenames(sql: string): string {
   let rest = sql.replace(/\balter\s+index\s+\w+\s+rename\s+to\s+\w+\s*;/gi, "");
   for (const [statement, formerName, name] of sql.matchAll(tableRenames)) {

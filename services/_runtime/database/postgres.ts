@@ -8,7 +8,7 @@ import type { Logger } from "../observability/logger.ts";
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
 type PostgresTypes = { bigint: number; date: Date };
 
-/** A postgres.js client that converts bigints to numbers and timestamps to `Date`. */
+/** A postgres.js client that converts bigints to numbers, and dates and timestamps to `Date`. */
 export type SqlClient = postgres.Sql<PostgresTypes>;
 export type SqlTransaction = postgres.TransactionSql<PostgresTypes>;
 /** A part of a query, such as a condition, that is inserted into another query. */
@@ -40,12 +40,12 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 
 const millisecondsPerSecond = 1000;
 
-/** The configuration of a connection to PostgreSQL. */
 export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerConnectionTlsConfig;
 
 /**
- * Returns the options of every session: TLS, a connect timeout of 5 seconds, and TCP keep-alives. With keep-alives,
- * PostgreSQL detects within 30 seconds that a process has vanished, and releases its locks.
+ * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
+ * keep-alives, PostgreSQL detects within 25 seconds that the host of a client is unreachable, and releases the client's
+ * locks.
  */
 export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };

@@ -22,7 +22,7 @@ export interface RouteDeprecation {
   successor?: string;
 }
 
-/** The users of an operation: `public` for partners and POS apps, `operator`, or `internal` for other services. */
+/** The users of an operation: partners and POS apps (`public`), operators, or the gateway and services (`internal`). */
 export type RouteAudience = "public" | "operator" | "internal";
 
 /** The scope that a principal needs for a route. Consumers of the API never receive internal scopes. */
@@ -44,7 +44,10 @@ export interface RequestBodyParser<Value, Services> {
 }
 
 const mebibyte = 1024 * 1024;
-/** The limits of bodies that `createValidatingJsonBodyParser` parses: twice as many values as typical bodies of 1 MB contain. */
+/**
+ * The limits of bodies that `createValidatingJsonBodyParser` parses. The maximum number of values is twice that of a
+ * typical body of 1 MB, the maximum size.
+ */
 const defaultJsonLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
 /** Returns a parser that validates a JSON body with a schema. If the schema is optional, the body may be missing. */
@@ -70,8 +73,9 @@ export function createValidatingJsonBodyParser<Schema extends z.ZodType>(
 }
 
 /**
- * The input of a route's handler. A class, because V8 would create a hidden class for each object literal with getters.
- * This would move the data of every request into the old generation of the heap, which is expensive to collect.
+ * The input of a route's handler. A class, because V8 would create a new hidden class for every object from a literal
+ * with getters. Hidden classes are in the old generation of the heap and refer to the getters, so that the data of
+ * every request would also move into the old generation, which is expensive to collect.
  */
 export class RouteHandlerInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
@@ -132,7 +136,7 @@ interface ResponseDocumentation {
 /** An operation of the API, with its documentation and its handler. */
 export interface RouteDefinition<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** The path in OpenAPI syntax, with a trailing slash. The route is served with and without the slash. */
+  /** The path in OpenAPI syntax. The route is served with and without a trailing slash, whichever form `path` has. */
   path: `/${string}`;
   operationId: string;
   tag: string;

@@ -6,7 +6,7 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** The fields of the request's log line. `logAndCreateErrorResponse` adds the error code. */
+  /** The fields of the request's log line. `logAndCreateErrorResponse` adds the error code and the number of issues. */
   logFields?: Record<string, unknown>;
 }
 

@@ -7,7 +7,7 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** The timeouts (in milliseconds) and the maximum header size (in bytes) of all HTTP servers in this repository. */
+/** The timeouts (in milliseconds) and the maximum header size (in bytes) of servers that `startHttpServer` starts. */
 const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,

@@ -10,9 +10,12 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 /**
  * Handles a request with an Idempotency-Key only once. A repeated request gets the stored response for 24 hours.
  *
- * First reserves the key, then handles the request. The transaction of the request's changes also stores the response,
- * so that both are committed or both are rolled back. If the response body is too large or exceeds the daily quota of
- * bytes, it is not stored. A repeated request then gets status 204, with the other headers of the response.
+ * First reserves the key, then handles the request. If the handler uses a transaction of the `database` that it
+ * receives, the same transaction also stores the response, so that the changes and the response are committed or rolled
+ * back together. Otherwise, the response is stored after the handler has finished.
+ *
+ * A response body is not stored if it is not text, is too large or exceeds the daily quota of bytes. A repeated request
+ * then gets status 204, with the headers of the response except content-type.
  *
  * Each row of `idempotent_requests` has one of two states:
  * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
@@ -65,7 +68,7 @@ export function createIdempotencyHandler(
   /** The daily quota of each location, in bytes of stored response bodies. */
   const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_MAX_BYTES_PER_DAY, unit: "bytes" };
 
-  /** Reserves a key. Returns undefined if another request has reserved the key or its response is already stored. */
+  /** Reserves a key. Returns undefined if another request holds a valid reservation or its response is still stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
     const [row] = await sql<{ reservationId: string }[]>`
       insert into idempotent_requests as existing
@@ -86,7 +89,11 @@ export function createIdempotencyHandler(
     return row && { owner, key, reservationId: row.reservationId };
   }
 
-  /** Stores the response. @throws `ApiError` idempotency_key_in_use if another request has since reserved the key. */
+  /**
+   * Stores the response and counts the key toward the daily quota.
+   *
+   * @throws `ApiError` quota_exceeded; idempotency_key_in_use if another request has since reserved the key.
+   */
   async function completeReservation(
     tx: SqlTransaction,
     { owner, key, reservationId }: KeyReservation,
@@ -118,7 +125,10 @@ export function createIdempotencyHandler(
     );
   }
 
-  /** Deletes the reservation of a failed request. If the database is unavailable, retries until the lease expires. */
+  /**
+   * Deletes the reservation of a failed request. If this fails, returns and retries every second in the background for
+   * a minute, because the lease expires within this time.
+   */
   async function releaseReservation(heldReservation: KeyReservation, attemptsLeft = leaseSeconds): Promise<void> {
     const { owner, key, reservationId } = heldReservation;
     try {

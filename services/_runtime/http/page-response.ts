@@ -23,17 +23,20 @@ export interface PageRange<Position = { at: string; id: string }> {
 
 /** The items of a page: fewer than `limit` if the list ends or if more items would exceed `PAGE_MAX_BYTES`. */
 export interface PageOfJsonItems<Position> {
-  /** The JSON of each item, unchanged from the database. */
+  /** The JSON of each item, as text or as UTF-8 bytes. */
   items: (string | Uint8Array)[];
   /** The number of items in the whole list. */
   total: number;
-  /** The position of the last item on the page, or null if the list ends with this item. */
+  /** The position of the last item on the page, or null if no further items follow. */
   last: Position | null;
 }
 
 type PagePosition = Record<string, string | number>;
 
-/** The other fields of a page token: the page index and, after a partial page, the number of its remaining items. */
+/**
+ * The fields of a page token besides the position: the index of the page that the token selects and, if that page was
+ * sent only in part, the number of items that remain.
+ */
 const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
 /** Limits how many pages of large items an API key reads concurrently, so that database connections remain free. */
@@ -81,7 +84,10 @@ async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   return createSerializedJsonResponse(200, buildDataListJson(items, fields));
 }
 
-/** A row of a list that is sorted by `created_at`. The column has millisecond precision. */
+/**
+ * A row of a list that is sorted by `created_at`. The column must have millisecond precision, because page tokens
+ * contain the time in milliseconds.
+ */
 interface ListedRow {
   id: string;
   createdAt: Date | string;

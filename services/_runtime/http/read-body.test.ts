@@ -37,7 +37,7 @@ test("rejects an unknown content encoding without reading the body", async () =>
 });
 
 describe("a slow body", () => {
-  /** Returns a stream that sends one of the chunks every `everyMs` milliseconds. */
+  /** Returns a stream that sends a chunk every `everyMs` milliseconds. If `ends` is false, it then stays open. */
   function slowStream(chunks: Uint8Array[], everyMs: number, { ends = true } = {}): ReadableStream<Uint8Array> {
     const remaining = [...chunks];
     return new ReadableStream({

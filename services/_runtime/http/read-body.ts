@@ -29,7 +29,7 @@ export async function readRequestBody(
   }: { memoryReservation: RequestBodyMemoryReservation; maxBytes?: number | undefined },
 ): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
-  // Checks the encoding before creating the stream, because an error of a stream without a reader crashes the process.
+  // Checks the encoding before creating the stream, so that a body with an unsupported encoding is not read.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
   const raw = createRequestBodyStream(incoming);

@@ -19,25 +19,22 @@ export interface RequestIdentity {
   readonly logFields?: Record<string, unknown>;
 }
 
-/** The bindings of a service's Hono app. */
 export interface ServiceHonoBindings {
-  /** The node:http request and response, or undefined if a service in the same process sent the request. */
+  /** The node:http request and response; undefined for internal requests from the same process. */
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
-  /** The trusted identity, from the gateway in this process or from a verified signature. Clients cannot set it. */
+  /** The trusted identity, from a caller in this process or from a verified signature. Clients cannot set it. */
   requestIdentity?: RequestIdentity;
 }
 
-/** The Hono context of a request to a service. */
 export type ServiceHonoContext = Context<{ Bindings: ServiceHonoBindings }>;
 
-/** Returns a request header by its lower-case name. Requests that services in this process send have no headers. */
+/** Returns a request header by its lower-case name. Internal requests from the same process have no headers. */
 export function getRequestHeader({ env }: ServiceHonoContext, name: string): string | undefined {
   const value = env.incoming?.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** The fetch function of a service's Hono app. */
 export type ServiceAppFetch = (request: Request, bindings?: ServiceHonoBindings) => Response | Promise<Response>;
 
 /** Returns the principal of requests that the gateway or a service sends to a service on its own behalf. */

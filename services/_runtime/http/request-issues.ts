@@ -34,7 +34,7 @@ export class IssueCollector implements RequestBodyIssues {
     if (error) this.addIssues({ issues: toRequestIssues(part, error, input, path), count: error.issues.length });
   }
 
-  /** Parses the part of the body at `path`. If it is invalid or too large, adds issues and returns undefined. */
+  /** Parses the part of the body at `path`. If it is invalid or exceeds `limits`, adds issues and returns undefined. */
   parsePart<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
@@ -59,13 +59,16 @@ export class IssueCollector implements RequestBodyIssues {
     this.addIssues({ issues: [{ in: "body", ...issue }], count: 1 });
   }
 
-  /** Whether the count exceeds the maximum that responses report. Validation can then stop, to save CPU time. */
+  /** Whether there are more issues than a response counts exactly. Validation can then stop, to save CPU time. */
   get hasTooManyIssues(): boolean {
     return this.count > maxCountedIssues;
   }
 }
 
-/** Returns a schema for at most `max` orders. Of each order, it keeps only the id, as a UUID. Ids must be unique. */
+/**
+ * Returns a schema for at most `max` orders with unique ids. Of each order, it keeps only the id, in lower case and
+ * without the prefix `s`; undefined if the id is not a string.
+ */
 export function createOrdersToIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
@@ -161,7 +164,7 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
   }
 }
 
-/** Returns a text with the received primitive value, or an empty string for other values and possible secrets. */
+/** Returns a text with the received value; empty for possible secrets, objects and strings of over 60 characters. */
 function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
   if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
   if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;

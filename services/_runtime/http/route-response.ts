@@ -31,7 +31,7 @@ interface EntityTagCondition {
   ifNoneMatch: string | undefined;
 }
 
-/** Returns a JSON response with an entity tag, or a 304 response if If-None-Match contains this tag. */
+/** Returns a JSON response with an entity tag, or a 304 response if If-None-Match contains this tag or `*`. */
 export function createConditionalJsonResponse(
   body: NonNullable<RouteHandlerResponse["body"]>,
   tag: EntityTagCondition,
@@ -51,7 +51,7 @@ export function createJsonResponseWithContentEtag(
   return createConditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
 }
 
-/** Returns a 304 response if If-None-Match contains the entity tag, otherwise undefined. */
+/** Returns a 304 response if If-None-Match contains the entity tag or `*`, otherwise undefined. */
 export function notModifiedResponseIfUnchanged(tag: EntityTagCondition): RouteHandlerResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
@@ -79,8 +79,9 @@ export function computeEntityTag(content: string | Uint8Array): string {
 }
 
 /**
- * Returns the entity tags in an If-Match or If-None-Match header, without quotes. `*` matches every tag. Removes the
- * `W/` that proxies add when they compress a response, because a tag identifies the content in any encoding.
+ * Returns the entity tags in an If-Match or If-None-Match header, without quotes. Returns `*`, which stands for every
+ * tag, unchanged. Removes the `W/` that proxies add when they compress a response, because a tag identifies the content
+ * in any encoding.
  */
 export function parseEntityTags(header: string | undefined): string[] {
   if (header === undefined) return [];

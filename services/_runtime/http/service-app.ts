@@ -136,7 +136,8 @@ async function handleRequest<Services>(
   if (route.scope) requireScope(scopes, route.scope);
   const { method } = hono.req;
   const isSafe = method === "GET" || method === "HEAD";
-  // Checks the limit before calling the handler, because a request must not be rejected after it has changed data.
+  // Checks the limit of unread responses before calling the handler, because a request must not be rejected after it
+  // has changed data.
   if (!isSafe) unreadResponses.requireCapacity(keyId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const senderId = getSenderId(principal);
@@ -171,7 +172,11 @@ async function handleRequest<Services>(
   }
 }
 
-/** Returns the bytes of a JSON body. @throws `ApiError` unsupported_media_type for any other content type. */
+/**
+ * Returns the bytes of a JSON body. Accepts a request without a content type.
+ *
+ * @throws `ApiError` unsupported_media_type for a content type other than JSON, and the errors of `readRequestBody`.
+ */
 async function readJsonBytes(
   hono: ServiceHonoContext,
   maxBytes: number | undefined,
@@ -212,7 +217,7 @@ async function parseRouteInput<Services>(
   return { params, query, body };
 }
 
-/** Returns the first value of each query parameter. Ignores repeated parameters. */
+/** Returns the first value of each query parameter. Ignores the other values of a repeated parameter. */
 function parseQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) query[name] ??= value;
@@ -240,7 +245,10 @@ function requireScope(granted: readonly string[], scope: RouteScope): void {
   }
 }
 
-/** Returns the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. */
+/**
+ * Returns the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and, if the route has a
+ * successor, `Link`.
+ */
 function buildDeprecationHeaders({ deprecated, sunset, successor }: RouteDeprecation): Record<string, string> {
   return {
     deprecation: `@${Date.parse(deprecated) / 1000}`,

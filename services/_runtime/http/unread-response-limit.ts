@@ -6,13 +6,13 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
   keyId: string;
-  /** Whether an error may replace the response. False if the request has changed data. */
+  /** Whether an error may replace the response. False if the request may have changed data. */
   canReject: boolean;
-  /** The node:http response. Undefined for requests of services in this process, which read responses immediately. */
+  /** The node:http response. Undefined for internal requests from this process, whose senders read it immediately. */
   outgoing: ServerResponse | undefined;
 }
 
-/** Responses up to this size, in bytes, are sent immediately and are not counted. */
+/** Bodies up to this size are not counted. The size is in bytes, or in characters if the body is text. */
 const minTrackedBytes = 256 * 1024;
 
 /** Limits the total size of large responses that are in memory because clients have not yet read them. */
@@ -36,9 +36,10 @@ export class UnreadResponseLimiter {
   }
 
   /**
-   * Counts a large response until the client has read it or disconnects.
+   * Counts a large response, unless it is a stream, until the client has read it or disconnects.
    *
-   * @throws `ApiError` rate_limited or overloaded if the response exceeds a limit and `canReject` is true.
+   * @throws `ApiError` rate_limited or overloaded if `canReject` is true, and the response and the other unread
+   * responses together exceed a limit.
    */
   trackResponse({ body }: RouteHandlerResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;

@@ -18,7 +18,7 @@ export function joinJsonArray(items: string[]): string {
 
 const comma = Buffer.from(",");
 
-/** Returns the JSON of an object with the member `data`, an array of `items`, and then the other members. */
+/** Returns the JSON of an object with the member `data`, an array of `items`, and then at least one other member. */
 export function buildDataListJson(items: (string | Uint8Array)[], otherMembers: object): Buffer {
   const parts: Uint8Array[] = [Buffer.from('{"data":[')];
   for (const [index, item] of items.entries()) {

@@ -3,13 +3,13 @@ import type { RequestBodyIssues } from "./body-issues.ts";
 
 /** The limits of a JSON body. They limit the memory for parsing, so values of unknown fields also count. */
 export interface JsonLimits {
-  /** Maximum number of values: every object member and array item counts, and so does every object and array. */
+  /** Maximum number of object members and array items together. Each empty object or array counts as one more. */
   values: number;
   /** Maximum number of objects and arrays. */
   containers: number;
 }
 
-/** Maximum number of different member names. A body with many names takes up to 100 times longer to parse. */
+/** Maximum number of different member names. A body with more can take up to 100 times longer to parse. */
 const maxMemberNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
@@ -19,8 +19,8 @@ const openingBrackets = [0x7b, 0x5b];
 const whitespaceBytes = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
- * Returns an issue if a JSON text exceeds the limits in `max`, otherwise undefined. Counts values without parsing: each
- * comma and each opening bracket counts as a value, even within strings.
+ * Returns an issue if a JSON text exceeds the limits in `max` or has too many different member names, otherwise
+ * undefined. Counts values without parsing: each comma and each opening bracket counts as a value, even within strings.
  */
 export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): RequestBodyIssues | undefined {
   // Uses a Buffer, because `Buffer.indexOf` is several times as fast as `Uint8Array.indexOf`.

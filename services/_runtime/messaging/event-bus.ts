@@ -36,7 +36,7 @@ export type EventBus = ReturnType<typeof createEventBus>;
 export interface InstanceNotifier {
   /** Publishes a notification. Never throws. If there is no connection to NATS, the notification is lost. */
   publish(locationId: string, text: string): void;
-  /** Calls `listener` for each notification from all instances, including this one, until the process ends. */
+  /** Calls `listener` for each notification from all instances, including this one, until the event bus is closed. */
   subscribe(listener: (locationId: string, text: string) => void): void;
 }
 
@@ -106,7 +106,10 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: BusEventType) => `${config.NAMESPACE}.${type}.>`,
-    /** Creates the notifier of a topic. The hyphen in its subject excludes notifications from the event stream. */
+    /**
+     * Creates the notifier of a topic. Its subjects begin with `<namespace>-signals`, because the event stream stores
+     * every message whose subject begins with `<namespace>.`.
+     */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
       return {
@@ -160,8 +163,9 @@ export function isStreamOrConsumerNotFound(error: unknown): boolean {
 }
 
 /**
- * Returns the servers, credentials and TLS options in a URL such as `tls://user:password@host:4222,host:4223`. Passes
- * the paths of PEM files instead of their contents, so that renewed files are read for each new connection.
+ * Returns the servers and credentials in a URL such as `tls://user:password@host:4222,host:4223` and, for `tls://`, the
+ * TLS options. These contain the paths of PEM files instead of their contents, so that renewed files are read for each
+ * new connection.
  */
 function buildConnectionOptions({
   NATS_URL: url,

@@ -25,9 +25,9 @@ const batchSize = 64;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
- * Maximum number of messages that are ready for each concurrent handler. More than one, so that messages of several
- * locations are in memory and one location with many messages does not delay the others. Limited, so that further
- * messages stay in the stream for other instances.
+ * While this many messages per concurrent handler are ready, the consumer reads no further batch. More than one, so
+ * that messages of several locations are in memory and one location with many messages does not delay the others.
+ * Limited, so that further messages stay in the stream for other instances.
  */
 const maxReadyPerHandler = 4;
 const maxHeldMessages = 5_000;
@@ -35,8 +35,9 @@ const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
  * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
- * while the process is down. An event is acknowledged only after its handler has committed. Handlers are shared fairly
- * between locations. For each subject, the event with the highest revision is handled first.
+ * while the process is down. An event is acknowledged only after its handler has committed or the event is stored as a
+ * dead letter. Handlers are shared fairly between locations. If events have revisions, the waiting event with the
+ * highest revision of a subject is handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
   const { subscription, log } = options;
@@ -48,7 +49,10 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, JsMsg>();
-  /** The messages that are waiting for a handler, by subject. Each list ends with the highest revision. */
+  /**
+   * The messages that are waiting for a handler, by subject. Each list ends with the highest revision. If events have
+   * no revisions, each message is in a list of its own.
+   */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;

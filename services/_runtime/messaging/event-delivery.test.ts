@@ -16,7 +16,7 @@ import { writeEventToOutbox } from "./outbox.ts";
 
 type LocationUpdated = BusEventData<"location.updated">;
 
-/** The function that the handler calls before it changes data. Each test sets it. */
+/** The function that the handler calls before it changes data. It does nothing unless a test replaces it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
 const listenerService = createTestLocationEventConsumer((data) => beforeEffect(data));

@@ -134,7 +134,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     });
   }
 
-  /** Deletes the dead letters about the event's subject, up to the event's revision. */
+  /** Deletes the dead letters about the event's subject, up to the event's revision, if the event has one. */
   async function removeOutdatedDeadLetters({ subject, data }: EventEnvelope): Promise<void> {
     const revision = subscription.hasRevisions && readEventRevision(data);
     if (revision) await deleteSupersededDeadLetters(sql, { subscription: subscription.type, subject, revision });
@@ -154,7 +154,7 @@ export function readEventRevision(data: unknown): number | undefined {
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;
 }
 
-/** Runs an action on a message. Ignores connection errors, because JetStream then redelivers the message anyway. */
+/** Runs an action on a message. Ignores errors, because JetStream redelivers an unacknowledged message anyway. */
 export function runIgnoringMessageAckErrors(action: () => void): void {
   try {
     action();

@@ -25,7 +25,7 @@ interface PushedTill {
   revision: number;
 }
 
-/** The event handler of the test service. Each test sets it. */
+/** The event handler of the test service. It does nothing unless a test replaces it. */
 let handle: (data: PushedTill) => Promise<void>;
 /** The tills for which the handler was called, in the sequence of the calls. */
 let begunTills: PushedTill[];

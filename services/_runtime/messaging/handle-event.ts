@@ -15,7 +15,8 @@ export interface EventHandlingOptions<Services> {
 /**
  * Handles one event for one subscription, unless it has already been handled.
  *
- * @returns true if this call applied the event's changes, or false if the event had already been handled.
+ * @returns true if this call applied the event's changes; false if the event had already been handled or the handler
+ * made no changes.
  * @throws `PermanentEventError` when the event's data does not match this version's schema.
  */
 export async function handleEventOnce<Services>(

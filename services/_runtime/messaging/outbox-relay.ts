@@ -33,7 +33,10 @@ const maxBatchBytes = 8 * 1024 * 1024;
 /** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
-/** Milliseconds without the stream's acknowledgment of an event after which the event is resent with the same id. */
+/**
+ * Milliseconds to wait for the stream's acknowledgment of an event. Without it, the event stays in the outbox and is
+ * sent again, with the same id.
+ */
 const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
@@ -67,12 +70,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
-    // Creates the stream if it does not exist, because a missing stream is the usual reason for rejected events.
+    // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
     await bus.ensureStream();
     throw lastPublishError;
   }
 
-  /** Publishes an event. Uses its id as the message id, so that the stream ignores an event that is sent twice. */
+  /** Publishes an event. Its id is the message id, so that the stream ignores repetitions within two minutes. */
   async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };

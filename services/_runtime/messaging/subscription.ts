@@ -12,7 +12,8 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   context: RequestContext;
   /**
    * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
-   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`.
+   * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`, so that the
+   * transaction is short.
    */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
@@ -22,7 +23,7 @@ interface SubscriptionOptions {
   concurrency: number;
   /**
    * Whether events contain the revision of their subject. If so, each instance handles only one event of a location at
-   * a time, and handles the highest revision of a subject first. It then deletes the dead letters of lower revisions.
+   * a time, and handles the highest revision of a subject first. It then deletes the dead letters up to this revision.
    */
   hasRevisions: boolean;
   /**

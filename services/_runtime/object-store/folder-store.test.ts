@@ -107,7 +107,7 @@ test.each([
   expect(() => createObjectStore(url)).toThrow(TypeError);
 });
 
-/** Creates a read-only folder `closed`. Then runs `act` without root permissions, as root can write to every folder. */
+/** Creates a read-only folder `closed`. Then runs `act` without root permissions: root can write to any folder. */
 async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   await chmod(folder, 0o755);
   await mkdir(join(folder, "closed"), { mode: 0o555 });

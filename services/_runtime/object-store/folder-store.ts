@@ -18,14 +18,17 @@ const leftoverAgeMs = 3_600_000;
 /** Limits the cache of flushed folders to about 20 MB. An evicted folder is flushed again, which is harmless. */
 const maxRememberedFolders = 100_000;
 
-/** The codes of errors for keys that are too long or are a folder of another key. A retry would fail again. */
+/**
+ * The codes of errors for keys that are too long, or that conflict with another key because one of them is a folder of
+ * the other (`a` and `a/b`). A retry would fail again.
+ */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /**
- * Creates an object store in a folder, with one file per key. Other users of the system can neither read nor list the
- * files. Several processes of one user can share the folder. At the start, temporary files that are older than an hour
- * are deleted, because they are left over from crashes.
+ * Creates an object store in a folder, with one file per key. Other users of the system cannot access the files and
+ * folders that the store creates. Several processes of one user can share the folder. At the start, temporary files
+ * that are older than an hour are deleted, because they are left over from crashes.
  */
 export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
@@ -37,9 +40,9 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     .catch(() => {});
 
   /**
-   * Creates a folder and its parents, accessible only to this user, so that they survive a power failure. Flushes each
-   * folder's parent at the first use of the folder, even if the folder exists, because another process may have created
-   * the folder without flushing yet.
+   * Creates a folder and its parents, accessible only to this user. To make them survive a power failure, flushes each
+   * folder's parent at the first use of the folder. Does this even if the folder exists, because another process may
+   * have created the folder and not flushed the parent yet.
    */
   async function createDurableFolder(path: string): Promise<void> {
     if (flushedFolders.has(path)) return;
@@ -47,8 +50,8 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
     for (let current = path; ; current = dirname(current)) {
       await flushFolder(dirname(current)).catch((error) => {
-        // Ignores missing access to the parent of an existing root, because the process that created the root has
-        // already flushed the parent.
+        // Ignores missing access to the parent of an existing root. Without this access, no process of the store can
+        // create the root, so an operator created it earlier, and the parent need not be flushed now.
         if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getSystemOrS3ErrorCode(error)))
           throw error;
       });
@@ -76,7 +79,10 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     await flushFolder(dirname(path));
   }
 
-  /** Runs `work`, which creates folders if needed. If a folder was deleted meanwhile, runs `work` once more. */
+  /**
+   * Runs `work`, which creates missing folders except those in `flushedFolders`. If one of these was deleted, clears
+   * `flushedFolders` and runs `work` once more, so that it creates all missing folders.
+   */
   async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -87,7 +93,10 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /** Returns whether the store's folder exists. If not, its volume may be unmounted, so no object counts as missing. */
+  /**
+   * Returns whether the folder for temporary files exists. If not, the volume of the store may be unmounted, so no
+   * object counts as missing.
+   */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(
@@ -149,7 +158,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   }
 }
 
-/** Flushes the directory entries of a folder, so that files that were moved into it survive a power failure. */
+/** Flushes the directory entries of a folder, so that its new files and folders survive a power failure. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {

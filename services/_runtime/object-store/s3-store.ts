@@ -36,15 +36,18 @@ export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
 /** The timeouts of S3 requests, in milliseconds. */
 export interface S3Timeouts {
   connectMs: number;
-  /** The maximum time from the start of an attempt to the response headers. Larger uploads get additional time. */
+  /**
+   * The maximum time from the start of an attempt to the response headers. For an upload, time is added in proportion
+   * to the size of the object.
+   */
   responseMs: number;
-  /** The maximum time between two parts of the response body. Also includes the time that the reader needs. */
+  /** The maximum time between two parts of the response body, including the time that the reader takes for a part. */
   idleMs: number;
   checkMs: number;
 }
 
 const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
-/** The assumed minimum upload rate, in bytes per millisecond. It determines the additional time for large uploads. */
+/** The assumed minimum upload rate, in bytes per millisecond. It determines the additional time for an upload. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
 /** Maximum number of connections per host. Further requests wait. Their response timeout includes this wait. */
@@ -52,7 +55,8 @@ const maxS3Connections = 64;
 
 /**
  * Creates an object store in an existing bucket of S3 or of a compatible server. The credentials must allow reading,
- * writing, deleting and listing, because S3 reports a missing object as AccessDenied if listing is not allowed.
+ * writing and deleting objects. They must also allow listing, because S3 otherwise reports a missing object as
+ * AccessDenied.
  */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
@@ -65,8 +69,10 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   }
 
   /**
-   * Converts an S3 error to an error of the store. Errors that an operator must fix, such as wrong credentials, become
-   * `ObjectStoreUnavailableError`, so that the caller retries until they are fixed.
+   * Converts an S3 error to an error of the store. NoSuchKey becomes `ObjectNotFoundError`. `TypeError` and
+   * EntityTooLarge remain unchanged, because a retry would fail again. All other errors become
+   * `ObjectStoreUnavailableError`, even if an operator must fix them (such as wrong credentials), so that the caller
+   * retries until they are fixed.
    */
   function toStoreError(key: string, error: unknown): unknown {
     if (getSystemOrS3ErrorCode(error) === "NoSuchKey") return new ObjectNotFoundError(key);

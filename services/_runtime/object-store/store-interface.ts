@@ -5,10 +5,14 @@ import type { Readable } from "node:stream";
  * at most 500 characters. Because keys can be file paths, a key must not be a folder of another key (`a` and `a/b`),
  * and keys must not differ only in case.
  *
- * All functions throw `TypeError` for an invalid key, and `ObjectStoreUnavailableError` when the store is unusable.
+ * Functions with a key throw `TypeError` for an invalid key. All functions except `close` throw
+ * `ObjectStoreUnavailableError` when the store is unusable.
  */
 export interface ObjectStore {
-  /** Stores an object durably and atomically, even if the process crashes. Storing the same bytes again is allowed. */
+  /**
+   * Stores an object. After this resolves, the object survives a crash. If the process crashes earlier, no partial
+   * object remains. Storing the same bytes again is allowed.
+   */
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
@@ -36,14 +40,14 @@ export class ObjectNotFoundError extends Error {
   }
 }
 
-/** Returns undefined for `ObjectNotFoundError` and rethrows all other errors. Use as `catch` handler. */
+/** Returns undefined for `ObjectNotFoundError` and rethrows all other errors. Use it as a `catch` handler. */
 export function ignoreObjectNotFound(error: unknown): undefined {
   if (!(error instanceof ObjectNotFoundError)) throw error;
 }
 
 /**
- * The error for a store that currently cannot be used, because of the network, a 5xx response, a full or failing disk,
- * or rejected credentials. A retry can succeed later. `cause` is the original error.
+ * The error for a store that currently cannot be used, for example because of the network, a 5xx response, a full or
+ * failing disk, or rejected credentials. A retry can succeed later. `cause` is the original error.
  */
 export class ObjectStoreUnavailableError extends Error {
   override readonly name = "ObjectStoreUnavailableError";
@@ -57,7 +61,7 @@ const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
 /**
  * Returns whether a text is a valid object key. Keys consist of segments of `A-Z a-z 0-9 . _ -`, separated by slashes.
- * A segment must not be `.` or `..`.
+ * A segment must not be `.` or `..`. A key has at most 500 characters, and a segment at most 255.
  */
 export function isObjectStoreKey(text: string): boolean {
   return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
@@ -73,7 +77,7 @@ function isSegment(segment: string): boolean {
   return segmentPattern.test(segment) && segment.length <= maxSegmentLength && segment !== "." && segment !== "..";
 }
 
-/** Returns the code of a system error (such as `ENOSPC`) or of an S3 error (such as `NoSuchKey`). */
+/** Returns the code of a system error (such as `ENOSPC`), or the name of any other error (such as S3's `NoSuchKey`). */
 export function getSystemOrS3ErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;

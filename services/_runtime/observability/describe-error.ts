@@ -1,4 +1,4 @@
-/** Returns the messages of an error and its causes, outermost first, as one line for operators. */
+/** Returns the names and messages of an error and of up to four causes, outermost first, as one text for operators. */
 export function describeErrorChain(error: unknown): string {
   const parts: string[] = [];
   for (let err = error; err !== undefined && parts.length < 5; err = err instanceof Error ? err.cause : undefined) {

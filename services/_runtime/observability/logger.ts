@@ -25,7 +25,10 @@ const redactedText = "[redacted]";
 /** The maximum depth of nested fields in which secrets are redacted. */
 const maxRedactionDepth = 3;
 
-/** Creates the logger of a process. It writes JSON lines to standard output and redacts secrets. */
+/**
+ * Creates the logger of a process. It writes JSON lines to `destination`, by default standard output, and redacts
+ * secrets and personal data.
+ */
 export function createLogger({
   name,
   level,
@@ -51,8 +54,9 @@ export function createLogger({
 }
 
 /**
- * Logs each entry on its own line, with the same output as `log.info(entry, message)`. Takes only a quarter of the CPU
- * time of `log.info`. This matters because every request is logged.
+ * Logs each entry on its own line, with the same output as `log.info(entry, message)`, except that `Error` objects
+ * lose their message and stack. Takes only a quarter of the CPU time of `log.info`. This matters because every request
+ * is logged.
  */
 export function writeLogEntryBatch(log: Logger, entries: object[], message: string): void {
   if (entries.length === 0 || !log.isLevelEnabled("info")) return;
@@ -64,8 +68,8 @@ export function writeLogEntryBatch(log: Logger, entries: object[], message: stri
 }
 
 /**
- * Returns the fields of a log line with all secrets replaced. Returns the same object if it contains no secrets,
- * because copying the fields would take longer than writing the line.
+ * Returns the fields of a log line, with secrets and personal data replaced down to `maxRedactionDepth`. Returns the
+ * same object if it contains none, because copying the fields would take longer than writing the line.
  */
 function redactSecrets<Fields extends object>(fields: Fields): Fields {
   return replaceNestedFieldsByName(fields, redactedFields, redactedText, maxRedactionDepth) as Fields;

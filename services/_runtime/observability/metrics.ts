@@ -92,7 +92,7 @@ export function createPrometheusMetrics() {
     ): void {
       observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
-    /** Registers a counter. The exporter appends `_total` to its name. */
+    /** Registers a counter. The exporter appends `_total` to the counter's name. */
     observeCounter(name: string, description: string, read: () => number): void {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
     },
@@ -115,7 +115,10 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   }
 }
 
-/** The sampling interval of the event loop delay, in milliseconds. It is subtracted from the measured delays. */
+/**
+ * The sampling interval of the event loop delay, in milliseconds. It is subtracted from the measured delays, because
+ * they include it.
+ */
 const samplingIntervalMs = 100;
 
 /** Registers the metrics of the process: event loop delay and utilization, CPU time, memory and start time. */

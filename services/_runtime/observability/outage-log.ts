@@ -4,7 +4,7 @@ const repeatIntervalMs = 5 * 60 * 1000;
 
 export type OutageLog = ReturnType<typeof createOutageLog>;
 
-/** Creates a log of outages: the start, a reminder every 5 minutes, and the end. Does not log every failure. */
+/** Creates a log of outages: the start, the end, and in between at most one failure every 5 minutes as a reminder. */
 export function createOutageLog(log: Logger, description: string) {
   let since: number | undefined;
   let lastLoggedAt = 0;

@@ -11,7 +11,7 @@ import {
 /** The context of the request or event that is being handled: its id, its span and its log fields. */
 export class RequestContext {
   readonly requestId: string;
-  /** The span of the request or event. While tracing is off, the span is not recorded. */
+  /** The span of the request or event. It is recorded only if tracing is on and the sampler selected the trace. */
   readonly span: Span;
   /** The fields of the log line of this request or event. */
   readonly logFields: Record<string, unknown>;

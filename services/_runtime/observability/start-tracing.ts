@@ -4,7 +4,7 @@ import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { setTracer } from "./tracing.ts";
 
 const tracingConfig = z.object({
-  /** The URL to which spans are sent, such as `http://collector:4318`. If no endpoint is set, tracing is off. */
+  /** The base URL of the collector, such as `http://collector:4318`. If neither endpoint is set, tracing is off. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
@@ -16,9 +16,10 @@ const tracingConfig = z.object({
 });
 
 /**
- * Starts tracing if an endpoint is configured. Sends the spans of this process in batches with OTLP (HTTP, protobuf).
- * Without an endpoint, the OpenTelemetry SDK is not loaded. The SDK also reads other environment variables, such as
- * OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_BSP_*.
+ * Starts tracing if an endpoint is configured and OTEL_SDK_DISABLED is not true. Sends the spans of this process in
+ * batches with OTLP (HTTP, protobuf). The SDK for tracing, which is loaded only if tracing starts, also reads other
+ * environment variables, such as OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and
+ * OTEL_BSP_*.
  *
  * @returns an object with `stop`, which sends the remaining spans and stops tracing.
  */

@@ -52,9 +52,9 @@ export function startUnrecordedSpan(traceparent: string | null | undefined): Spa
 }
 
 /**
- * Starts a span for a client's request. The span has the client's trace id, so that the client can find the span. The
- * sampler decides whether to record the span, as for a new trace. If the client's sampled flag or trace id decided,
- * clients could cause every request to be recorded, at the operator's cost.
+ * Starts a span for a client's request. The span has the trace id in the client's `traceparent`, so that the client can
+ * find the span. Unless clients are trusted, the sampler decides whether to record the span, as for a new trace. If the
+ * client's sampled flag or trace id decided, clients could cause every request to be recorded, at the operator's cost.
  */
 export function startIncomingRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
@@ -86,7 +86,10 @@ function createUnrecordedSpan(parent: SpanContext | null): Span {
   return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
 }
 
-/** Returns up to 32 random hex digits. Uses UUIDs, because Node generates UUIDs faster than other random values. */
+/**
+ * Returns `digits` random hex digits. `digits` must be at most 32, the length of a UUID. Uses UUIDs, because Node
+ * generates UUIDs faster than other random values.
+ */
 function randomHex(digits: number): string {
   return randomUUID().replaceAll("-", "").slice(-digits);
 }

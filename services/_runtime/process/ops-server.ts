@@ -10,7 +10,10 @@ import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
-  /** The token for all requests except health and metrics. If undefined, only this machine may send such requests. */
+  /**
+   * The token for all requests except health and metrics. If undefined, only this machine may send such requests, and
+   * there is no queue board.
+   */
   token: string | undefined;
   metrics: PrometheusMetrics;
   components: () => ComponentOpsInterface[];
@@ -32,7 +35,7 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
       ((await deadLetters?.list()) ?? []).map((deadLetter) => {
-        // `parkedAt` is the former name of this field, which the `ops` command of the previous release requires.
+        // `parkedAt` is the former name of `deadLetteredAt`. The `ops` command of the previous release requires it.
         return { service, ...deadLetter, parkedAt: deadLetter.deadLetteredAt };
       }),
     );
@@ -90,7 +93,7 @@ function readCredential({ req }: Context): string {
   return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
 }
 
-/** The operator interface of a component of the process: a service or the gateway. */
+/** The operator interface of a component of the process, such as a service or the gateway. */
 export interface ComponentOpsInterface {
   name: string;
   /** The checks of required dependencies. While a check rejects, the process is not ready. */
@@ -104,7 +107,7 @@ export interface ComponentOpsInterface {
   };
   /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
-  /** Additional routes for operators. Their paths begin with the component's name. */
+  /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */
   opsRoutes?: Hono;
 }
 

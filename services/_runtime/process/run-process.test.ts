@@ -11,7 +11,7 @@ afterEach(() => {
   child?.kill("SIGKILL");
 });
 
-/** Starts a process, which then executes the code `work`. Returns the exit code and the output of the process. */
+/** Starts a process, which then executes the code `work`. Returns the exit code and the standard output. */
 async function runProgram(work: string): Promise<{ code: number | null; output: string }> {
   const program = `
     import { runProcessUntilSignal } from ${JSON.stringify(runProcessUrl)};

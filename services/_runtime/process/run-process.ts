@@ -46,7 +46,8 @@ const shutdownTimeoutMs = 30_000;
 
 /**
  * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, and starts the server for
- * operators. At the end, stops the components in reverse sequence. Exits with code 1 when a component cannot start.
+ * operators. At the end, stops the components in reverse sequence. Exits with code 1 when a component cannot start, or
+ * after an uncaught error.
  */
 export async function runProcessUntilSignal(
   name: string,
@@ -101,7 +102,7 @@ export async function runProcessUntilSignal(
   process.on("unhandledRejection", (reason) => {
     // Database drivers send queries themselves, such as for the data types on every new PostgreSQL connection. They do
     // not handle rejections of these queries when the server disappears. The process can continue, because the caller
-    // that waits for the connection also gets the error and retries.
+    // that waits for the connection also gets the error and handles it.
     if (isTransient(reason)) {
       log.error({ err: reason }, "unhandled transient rejection");
       return;

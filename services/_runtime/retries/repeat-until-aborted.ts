@@ -2,7 +2,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { OutageLog } from "../observability/outage-log.ts";
 import { computeRetryDelayMs } from "./transient-error.ts";
 
-/** Repeats `work` until the signal is aborted. After each failure, waits longer, up to 2 seconds. */
+/** Repeats `work` until the signal is aborted. Waits longer after each consecutive failure, up to 2 seconds. */
 export async function repeatWithBackoffUntilAborted(
   signal: AbortSignal,
   outageLog: OutageLog,

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
 
-/** An error with a temporary cause. The caller retries the operation until it succeeds. */
+/** An error with a temporary cause. The caller should retry the operation. */
 export class TransientError extends Error {}
 
 /** The error for an event that can never be handled. The event immediately becomes a dead letter. */
@@ -11,7 +11,7 @@ export class PermanentEventError extends Error {}
 const transientSqlStateClasses = ["08", "53", "57", "58"];
 /**
  * The SQLSTATEs for a serialization failure, a deadlock, an unavailable lock, a read-only transaction (after the
- * primary became a replica), a session that was idle for too long, and a cached plan that is invalid after a migration.
+ * primary became a replica), a transaction that was idle for too long, and a cached plan that a migration invalidated.
  */
 const transientSqlStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
 const transientErrorCodes = new Set([

@@ -24,7 +24,7 @@ export function generateApiKey(): { key: string; prefix: string; hash: string } 
   return { key, prefix: key.slice(0, shownPrefixLength), hash: hashApiKey(key) };
 }
 
-/** Returns whether a credential has the format of an API key and a valid checksum. Does not check its existence. */
+/** Returns whether a credential has the format of an API key and a valid checksum, not whether the key exists. */
 export function isWellFormedApiKey(credential: string): boolean {
   const [, random, checksum] = apiKeyPattern.exec(credential) ?? [];
   return random !== undefined && computeChecksum(random) === checksum;

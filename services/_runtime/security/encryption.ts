@@ -7,8 +7,9 @@ export type Encryption = ReturnType<typeof createEncryption>;
 const cipher = "aes-256-gcm";
 
 /**
- * Returns functions that encrypt and decrypt with AES-256-GCM, in the format `key.iv.tag.text`. To allow key rotation,
- * they encrypt with the first key and decrypt with any key.
+ * Returns functions that encrypt and decrypt with AES-256-GCM. An encrypted text has the format
+ * `keyId.iv.tag.ciphertext`. To allow key rotation, `encrypt` uses the first key, and `decrypt` uses the key with
+ * the id in the encrypted text.
  */
 export function createEncryption(keys: CommonServiceConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));

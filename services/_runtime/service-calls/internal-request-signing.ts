@@ -13,7 +13,10 @@ import { createCallingServicePrincipal, type RequestIdentity } from "../http/req
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 
-/** The headers that a request must not repeat. With repeated values, the identity of the caller would be ambiguous. */
+/**
+ * The headers that a request must not repeat. Otherwise it would be ambiguous which of the values determine the
+ * principal, request id, trace and origin.
+ */
 const nonRepeatableHeaders = [
   "host",
   "x-forwarded-host",
@@ -30,7 +33,7 @@ const signatureLifetimeSeconds = 60;
 interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
   method: string;
   target: string;
-  /** The client's principal in requests that the gateway forwards, or undefined in a service's own requests. */
+  /** The client's principal in requests that the gateway forwards, or undefined in the caller's own requests. */
   principal?: Principal;
 }
 
@@ -93,10 +96,10 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
 
   /**
    * Verifies a request and returns its identity. The principal is the client for requests that the gateway forwards,
-   * and the calling service for other requests.
+   * and the caller for the caller's own requests.
    *
-   * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when a
-   * header that identifies the caller is repeated.
+   * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when
+   * one of `nonRepeatableHeaders` is repeated.
    */
   return (incoming: IncomingMessage): RequestIdentity => {
     const { method = "", url = "", headers, headersDistinct } = incoming;
@@ -115,7 +118,8 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
     }
     return {
-      // Only the gateway may send the principal of a client. The principal of any other caller is the caller itself.
+      // Only the gateway may send the principal of a client. In all other requests, including the gateway's own, the
+      // principal is the caller itself.
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)

@@ -11,14 +11,14 @@ import type { ServiceRegistry } from "./service-registry.ts";
 
 /** Returns the schema of the `locationId` query parameter. */
 export const locationIdQueryParameter = (
-  description = "ID of the location whose data is returned. Defaults to the API key's location. Other locations require the scope `locations:any`.",
+  description = "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
 ) => z.guid().optional().meta({ description });
 
 /**
  * Returns the id of the requested location, or of the API key's location if the request contains no location.
  *
- * @throws `ApiError` location_forbidden when the key has another location and lacks the scope `locations:any`;
- * invalid_request when neither the request nor the key has a location.
+ * @throws `ApiError` location_forbidden when the requested location is not the key's location and the key lacks the
+ * scope `locations:any`; invalid_request when neither the request nor the key has a location.
  */
 export function resolveAuthorizedLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
@@ -35,7 +35,11 @@ export function resolveAuthorizedLocationId(principal: Principal, requestedId: s
   return locationId;
 }
 
-/** Returns the id of the only location whose data a key can read, or null if it can read the data of all locations. */
+/**
+ * Returns the id of the only location whose data a key can read, or null if the key can read the data of all locations.
+ *
+ * @throws `ApiError` location_forbidden when the key has neither a location nor the scope `locations:any`.
+ */
 export function getReadableLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
   if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });
@@ -86,8 +90,8 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
 /**
  * Returns the requested location. If the request contains no location, returns the location of the API key.
  *
- * @throws `ApiError` location_forbidden; location_not_found; invalid_request when neither the request nor the key has a
- * location.
+ * @throws `ApiError` location_forbidden; location_not_found; service_unavailable when accounts is unavailable;
+ * invalid_request when neither the request nor the key has a location.
  */
 export async function resolveRequestedLocation(
   principal: Principal,

@@ -61,7 +61,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     registerLocalService: (service: ServiceName, fetch: ServiceAppFetch) => void localServices.set(service, fetch),
     /** Returns the fetch function of a service in this process, or undefined if the service runs in another process. */
     findLocalService: (service: ServiceName) => localServices.get(service),
-    /** Sends an internal GET request. @throws `ApiError` service_unavailable when the request fails or times out. */
+    /**
+     * Sends an internal GET request and returns the response, whatever its status.
+     *
+     * @throws `ApiError` service_unavailable when there is no response, for example because of a timeout.
+     */
     async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
       const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
       const signal = AbortSignal.timeout(timeoutMs);
@@ -87,7 +91,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   };
 }
 
-/** Returns the error for requests to an unavailable service. */
+/** Returns the error for requests to an unavailable service. By default, the cause is that no URL is configured. */
 export function createServiceUnavailableError(service: ServiceName, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
     detail: `The ${service} service is unavailable. The request changed nothing. Retry shortly.`,

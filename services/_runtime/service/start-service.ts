@@ -35,7 +35,10 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
   return `${namespace}_${name.replaceAll("-", "_")}`;
 }
 
-/** Starts a service: reads its configuration, migrates its schema, creates its resources and starts its consumers. */
+/**
+ * Starts a service: reads its configuration, migrates its schema (or waits until another process has migrated it),
+ * creates its resources, and starts its outbox relay, consumers and periodic tasks.
+ */
 export async function startService(
   definition: AnyServiceDefinition,
   { environment, log: processLog, metrics, registry }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },

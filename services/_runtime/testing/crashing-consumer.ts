@@ -8,7 +8,7 @@ import { defineService } from "../service/define-service.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** Handles an event for half a second. Prints its start and end. Kills the process if the event's legacyId is 666. */
+/** Handles an event for half a second. Prints `begin` and `end`. Before `end`, kills the process if legacyId is 666. */
 async function handle({ locationId, legacyId }: BusEventData<"location.updated">): Promise<void> {
   process.stdout.write(`begin ${locationId}\n`);
   await sleep(500);

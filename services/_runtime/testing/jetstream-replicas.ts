@@ -28,7 +28,7 @@ export function getJetStreamReplicaStatus(servers: string[], stream: string): Pr
   });
 }
 
-/** Rejects if the servers have not yet elected a leader. */
+/** Rejects if the servers cannot be reached or have not yet elected a leader of the cluster. */
 export function assertNatsClusterHasLeader(servers: string[]): Promise<boolean> {
   return withJetStreamManager(servers, async (manager) => (await manager.getAccountInfo()).limits !== undefined);
 }

@@ -162,7 +162,10 @@ export function defineObjectStoreConformanceTests(openStore: () => ObjectStore):
   test("passes its check", () => withStore((store) => store.check()));
 }
 
-/** Expects all functions of a store to reject with `ObjectStoreUnavailableError` within `withinMs` milliseconds in total. */
+/**
+ * Expects all functions of a store except `close` to reject with `ObjectStoreUnavailableError`. All calls together,
+ * including `close`, must take less than `withinMs` milliseconds.
+ */
 export async function expectObjectStoreCallsUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [

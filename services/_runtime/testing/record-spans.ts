@@ -19,7 +19,10 @@ interface RecordSpansOptions {
   shouldTrustClients?: boolean;
 }
 
-/** Records the spans of this process in memory. Without a sampler, records all spans. */
+/**
+ * Records the spans of this process in memory. Without a sampler, records all spans except those whose parent is not
+ * sampled.
+ */
 export function startTestSpanRecorder({
   sampler,
   shouldTrustClients = false,

@@ -12,7 +12,7 @@ export interface ServerSentEvent {
 export interface ServerSentEventReader {
   /** The events that have been received so far, oldest first. */
   readonly events: ServerSentEvent[];
-  /** The id of the latest event, which a client sends as Last-Event-ID to resume the stream. */
+  /** The latest event id that was received. A client sends it as Last-Event-ID to resume the stream. */
   readonly lastEventId: string | undefined;
   readonly comments: string[];
   /** The latest retry interval that the server has sent, in milliseconds. */

@@ -19,7 +19,7 @@ import type { IsolatedTestEnvironment } from "./test-environment.ts";
 /** A real service that runs in this process. Tests send requests to it in the same way as the gateway. */
 export interface TestService {
   running: RunningService;
-  /** A connection to the database schema of the service. */
+  /** A connection pool for the database schema of the service. */
   db: Database;
   registry: ServiceRegistry;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;

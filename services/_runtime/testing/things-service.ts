@@ -25,7 +25,7 @@ const definition = {
 
 /**
  * Returns a service with two POST routes. The first route inserts one row, and the second inserts two rows. `onStep` is
- * called at each step of the first route, and can delay the route or crash the process.
+ * called at each step of the first route. It can crash the process, and can delay the steps before the commit.
  */
 export function createIdempotencyTestService(onStep: (step: TestIdempotentRequestStage) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();

@@ -34,7 +34,7 @@ export async function insertApiConsumer(
 
 /**
  * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
- * if `locationId` is not null and the consumer does not belong to this location.
+ * if the consumer does not exist, or if `locationId` is not null and `isCreatedByLocation` does not match the consumer.
  */
 export async function lockApiConsumer(
   tx: SqlTransaction,

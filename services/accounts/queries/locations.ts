@@ -125,7 +125,7 @@ export async function findLocationRefByLegacyId(
   return row;
 }
 
-/** Returns the organization and agency of the location with this legacy id. */
+/** Returns the id, organization and agency of the location with this legacy id in this application's backoffice. */
 export async function findLocationOrganizationAndAgency(
   tx: SqlTransaction,
   { application, legacyId }: LegacyLocationId,

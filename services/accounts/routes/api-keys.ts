@@ -53,7 +53,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that this location created. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
+    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
     body: createValidatingJsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },

@@ -18,7 +18,7 @@ export const listConsumersRoute = defineAccountsRoute({
   ...consumerRouteDefaults,
   summary: "List consumers",
   description:
-    "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that the calling key's location created.",
+    "Returns the consumers with their scopes and rate limits, newest first. Without the scope `locations:any`, the list contains only the consumers that belong to the calling key's location.",
   request: { query: z.object(paginationQueryShape) },
   responses: { 200: { description: "A page of consumers, newest first", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
@@ -39,7 +39,7 @@ export const createApiConsumerRoute = defineAccountsRoute({
   ...consumerRouteDefaults,
   summary: "Create a consumer",
   description:
-    "Creates a consumer. A consumer is an integrator or a POS app to which API keys are issued. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
+    "Creates a consumer. A consumer is an application or integrator that uses the API. Its initial scopes are `reports:read`, `orders:read`, `catalog:read` and `locations:read`, except for those that the calling key does not have. Its initial rate limit is the default, or the rate limit of the calling key if that is lower. You can change the scopes and the rate limit later. The consumer belongs to the calling key's location, or to the operators if the calling key has the scope `locations:any`. Its name must be unique among the consumers of that location or of the operators.",
   request: { body: createValidatingJsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The new consumer, with its initial scopes and rate limit", schema: ApiConsumer } },
   errors: ["consumer_exists"],
@@ -55,7 +55,7 @@ export const changeApiConsumerRoute = defineAccountsRoute({
   ...consumerRouteDefaults,
   summary: "Change a consumer",
   description:
-    "Changes the scopes of a consumer, its rate limit, or both. Set `rateLimit` to `null` to restore the default rate limit. The change applies to the consumer's keys within one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that the calling key's location created.",
+    "Changes the scopes of a consumer, its rate limit, or both. Set `rateLimit` to `null` to restore the default rate limit. The change applies to the consumer's keys within one second. Before and after the change, the scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can change only consumers that belong to the calling key's location.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "ID of the consumer" }) }),
     body: createValidatingJsonBodyParser(ChangeApiConsumerRequest, {

@@ -13,7 +13,7 @@ import accounts from "../service.ts";
 
 /** The accounts service of one test file. `sendJson`, `getJson` and `requestProblem` act as the operator by default. */
 export interface AccountsServiceUnderTest extends TestService {
-  /** Returns the published events of a type and subject, oldest first. */
+  /** Returns the data of the published events of a type and subject, oldest first. */
   findEvents<Type extends BusEventType>(type: Type, subject: string): Promise<BusEventData<Type>[]>;
   remove(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface AccountsServiceUnderTest extends TestService {
 /** The principal of the operator, which has the scope admin. */
 export const operatorTestPrincipal = buildTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
-/** The principal of the gateway, which has the internal scopes. */
+/** A principal with the consumer name of the gateway and all internal scopes, for tests of internal routes. */
 export const gatewayTestPrincipal = buildTestPrincipal({
   consumer: "gateway",
   scopes: ["internal:keys", "internal:locations"],

@@ -150,7 +150,7 @@ export const replaceCatalogRoute = defineCatalogRoute({
     }),
     query: z.object({
       locationId: locationIdQueryParameter(
-        "ID of the catalog's location. Defaults to the location of the API key. Other locations require the scope `locations:any`.",
+        "ID of the catalog's location. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
       ),
     }),
     body: catalogRequestBody,

@@ -1,6 +1,6 @@
 import type { Catalog } from "@pragma/contracts/catalog";
 
-/** Returns a valid catalog with this number of products. Every name contains `mark`, so that catalogs can differ. */
+/** Returns a valid catalog with this number of products. Item names contain `mark`, so that catalogs can differ. */
 export function buildTestCatalog({ products = 4, mark = "one" }: { products?: number; mark?: string } = {}): Catalog {
   const categories = ["starters", "mains", "drinks"].map((name, index) => ({
     id: `category-${name}`,

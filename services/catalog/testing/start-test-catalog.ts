@@ -38,7 +38,7 @@ export interface TestCatalogService extends TestServiceWithFakeAccounts {
   ): Promise<ReplaceCatalogResponse>;
   /** Returns a list after checking its items against their schema. */
   readList(principal: Principal, list: CatalogItemListName): Promise<unknown[]>;
-  /** Waits until the outbox is sent, and returns every `catalog.updated` event of a location. */
+  /** Waits until the outbox is empty, and returns the data of every `catalog.updated` event of a location. */
   catalogUpdatedEvents(locationId: string): Promise<BusEventData<"catalog.updated">[]>;
 }
 

@@ -103,7 +103,10 @@ export async function findDuplicateJob(
   return job;
 }
 
-/** Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. */
+/**
+ * Counts the unfinished jobs of an API key and of a location, and the location's unfinished repeating jobs. The runs of
+ * repeating jobs are not counted.
+ */
 export async function countUnfinishedJobsOfKeyAndLocation(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
@@ -120,7 +123,10 @@ export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
   return row.count;
 }
 
-/** Inserts a job, or a run of a repeating job, that is due at `dueAt`. By default, the job is due immediately. */
+/**
+ * Inserts a job, or a run of a repeating job, that is due at `dueAt`. By default, the job is due immediately. A
+ * repeating job itself is never due, because its runs are separate rows.
+ */
 export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttlMs = deduplication?.ttl ?? 0;
@@ -142,7 +148,10 @@ export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date
 /** A job's primary key and the caller's lease id. Without a lease id, changes apply even if the caller has no lease. */
 export type JobKeyWithOptionalLease = JobPrimaryKey & { leaseId?: string | null };
 
-/** Changes a job and returns the job; undefined if the job has finished, or if another process holds its lease. */
+/**
+ * Changes a job and returns the job. Changes nothing and returns undefined if there is no such unfinished job, or if
+ * `leaseId` is given but is not the job's latest lease.
+ */
 export async function updateUnfinishedJobRow(
   sql: SqlClient | SqlTransaction,
   { locationId, id, leaseId }: JobKeyWithOptionalLease,
@@ -210,7 +219,10 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
   });
 }
 
-/** Acquires the lease of a queued job and returns the job; undefined if another process holds the lease. */
+/**
+ * Acquires the lease of a queued job and returns the job. Returns undefined if there is no such unfinished job in the
+ * queue, or if another process holds the lease.
+ */
 export async function acquireJobLease(
   tx: SqlTransaction,
   { locationId, id }: JobPrimaryKey,

@@ -36,7 +36,10 @@ export async function deleteJobRowsBeyondRetentionOptions(
   }
 }
 
-/** Removes jobs that finished before the retention period, and a location's oldest finished jobs above the maximum. */
+/**
+ * Removes jobs that finished before the retention period. If a location has more finished jobs than the maximum, also
+ * removes its oldest finished jobs.
+ */
 export async function deleteOldFinishedJobRows(
   sql: SqlClient,
   { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,

@@ -94,7 +94,7 @@ export const createJobRoute = defineJobsRoute({
   description:
     "Adds a job to a location's queue. The job runs for its `duration`, reports its progress, and returns its `message` as the result. " +
     "`jobOptions` contains the options of a BullMQ job. An unsupported combination of options is rejected with an error that states the reason. " +
-    "A finished job never runs again, even if the queue is rebuilt.\n\n" +
+    "A finished job never runs again, even if the queue is lost and must be restored.\n\n" +
     "The number of unfinished jobs per API key and per location is limited, and so is the number of jobs that a location can create per day. Other limits apply to the number of repeating jobs, the number of attempts, the duration of a job, and the time between the runs of a repeating job.",
   request: { query: locationIdQuery, body: createValidatingJsonBodyParser(CreateJobRequest) },
   responses: {
@@ -102,7 +102,7 @@ export const createJobRoute = defineJobsRoute({
     200: { description: "The existing job with the same `jobId` or deduplication ID", schema: CreateJobResponse },
     204: {
       description:
-        "An earlier request with the same `Idempotency-Key` took effect, but its response was too large to store. This response therefore has no body.",
+        "An earlier request with the same `Idempotency-Key` took effect, but its response exceeded a limit for stored responses. This response therefore has no body.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],

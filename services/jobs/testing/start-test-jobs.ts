@@ -18,7 +18,7 @@ export interface TestJobsClient {
   locationId: string;
   /** Returns the job as BullMQ stores it. */
   getQueuedJob(id: string): Promise<QueuedJob | undefined>;
-  /** Creates a job. Fails if a job with this id already exists. */
+  /** Creates a job. Fails if the service returns an error or an existing job. */
   createJob(body: TestJobBody): Promise<CreateJobResponse>;
   postJob(body: TestJobBody): Promise<Response>;
   postJobProblem(body: TestJobBody): Promise<Problem>;
@@ -56,7 +56,7 @@ export interface TestJobsService extends TestService {
 }
 
 /**
- * Starts the jobs service for one test file, with one concurrent job per location. A job whose message begins with
+ * Starts the jobs service for tests, by default with one concurrent job per location. A job whose message begins with
  * `fail` fails in every attempt, and with `fail once` only in the first attempt. A job whose message begins with `held`
  * waits until the test releases the message, and with `held, then fail` fails after this wait.
  */

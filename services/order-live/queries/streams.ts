@@ -13,7 +13,10 @@ export interface LiveOrderChangeLogEntry {
   body: string;
 }
 
-/** Locks a location's stream until the transaction ends and returns its last position. Every change needs this lock. */
+/**
+ * Locks a location's stream until the transaction ends, and returns the stream's last position. Every transaction that
+ * appends changes needs this lock, so that positions are consecutive and are committed in sequence.
+ */
 export async function ensureAndLockLiveOrderStream(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
@@ -46,7 +49,10 @@ interface DepartedOrders {
   reason: OrderLeftStreamReason;
 }
 
-/** Appends the departure of these orders to the location's stream and returns the stream's last position. */
+/**
+ * Appends the departure of these orders to the location's stream and returns the stream's last position. Skips training
+ * orders, because streams never contain them.
+ */
 export async function appendLiveOrderDepartureLogEntries(
   tx: SqlTransaction,
   { locationId, lastPosition, orders, reason }: DepartedOrders,

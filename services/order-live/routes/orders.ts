@@ -26,14 +26,14 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   tag: "Live orders",
   audience: "public",
   scope: "orders:write",
-  summary: "Create or update open orders",
+  summary: "Create or update live orders",
   description:
     "Creates or updates up to 50 live orders of a location. If any order is invalid, no order is created or updated. The response contains the created and updated orders.\n\n" +
     "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than that of the stored order, or if its till is closed and has a report. " +
     "You can therefore safely repeat a request if you did not receive its response.\n\n" +
-    "Each created or updated order publishes at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
-    "An open order (not paid, canceled, transferred or manually closed) publishes `order.call` when it is new, when it is reopened, or when its products or menus change. " +
-    "Orders in training mode (`data.isTraining`) are stored, and you can get them by ID. They do not appear in lists or streams, and they publish no events.\n\n" +
+    "Each created or updated order emits at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
+    "An open order (not paid, canceled, transferred or manually closed) emits `order.call` when it is new, when it is reopened, or when its products or menus change. " +
+    "Orders in training mode (`data.isTraining`) are stored, and you can get them by ID. They do not appear in lists or streams, and they emit no events.\n\n" +
     "Order IDs are unique only within a location. At another location, the same ID identifies a different order.",
   request: {
     query: z.object({
@@ -48,7 +48,7 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
     },
     204: {
       description:
-        "An earlier request with the same `Idempotency-Key` took effect, but its response was too large to store. This response therefore has no body.",
+        "An earlier request with the same `Idempotency-Key` took effect, but its response exceeded a limit for stored responses. This response therefore has no body.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
@@ -89,7 +89,7 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
       async (range) => {
         const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };
         const { orders, hasMore } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
-        // Not concurrently, so that each page uses only one connection and most of the pool remains free for others.
+        // Counts after the page is read, not concurrently, so that each request uses only one database connection.
         const total = await countListedLiveOrders(db.sql, locationId, filter);
         const last = hasMore ? orders.at(-1) : undefined;
         return {
@@ -152,11 +152,11 @@ export const streamLiveOrdersRoute = defineOrderLiveRoute({
     "Event types:",
     "- `order`: contains the current state of an order, in the same format as in the list. Each change is sent as one event with an ID. The initial orders are sent as events without an ID.\n" +
       "- `ready`: all initial orders have been sent. After this event, the stream sends changes as they occur.\n" +
-      `- \`left\`: an order is no longer in the list. The event contains its \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. You can also receive this event for an order that the stream has not sent before.\n` +
+      `- \`left\`: an order is no longer in the list. The event contains the order's \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. You can also receive this event for an order that the stream has not sent before.\n` +
       "- `reset`: discard all orders that you have received. The stream sends the live orders again. The `reason` is `expired` if the changes after the `Last-Event-ID` are no longer stored, and `unknown` if the `Last-Event-ID` does not belong to the stream of this location.\n" +
-      "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect after a short delay).",
-    "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. A stream can be resumed within 24 hours. " +
-      "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when its API key is revoked or changed.",
+      "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect after one second).",
+    "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. You can resume a stream for 24 hours, because the API stores changes for this time. " +
+      "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when the API key is revoked, or when the scopes or the rate limit of its consumer change.",
   ].join("\n\n"),
   request: {
     query: liveOrdersQuery,
@@ -172,7 +172,7 @@ export const streamLiveOrdersRoute = defineOrderLiveRoute({
   },
   responses: {
     200: {
-      description: "A stream of server-sent events, which stays open",
+      description: "A stream of server-sent events that stays open",
       schema: z.string(),
       example: streamExample,
       contentType: "text/event-stream",

@@ -273,7 +273,7 @@ describe("a stream with filters", () => {
 });
 
 describe("a client", () => {
-  /** Sends changes of 100 KB and returns their revision hashes. */
+  /** Sends changes of more than 100 KB each, and returns their revision hashes. */
   async function sendLargeChanges(
     { principal }: ReturnType<typeof buildTestPosPrincipalAndLocation>,
     { count }: { count: number },

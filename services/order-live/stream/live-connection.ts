@@ -26,7 +26,7 @@ export class LiveOrderStreamConnection {
   readonly filter: LiveOrderFilter;
   readonly output: LiveOrderSubscriberStream;
   readonly openedAt = performance.now();
-  /** The position of the last change that the stream has sent, or has skipped because of the filter. */
+  /** The position in the log after which the stream continues to send changes. */
   position = 0;
   /** Whether all initial orders were sent, so that the client can resume the stream from `position`. */
   isReady = false;
@@ -53,7 +53,7 @@ export class LiveOrderStreamConnection {
     if (text !== "") this.output.write(encoder.encode(text));
   }
 
-  /** Sends consecutive changes, except changes up to the connection's position, which were already sent. */
+  /** Sends changes, sorted by position. Skips changes up to the connection's position, which were already sent. */
   sendChanges(revisions: LiveOrderChangeLogEntry[], shared?: EncodedOrderChangesByFilter): void {
     const last = revisions.at(-1)?.position ?? 0;
     if (last <= this.position) return;
@@ -74,7 +74,10 @@ export class LiveOrderStreamConnection {
     return chunk;
   }
 
-  /** Sends a heartbeat unless other data is buffered. Ends the stream if the client has read nothing for too long. */
+  /**
+   * Sends a heartbeat unless other data is buffered. Ends the stream if data has been buffered for `stallTimeoutMs`
+   * while the client read nothing.
+   */
   sendHeartbeat(stallTimeoutMs: number): void {
     if (this.output.isStalled(stallTimeoutMs)) this.endStream("slow");
     if (this.output.bufferedBytes > 0) return;

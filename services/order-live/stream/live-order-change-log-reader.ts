@@ -25,7 +25,7 @@ export class LiveOrderChangeLogReader {
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveOrderStreamConnection>();
   #position = 0;
-  /** The highest log position of which this process has been notified. */
+  /** The highest log position that this process has learned from a notification or a poll. */
   #knownPosition = 0;
   #isReading = false;
   #lastReadAt = 0;
@@ -36,7 +36,7 @@ export class LiveOrderChangeLogReader {
     this.#log = log;
   }
 
-  /** Reads the log up to this position, unless the log has already been read up to this position. */
+  /** Starts to read the log up to this position, unless it has already been read or no connection has caught up. */
   receivePosition(position: number): void {
     if (position > this.#knownPosition) this.#knownPosition = position;
     void this.#readNew();

@@ -37,7 +37,7 @@ export const formatInitialLiveOrderEvent = (body: string) => formatStreamEvent("
 export const formatOrderStreamResetEvent = (reason: LiveOrderStreamResetReason) =>
   formatStreamEvent("reset", JSON.stringify({ reason }), "");
 
-/** Formats the event that is sent after the last initial order. */
+/** Formats the event that is sent after the initial orders, or after the missed changes when a stream resumes. */
 export const formatOrderStreamReadyEvent = (locationId: string, position: number) =>
   formatStreamEvent("ready", "{}", formatOrderStreamEventId(locationId, position));
 

@@ -38,7 +38,7 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
   ): Promise<ServerSentEventReader>;
   /** Returns the published events of an order, oldest first. */
   publishedEvents(orderId: string): Promise<TestPublishedOrderEvent[]>;
-  /** Publishes a till's final report, as the reporting service does, and waits until the service has handled it. */
+  /** Publishes `report.finalized` in place of the reporting service, and waits until the event has been handled. */
   finishTill(
     till: Pick<BusEventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
     closedAt?: string,

@@ -21,8 +21,9 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * it. Tills of the same location, config and provider share one file.
  *
  * @throws `ApiError` location_forbidden when a key without `locations:any` requests a till of another location;
- * invalid_request, which lists every duplicate, and every item whose location does not have the till or the config;
- * limit_reached when the location already has the maximum number of unfinished exports.
+ * invalid_request, which lists every item without a location, or else every duplicate and every item whose location
+ * does not have the till or the config; limit_reached when the location, or the API key if the tills belong to several
+ * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
   { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingContext,

@@ -94,7 +94,7 @@ function formatPercent(taxRate: number): string {
 }
 
 /**
- * Returns the lines for money that was added to or removed from the cash drawer other than by sales. Each movement has
+ * Returns the lines for money that was received or paid out other than for sales, such as deposits. Each movement has
  * two lines: one on the account of its payment method (by default cash), and one on the account of its purpose.
  */
 export function buildCashMovementEntryLines(report: ReportV2, config: AccountingRules): AccountingJournalLine[] {
@@ -111,7 +111,11 @@ export function buildCashMovementEntryLines(report: ReportV2, config: Accounting
   return entry.lines;
 }
 
-/** Returns the lines for the difference between counted and expected cash: a loss or a gain. */
+/**
+ * Returns the lines for the difference between counted and expected cash: a loss or a gain. Returns no lines if there
+ * is no difference, if the cash was not counted at both the start and the end of the shift, or if the config disables
+ * them.
+ */
 export function buildCashDifferenceEntryLines(
   report: ReportV2,
   accountingData: TillAccountingData,
@@ -154,7 +158,10 @@ function paymentAccount(
   return method ? { account: method.account, label: method.label } : payments[mode];
 }
 
-/** Returns the configured auxiliary account for lines on customer accounts; null for lines on other accounts. */
+/**
+ * Returns the configured auxiliary account if the line is on a customer account. Returns null if the line is on another
+ * account, or if the config has no auxiliary account.
+ */
 function auxiliaryAccountOf(
   { customerAuxiliary, unpaid, owedToCustomers }: AccountingRules,
   { account }: AccountingAccount,

@@ -23,13 +23,12 @@ export const journalEntriesDescription = `A till has at most three journal entri
 
 | Entry | Debit | Credit |
 |---|---|---|
-| Sales | payments by method: cash ${cash.account}, cards ${card.account}, checks ${check.account}, vouchers ${restaurantCheck.account} and others; unpaid amounts of orders ${unpaid.account}; discounts, if sales are booked gross, ${discounts.account} | sales without VAT, by rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
-| Cash movements | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments of customer accounts ${unpaid.account}; cash out: ${cash.account} |
+| Sales | payments by payment mode, for example cash ${cash.account}, cards ${card.account}, checks ${check.account} and vouchers ${restaurantCheck.account}; unpaid amounts of orders ${unpaid.account}; discounts, if \`discountBooking\` is \`gross\`, ${discounts.account} | sales excluding VAT, by VAT rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
+| Cash movements | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments to customer accounts ${unpaid.account}; cash out: ${cash.account} |
 | Cash difference | missing cash: ${shortage.account}; excess cash: ${cash.account} | missing cash: ${cash.account}; excess cash: ${surplus.account} |
 
 Negative amounts are booked on the other side of the same account. VAT on deposits is not booked, because points of sale do not send a VAT rate for deposits.`;
 
-/** Describes the file format of each provider. */
 export const accountingFileFormatsDescription = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The format depends on the provider:
 
 | Provider | Separator | Character set | Maximum text length |
@@ -41,19 +40,19 @@ ${Object.entries(fecFileFormatsByProvider)
   })
   .join("\n")}
 
-- **INEXWEB** and **FULLL** are the former and current names of the same product. The product imports a FEC for a single financial year, so export the tills of one year at a time.
-- **ISACOMPTA** imports the file as text with named columns. Its vendor publishes no description of the format, so try an export of one till first.
+- **INEXWEB** and **FULLL** are the former and current names of the same product. The product imports a FEC for a single fiscal year, so export the tills of one fiscal year at a time.
+- **ISACOMPTA** imports the file as text with named columns. Its vendor publishes no description of the format, so export and import one till first, as a test.
 
-These files are only for import into accounting software. They are not the FEC that a company submits to the tax administration. The submitted FEC contains all journals of a year.`;
+These files are only for import into accounting software. They are not the FEC that a company submits to the tax administration. The submitted FEC contains all journals of a fiscal year.`;
 
 const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
   JournalCode: "`journalCode` of the config",
   JournalLib: "`journalLabel` of the config",
   EcritureNum: "number of the entry in the file, starting at 1, without gaps",
   EcritureDate: "day on which the shift began, in the location's time zone",
-  CompteNum: "account",
+  CompteNum: "number of the account",
   CompteLib: "name of the account",
-  CompAuxNum: "auxiliary account, if the config has a `customerAuxiliary`",
+  CompAuxNum: "number of the auxiliary account, if the config has a `customerAuxiliary`",
   CompAuxLib: "name of the auxiliary account",
   PieceRef: "the letter Z followed by the number of the report, such as Z24",
   PieceDate: "same as EcritureDate",
@@ -67,8 +66,7 @@ const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
   Idevise: "empty",
 };
 
-/** Describes the columns of a file. */
-export const fecColumnsDescription = `The first line contains the column names. Each further line is one line of a journal entry. Dates have the format YYYYMMDD. Amounts have a decimal comma and two decimal places. Lines end with CR and LF.
+export const fecColumnsDescription = `The first line contains the column names. Each subsequent line is one line of a journal entry. Dates have the format YYYYMMDD. Amounts have a decimal comma and two decimal places. Lines end with CR and LF.
 
 | Column | Content |
 |---|---|

@@ -87,7 +87,9 @@ async function whileExportsBlocked(
   });
 }
 
-/** Creates an export, resets it as if its process had crashed while it ran the export, and returns its claim. */
+/**
+ * Creates an export and resets it as if the process that ran it had crashed. Returns the expired claim of that process.
+ */
 async function createAbandonedExport(): Promise<AccountingExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");

@@ -36,9 +36,9 @@ const tillsPerClaimRenewal = 5;
 const firstRetryDelaySeconds = 2;
 
 /**
- * Runs a claimed export: writes every till whose figures are consistent to its file, and records a failure for every
- * other till. The result is stored in one transaction, which changes nothing if another process has claimed the export
- * since. A failed attempt is retried after a delay.
+ * Runs a claimed export: writes every till that can be exported to its file, and records the reason of the failure for
+ * every other till. The result is stored in one transaction, which changes nothing if another process has claimed the
+ * export since. A failed attempt is retried after a delay.
  */
 export async function runAccountingExport(
   services: ExportServices,
@@ -84,7 +84,7 @@ async function buildExport(
 
 const interruptedFailure = createFailedTillAccountingExport(
   "interrupted",
-  "The export process was interrupted several times, so no till was exported.",
+  "Several attempts to run the export failed, so no till was exported. Create the export again.",
 );
 
 interface ExportProgress {
@@ -94,7 +94,10 @@ interface ExportProgress {
   bytesLeft: number;
 }
 
-/** Returns a file with the tills that could be written; undefined when the claim was lost or released. */
+/**
+ * Returns a file with the tills that could be written, and the result of each till. Returns undefined when the claim
+ * was lost, or was released because the process stops.
+ */
 async function buildExportFile(
   services: ExportServices,
   planned: PlannedAccountingExportFile,
@@ -133,13 +136,16 @@ async function buildExportFile(
     const { failure } = outcome;
     items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
   }
-  // The ETag is computed without the content, because a file with this number is written only once.
+  // The ETag is computed only from ids, because the content of a file never changes after it is stored.
   const etag = computeEntityTag(`${claim.id} ${number}`);
   const file = { number, name: buildFecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };
 }
 
-/** Encodes a till in a worker thread. After an unexpected error, only this till fails. The others are exported. */
+/**
+ * Encodes a till in a worker thread. After a transient error, throws, so that the whole export is retried. After any
+ * other error, only this till fails, and the other tills are exported.
+ */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingExportFile,

@@ -23,7 +23,10 @@ export interface TillAccountingData {
   paidInVain: number;
   /** The total that customers still owe for sales. */
   unpaid: number;
-  /** The total that is owed to customers for refunds that were not paid out. */
+  /**
+   * The total that is owed to customers: orders whose amount left to pay is negative, such as refunds that were not
+   * paid out.
+   */
   owed: number;
   /** Cash at the start and at the end of the shift; null unless the cash was counted both times. */
   cash: { initial: number; counted: number } | null;
@@ -61,8 +64,8 @@ function settledAmount({ payments }: ReportableOrder): number {
 }
 
 /**
- * Returns the amount of an order that is left to pay. For a refund, the amount is computed from the total and the
- * payments, because some points of sale declare 0 instead of a negative amount.
+ * Returns the amount of an order that is left to pay; negative if it is owed to the customer. For a refund, the amount
+ * is computed from the total and the payments, because some points of sale declare 0 instead of a negative amount.
  */
 function unpaidAmount(reportable: ReportableOrder): number {
   const { total, leftToPay: declared } = reportable.order;

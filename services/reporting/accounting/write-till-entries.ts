@@ -30,7 +30,10 @@ export interface FailedTillAccountingExport {
   failure: TillAccountingExportFailure;
 }
 
-/** Returns the encoded journal entries of a till. Runs in a worker thread, because a till can have many lines. */
+/**
+ * Returns the encoded journal entries of a till, or the reason why the till cannot be exported. Runs in a worker
+ * thread, because encoding the many lines of a large till would block the event loop.
+ */
 export default function writeTillEntries({
   stored,
   provider,

@@ -30,7 +30,7 @@ export function listCanceledProductRows(order: OrderData): CanceledProductRow[] 
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
-/** Groups canceled rows by reason, and by whether they were canceled after the order's bill was printed. */
+/** Groups canceled rows by reason, and by whether they were canceled after the first print of the order's bill. */
 export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {

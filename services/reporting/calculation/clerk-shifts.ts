@@ -9,7 +9,7 @@ import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
-/** Returns the figures of each shift of a clerk, in the same sequence as in the till. */
+/** Returns the figures of the shifts of all clerks, in the same sequence as the shifts. */
 export function computeClerkShiftFigures(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
   const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
   const findShift = createShiftFinder(shifts);

@@ -7,7 +7,10 @@ import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
 import { toReportableOrders } from "./reportable-orders.ts";
 
-/** Version of the calculation. Increase it when figures change for the same till, so that reports can be recomputed. */
+/**
+ * Version of the calculation. Increase it when a code change alters the figures of existing tills, so that a bulk
+ * reprocessing can select the reports of earlier versions.
+ */
 export const currentReportCalculationVersion = 1;
 
 /** A report and its orders in all API versions. */
@@ -31,7 +34,8 @@ export interface ComputedOrderResponseBodies {
  * Returns the report and orders of a till, or null for a till in training mode. The same till always yields the same
  * result.
  *
- * Amounts are summed as the point of sale declared them. They are never recomputed, because they are fiscal figures.
+ * Amounts that the point of sale declared are summed but never recomputed, because they are fiscal figures. Only
+ * amounts that it does not declare, such as the VAT of discounts, are computed.
  *
  * @throws `AmountOutOfRangeError` when a sum is too large to be represented exactly as a JSON number.
  */
@@ -53,7 +57,7 @@ export function computeReportAndOrders(
       id: order.id,
       openedAt: order.openedAt,
       v1: toOrderV1(order, ids),
-      // Has all fields from the point of sale. If the order has no `tillId`, the till that contains it provides the id.
+      // A V2 order has all fields that the point of sale sent. If `tillId` is missing, it is the id of this till.
       v2: { ...order, tillId: order.tillId ?? till.id, ...ids },
     })),
   };

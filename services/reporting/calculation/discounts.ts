@@ -20,7 +20,9 @@ export function listValidatedProductRowDiscounts(row: PosOrderProductRow): PosOr
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
-/** Groups discounts on sold products by name, by catalog id, and by whether the discount made the product free. */
+/**
+ * Groups discounts on sold products by name, by catalog id, and by whether the discounted product row has a total of 0.
+ */
 export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {

@@ -5,7 +5,7 @@ import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { listValidatedProductRowDiscounts } from "./discounts.ts";
 import { isPaymentReducingAmountDue } from "./reportable-orders.ts";
 
-/** A V1 order without timestamps, which are added when the order is stored. */
+/** A V1 order without `createdAt` and `updatedAt`, which are added when the order is stored. */
 export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
 
 /** Returns a V1 order. It contains all products, but only validated payments, tips and discounts. */
@@ -95,7 +95,10 @@ function toItemV1(row: PosOrderProductRow): OrderV1["items"][number] {
   };
 }
 
-/** Returns the tip of a payment row, which is a tip itself or a payment with a tip. Empty if there is no tip. */
+/**
+ * Returns a list with the tip of a payment row: the amount of a row of type `tip`, or the tip on top of another
+ * payment. The list is empty if the row has no tip.
+ */
 function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PosOrderPaymentRow): OrderV1["tips"] {
   const tip = paymentType === "tip" ? amount : (tipAmount ?? 0);
   if (paymentType !== "tip" && tip <= 0) return [];

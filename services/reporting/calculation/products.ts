@@ -11,7 +11,10 @@ interface ProductSales {
   withoutTax: number;
 }
 
-/** Groups sales by product. A product in menus and the same product outside menus are separate groups. */
+/**
+ * Groups sales by the catalog id, name, category and subcategory of the product. A product in menus and the same
+ * product outside menus are separate groups.
+ */
 export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProducts"] {
   return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,

@@ -10,10 +10,13 @@ const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
 /** A schema that removes all fields that a V0 report does not have. */
 const uncheckedReportV0Schema = toConversionOnlySchema(reportV0Schema);
 
-/** A V0 report without timestamps, which are added when the report is stored. */
+/** A V0 report without `createdAt` and `updatedAt`, which are added when the report is stored. */
 export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
 
-/** Returns the V0 report. Its fields have older names, and its products and discounts are grouped less finely. */
+/**
+ * Returns the V0 report. Unlike a V2 report, it has the data of the establishment in `reportHeaderInfo`, lists only the
+ * ids of orders, and groups products and discounts by fewer properties.
+ */
 export function toReportV0(report: ReportV2, orders: ReportableOrder[]): ReportV0WithoutTimestamps {
   const rows = orders.flatMap((order) => order.rows);
   return uncheckedReportV0Schema.parse({

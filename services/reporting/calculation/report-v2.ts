@@ -11,7 +11,9 @@ import { groupSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
 import { getQuantityUnlessSplitChild, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
 
-/** The fields of a report that do not come from its till. */
+/**
+ * The fields of a report that the caller of `computeReportV2` provides. All other fields are computed from the till.
+ */
 export interface ReportIdLocationAndVersion {
   id: string;
   locationId: string;
@@ -108,7 +110,10 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
   ]);
 }
 
-/** Groups modifiers of sold products by group and name. Counts the products with a modifier and sums its amounts. */
+/**
+ * Groups the modifiers of sold products by modifier group and name. Each modifier of a product row adds the row's
+ * quantity (0 for a child row of a split bill), and the modifier's amount for each unit of the product.
+ */
 function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {

@@ -63,7 +63,7 @@ function toSoldMenu(menuRow: PosOrderMenuRow): SoldSetMenu {
   return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
 }
 
-/** Returns whether a payment reduces the amount that is left to pay. */
+/** Returns whether a payment of this type reduces the amount that is left to pay. Tips, change and discounts do not. */
 export function isPaymentReducingAmountDue({ paymentType }: Pick<PosOrderPaymentRow, "paymentType">): boolean {
   return paymentType === "payment" || paymentType === "customerAccount";
 }

@@ -6,7 +6,10 @@ import { toConversionOnlySchema } from "./unchecked-schema.ts";
 
 type FieldChange = (name: string, value: unknown) => [string, unknown][];
 
-/** Changes to the fields of a till. The changed till must be valid, and both schemas must parse it equally. */
+/**
+ * Changes to the fields of a till. The changed till must still be valid, and the schemas with and without checks must
+ * return the same output for it.
+ */
 const notations: Record<string, FieldChange> = {
   unchanged: (name, value) => [[name, value]],
   "without null fields": (name, value) => (value === null ? [] : [[name, value]]),

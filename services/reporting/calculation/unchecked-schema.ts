@@ -5,8 +5,8 @@ const primitiveTypes = new Set<string>(["string", "number", "boolean", "enum", "
 
 /**
  * Returns a schema that converts values in the same way as `schema`: it adds defaults, normalizes ids and dates, and
- * removes unknown fields. It does not check the values, which halves the parsing time. Use it only for values that
- * `schema` has already accepted.
+ * removes unknown fields. Values that need no conversion are not checked, which halves the parsing time. Use the schema
+ * only for values that `schema` has already accepted.
  */
 export function toConversionOnlySchema<Schema extends z.ZodType>(schema: Schema): z.ZodType<z.output<Schema>> {
   return toUncheckedForm(schema) as z.ZodType<z.output<Schema>>;
@@ -29,6 +29,6 @@ function toUncheckedForm(schema: z.core.$ZodType): z.core.$ZodType {
   }
   const { type, checks = [] } = schema._zod.def;
   const isRewritten = checks.some((check) => check._zod.def.check === "overwrite");
-  // Schemas of other types are not replaced, because they may convert their values.
+  // Schemas of other types, and schemas with an `overwrite` check, are kept, because they may convert their values.
   return primitiveTypes.has(type) && !isRewritten ? z.any() : schema;
 }

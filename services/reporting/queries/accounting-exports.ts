@@ -180,9 +180,9 @@ export async function releaseAccountingExportClaim(
 }
 
 /**
- * Returns the number of unfinished exports of a location, or of an API key if `locationId` is null, which means several
- * locations. Other calls for the same location or key wait until the transaction ends, so that concurrent requests
- * cannot exceed the limit.
+ * Returns the number of unfinished exports of a location. If `locationId` is null, returns the number of unfinished
+ * exports with tills of several locations that the API key created. Other calls for the same location or key wait until
+ * the transaction ends, so that concurrent requests cannot exceed the limit.
  */
 export async function lockAndCountUnfinishedExports(
   tx: SqlTransaction,

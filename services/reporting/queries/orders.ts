@@ -23,7 +23,10 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Returns the days of the current orders with these ids. Only current orders are returned to clients. */
+/**
+ * Returns the days of the current orders with these ids. An order that several tills contain is current only in the
+ * till that was pushed last, and only this copy is returned to clients.
+ */
 export async function findDaysOfCurrentOrders(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -57,7 +60,7 @@ export async function replaceOrdersOfTill(
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  // Inserts rows of values instead of an array parameter, which would be larger, because it escapes every quote in the
+  // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
   // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
   for (let start = 0; start < stored.length; start += insertBatchSize) {
     await tx`insert into orders ${tx(stored.slice(start, start + insertBatchSize))}`;

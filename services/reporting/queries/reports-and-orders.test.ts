@@ -7,7 +7,7 @@ import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();
 let service: TestReportingService;
-/** Every order, newest first. */
+/** The positions of all current orders, newest first. */
 let allOrders: ReportOrOrderPosition[];
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
-    // The body of each order has 38 bytes, so a page has 7 orders.
+    // The body of each order is a quoted UUID of 38 bytes, so a page of at most 38 * 7 bytes has 7 orders.
     const page = await findReportOrOrderListPage(service.db, filter, {
       after,
       offset: 0,

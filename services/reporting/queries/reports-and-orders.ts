@@ -34,8 +34,9 @@ const latestDay = "9999-12-31";
 /**
  * Returns one page of a location's reports or orders, newest first, as the JSON texts in the column `body`.
  *
- * Totals and the first day of a page are computed from `day_counts`, so that an offset skips index entries of only one
- * day. In a list of one report's orders, an offset skips only index entries of that report.
+ * The total and the day at which a page starts are computed from `day_counts`, so that an offset skips index entries of
+ * only one day. A list of one report's orders does not use `day_counts`, because an offset in this list skips only
+ * index entries of that report.
  */
 export async function findReportOrOrderListPage(
   { sql }: Database,

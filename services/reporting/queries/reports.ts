@@ -49,7 +49,10 @@ export async function findReportFinalizedEventData(
   return row && JSON.parse(row.finalized);
 }
 
-/** The stored figures that journal entries need. `accountingFacts` is null in reports of older versions. */
+/**
+ * The stored figures that journal entries need. `accountingFacts` is null in reports that were stored before the
+ * service computed accounting data.
+ */
 export interface StoredReportAndAccountingData {
   v2: string;
   accountingFacts: string | null;

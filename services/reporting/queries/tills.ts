@@ -34,7 +34,8 @@ export async function recordTillRevisionAndGetPrevious(
     return 0;
   }
   if (current.revision < revision) {
-    // A skipped revision may have added personal data that the erasure did not remove, so the till is erased again.
+    // A skipped revision may have added personal data that this erasure did not remove. Therefore, the till is no
+    // longer marked as erased, and a later erasure includes it again.
     const hasSkipped = revision > current.revision + 1;
     const mayHavePersonalData = (!isErasure || hasSkipped) && current.hash !== hash;
     await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;

@@ -35,7 +35,7 @@ function createPaidTill({ paid = 1100, ...fields }: Partial<TillV2> & { paid?: n
   return buildTestTill([order], { id: randomUUID(), siretCode: "12345678900011", ...fields });
 }
 
-/** Pushes a till for each of `fields`, waits for their reports, and returns their ids. */
+/** Pushes a till for each element of `fields`, waits for the reports, and returns the ids of the tills. */
 async function pushTills(
   principal: KeyPrincipal,
   ...fields: Parameters<typeof createPaidTill>[0][]

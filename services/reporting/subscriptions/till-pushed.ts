@@ -11,7 +11,7 @@ import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "../store-report.ts";
 
-/** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
+/** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {

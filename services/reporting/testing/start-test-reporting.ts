@@ -14,11 +14,13 @@ import reporting from "../service.ts";
 
 /** The reporting service of one test file. */
 export interface TestReportingService extends TestServiceWithFakeAccounts {
-  /** Stores tills and publishes their events, in the same way as till-ingest. Then waits for the stored reports. */
+  /**
+   * Stores tills and publishes their events, as till-ingest does. Then waits until the service has handled the events.
+   */
   pushTills(tills: TillV2[], locationId: string): Promise<void>;
 }
 
-/** Creates a location, and returns a principal of this location with the given scopes. */
+/** Returns the principal of an API key that has these scopes and a new location. */
 export function buildTestPrincipalWithScopes(
   ...scopes: ApiScope[]
 ): Principal & { location: NonNullable<Principal["location"]> } {

@@ -16,14 +16,16 @@ import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
 import type { LocalToUtcConverter } from "./local-to-utc.ts";
 
-/** Returns the payment mode for a code of a V1 till, which is an index into the list of modes; by default, `custom`. */
+/**
+ * Returns the payment mode for a code of a V1 till, which is an index into `paymentModes`; `custom` for other codes.
+ */
 export function convertPaymentModeCodeV1(code: number): (typeof paymentModes)[number] {
   return paymentModes[code] ?? "custom";
 }
 
 const paymentDefaults = getSchemaFieldDefaults(PosOrderPaymentRow.shape);
 
-/** Returns the payment row of a V1 payment. It has no change and no tip, because V1 payments do not have them. */
+/** Returns the payment row of a V1 payment. Its change is 0 and its tip is null, because V1 has no fields for them. */
 function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtcConverter): PosOrderPaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
@@ -49,8 +51,8 @@ const modifierDefaults = getSchemaFieldDefaults(PosOrderModifierRow.shape);
 const discountDefaults = getSchemaFieldDefaults(PosOrderDiscountRow.shape);
 
 /**
- * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, VAT rate, options
- * and discounts.
+ * Returns the product row of a V1 item. The totals and VAT are computed from the item's unit price, quantity, weight,
+ * options, discounts and VAT rate.
  */
 function convertItemV1(
   item: TicketItemV1,

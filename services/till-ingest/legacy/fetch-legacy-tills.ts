@@ -25,8 +25,9 @@ interface LegacyTillFetch {
 }
 
 /**
- * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till, grouped by location.
- * Existing tills count as successes and are not fetched again. A failed till does not affect the others.
+ * Fetches tills from legacy backoffices, up to `LEGACY_CONCURRENCY` at a time, and stores them. Returns the result of
+ * each till, grouped by location. Existing tills count as successes and are not fetched again. A failed till does not
+ * affect the others.
  *
  * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
@@ -111,7 +112,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
 /**
  * Fetches a till from its legacy backoffice and accepts it like a pushed till.
  *
- * @throws `LegacyBackofficeError`; the `ApiError`s of `storePushedTill`.
+ * @throws `LegacyBackofficeError`; the `ApiError`s of `reader.read` and `storePushedTill`; the signal's abort reason.
  */
 async function fetchLegacyTill(
   services: TillIngestContext,

@@ -6,7 +6,10 @@ import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts
 /** Maximum number of objects that one run removes. The next run removes the others. */
 const maxPerRun = 1_000;
 
-/** Removes objects that were written more than a day ago for a till that was never stored. */
+/**
+ * Removes objects that no till refers to and whose upload started more than a day ago. Such objects remain, for
+ * example, when a process crashes after it wrote a body and before it stored the till.
+ */
 export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",
   intervalSeconds: 60 * 60,

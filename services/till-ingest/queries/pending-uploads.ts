@@ -7,7 +7,7 @@ const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
 
 /**
  * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
- * key while the object with the given key is being removed.
+ * key if a process has claimed the removal of the object with the given key.
  */
 export async function recordPendingUploadAndGetKey(sql: SqlClient, key: string): Promise<string> {
   const { count } = await sql`
@@ -38,9 +38,10 @@ export interface ObjectRemovalClaim {
 }
 
 /**
- * Claims the removal of an object, so that no push writes under its key. Returns undefined if its upload started in the
- * last day, a till refers to the object, or another process claimed it in the last 30 minutes. This time is much longer
- * than a deletion, but shorter than the interval between two runs of the periodic task.
+ * Claims the removal of an object, so that no push writes under its key. Returns undefined if the object has no pending
+ * upload, if its upload started in the last day, if a till refers to it, or if another process claimed it in the last
+ * 30 minutes. A claim lasts 30 minutes, because this is much longer than a deletion takes, but shorter than the hour
+ * between two runs of the periodic task.
  */
 export async function claimUnreferencedTillObjectRemoval(
   sql: SqlClient,

@@ -61,7 +61,10 @@ export async function findBulkTillReprocessing(
   return row;
 }
 
-/** Returns the id of the unfinished, unlocked reprocessing with the least progress; an empty list if there is none. */
+/**
+ * Returns a list with one id: that of the reprocessing with the least progress, among the unfinished reprocessings that
+ * no other instance has locked. The list is empty if there is none.
+ */
 export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from till_reprocessings where finished_at is null

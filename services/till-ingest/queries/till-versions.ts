@@ -2,7 +2,10 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
-/** The reason for which a revision was created. */
+/**
+ * What created a revision: the first push of the till, a replacement of its body, or a reprocessing of the current
+ * body.
+ */
 export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
 
 /** Inserts the row of a till's current revision, with its author. */
@@ -42,8 +45,9 @@ export async function scheduleOtherTillBodyRemoval(
 }
 
 /**
- * Marks up to `limit` bodies that were replaced at least `days` days ago as removed, and schedules the removal of their
- * objects. Returns the keys of these objects.
+ * Marks up to `limit` replaced bodies as removed, and schedules the removal of their objects. Selects bodies that were
+ * stored at least `days` days ago, of tills that were last replaced at least `days` days ago. Returns the keys of the
+ * objects.
  */
 export async function scheduleReplacedTillBodyRemoval(
   tx: SqlTransaction,

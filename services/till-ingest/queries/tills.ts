@@ -32,7 +32,7 @@ export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
   created_at, updated_at, pushed_hash, next_requeue_at, requeue_count`;
 
-/** The columns that the first push of a till sets. */
+/** The columns that a push or a replacement provides. All other columns are set by the queries. */
 export type NewTillRow = Omit<
   TillRow,
   "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
@@ -197,7 +197,7 @@ export async function countTillsWithOverdueReport(sql: SqlClient): Promise<numbe
   return row.count;
 }
 
-/** Returns the SQL query for a location's tills that were pushed at or after a given time. */
+/** Returns the parts of the SQL query for a location's tills that were first pushed at or after a given time. */
 export const buildTillListQueryParts = (
   sql: SqlClient,
   { locationId, since }: { locationId: string; since: string },

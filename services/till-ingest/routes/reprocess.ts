@@ -55,7 +55,7 @@ const reprocessTillsQuery = z.object({
     example: 1,
   }),
   locationId: locationIdQueryParameter(
-    "ID of the location whose tills are reprocessed. Defaults to the location of the API key, or to all locations if the key has the scope `locations:any`.",
+    "ID of the location whose tills are reprocessed. Defaults to the API key's location, or to all locations if the key has the scope `locations:any`.",
   ),
 });
 
@@ -66,7 +66,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess tills",
   description:
-    "Starts a background job that computes the reports of many tills again. Use this operation after an update of the report calculation. " +
+    "Starts a background job that recomputes the reports and orders of the tills that the query parameters select. Use this operation after an update of the report calculation. " +
     "To follow the progress of the job, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
   responses: { 202: { description: "The reprocessing job was started", schema: BulkTillReprocessingStatus } },

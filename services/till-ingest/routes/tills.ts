@@ -39,13 +39,13 @@ export const pushTillV2Route = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. The report and the orders of the till are available a few moments later. " +
+    "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
     query: z.object({
       locationId: locationIdQueryParameter(
-        "ID of the till's location. Defaults to the location of the API key. Other locations require the scope `locations:any`.",
+        "ID of the till's location. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
       ),
     }),
     body: createTillRequestBodyParser("V2", TillV2),
@@ -71,7 +71,7 @@ export const pushTillV1Route = defineTillIngestRoute({
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "The fields `application` and `legacyId` identify the location of the till. This location must be the location of the API key, unless the key has the scope `locations:any`. " +
-    "As in v2, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
+    "As with V2 tills, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: { body: createTillRequestBodyParser("V1", TillV1) },
   responses: {
     201: { description: "The till was created", schema: PushTillResponse },
@@ -121,7 +121,7 @@ export const replaceTillRoute = defineTillIngestRoute({
 const listTillsQuery = z.object({
   sinceDate: RequestDateTime.meta({
     description:
-      "Returns only tills that were pushed at or after this time. The value is a date-time with an offset or `Z`.",
+      "Returns only tills that were first pushed at or after this time. The value is a date-time with an offset or `Z`.",
     example: "2026-05-29T00:00:00Z",
   }),
   ...paginationQueryShape,
@@ -136,7 +136,8 @@ export const listTillsRoute = defineTillIngestRoute({
   operationId: "listTills",
   ...readTillRouteDefaults,
   summary: "List tills",
-  description: "Returns the V1 and V2 tills that were pushed for the location at or after a given time, newest first.",
+  description:
+    "Returns the V1 and V2 tills that were first pushed for the location at or after a given time, newest first.",
   request: { query: listTillsQuery },
   responses: { 200: { description: "A page of tills, newest first", schema: paginatedSchema(Till) } },
   errors: ["invalid_page_token", "location_forbidden"],

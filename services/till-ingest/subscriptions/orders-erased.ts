@@ -2,7 +2,10 @@ import { defineEventSubscription } from "@pragma/runtime/messaging/subscription"
 import type { TillIngestContext } from "../context.ts";
 import { eraseTillPersonalData } from "../erase-till.ts";
 
-/** Erases the personal data of orders in the body of their till. A repeated event changes nothing. */
+/**
+ * Erases the personal data of orders, or of a whole till, in the till's body. Ignores orders that no till contains,
+ * because this service stores only tills. A repeated event changes nothing.
+ */
 export const redactTillOrdersSubscription = defineEventSubscription<TillIngestContext, "orders.erased">(
   "orders.erased",
   async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {

@@ -10,7 +10,7 @@ import tillIngest from "../service.ts";
 /** The till-ingest service of one test file. */
 export interface TestTillIngestService extends TestServiceWithFakeAccounts {
   objects: ObjectStore;
-  /** Returns every `till.pushed` event of a till, after the outbox is sent. */
+  /** Waits until all events in the outbox are published, and returns every `till.pushed` event of a till. */
   tillPushedEvents(tillId: string): Promise<BusEventData<"till.pushed">[]>;
 }
 

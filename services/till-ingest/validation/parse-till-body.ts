@@ -32,9 +32,9 @@ interface CommonTillMetadata {
 }
 
 interface TillMetadataByFormat {
-  /** A V2 till belongs to the location of the API key that pushes it. */
+  /** A V2 till does not state its location. The location is known from the request or from the stored till. */
   V2: CommonTillMetadata & { format: "V2" };
-  /** A V1 till states its location and its number in the legacy backoffice. */
+  /** A V1 till states its location and, optionally, its number (`serverId`) in the legacy backoffice. */
   V1: CommonTillMetadata & { format: "V1"; serverId: number | null; legacyLocation: LegacyLocationIdentity };
 }
 

@@ -27,9 +27,9 @@ export interface DeliveryAttemptDependencies extends Pick<WebhooksDependencies, 
 const endpointLoadRetryMs = 30_000;
 
 /**
- * Attempts a claimed delivery: signs and posts the message, and records the result. A claim whose lease may expire
- * before the attempt ends is released instead, because after the expiry another instance could send the same message.
- * Never rejects.
+ * Attempts a claimed delivery: signs and posts the message, and records the result. Releases the claim instead if the
+ * endpoint cannot be loaded, or if the lease may expire before the attempt ends, because another instance could then
+ * send the same message. Never rejects.
  *
  * @returns whether the attempt shows that the endpoint works.
  */

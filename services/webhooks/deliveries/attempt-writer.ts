@@ -8,8 +8,8 @@ import { groupWebhookEndpointsByHealth, updateFailingWebhooksAndPublishEvents } 
 /** Writes the results of attempts to the database, in batches. */
 export interface WebhookAttemptWriter {
   /**
-   * Stores an attempt. Retries while the database is unavailable. If the writer is closed before a retry succeeds, the
-   * attempt is lost. Never rejects.
+   * Stores an attempt. Retries while the database is unavailable, until the writer is closed. An attempt that cannot
+   * be stored is only logged. Never rejects.
    */
   recordAttempt(completedAttempt: CompletedWebhookAttempt): Promise<void>;
   /** Stops retrying to store attempts. */

@@ -5,15 +5,16 @@ interface BatchOptions {
   maxBatchSize: number;
   /** Maximum number of calls in progress. */
   maxConcurrentBatches: number;
-  /** Milliseconds to collect items before each call. By default, each call starts in the next event loop iteration. */
+  /** Milliseconds to collect items before each call. By default, items of one event loop iteration are collected. */
   batchDelayMs?: number;
 }
 
 /**
- * Returns a function that processes single items in batches. Items that arrive while earlier calls are in progress are
- * collected for the next call. `runBatch` returns one result per item, in the sequence of the items, or undefined if
- * items have no results. If `runBatch` rejects with an error that is not transient, `runBatch` is called again for each
- * item alone, so that one invalid item does not make the other items fail.
+ * Returns a function that processes single items in batches. Items that arrive while `maxConcurrentBatches` calls are
+ * in progress are collected for the next call. `runBatch` returns one result per item, in the sequence of the items, or
+ * undefined if items have no results. If `runBatch` rejects a batch with a transient error, all items of the batch are
+ * rejected. After any other error, `runBatch` is called again for each item alone, so that one invalid item does not
+ * make the other items fail.
  */
 export function batchCalls<Item, Result>(
   runBatch: (items: Item[]) => Promise<Result[] | undefined>,

@@ -1,9 +1,9 @@
 export interface CircuitBreakerOptions {
   /** Number of consecutive failures after which the breaker opens. */
   failureThreshold: number;
-  /** How long the breaker stays open the first time, in milliseconds. Each failed probe doubles this duration. */
+  /** Milliseconds for which the breaker blocks all messages when it opens. Each failed probe doubles this duration. */
   initialOpenMs: number;
-  /** Maximum duration for which the breaker stays open, in milliseconds. */
+  /** Maximum number of milliseconds for which the breaker blocks all messages before the next probe. */
   maxOpenMs: number;
 }
 
@@ -43,7 +43,7 @@ export class CircuitBreaker {
     return now < this.#openUntil ? 0 : 1;
   }
 
-  /** Returns the number of milliseconds until a probe may be sent; 0 if a probe may be sent now. */
+  /** Returns the milliseconds until a probe may be sent; 0 if one may be sent now or the breaker is closed. */
   remainingOpenMs(now: number): number {
     return Math.max(0, this.#openUntil - now);
   }

@@ -26,8 +26,8 @@ afterAll(async () => {
 
 it("sends a delivery once although the lease of its first claim expires before the attempt could end", async () => {
   const { sql } = service.db;
-  // Delays the first claim by 5 of the 6 seconds of its lease, as on an overloaded machine. The remaining second is
-  // shorter than the timeout of an attempt.
+  // Delays the first claim by 5 of the 6 seconds of its lease, as on an overloaded machine. The service then releases
+  // the claim, because the remaining second is shorter than the timeout of an attempt.
   await sql`create sequence claim_count`;
   await sql.unsafe(`
     create function delay_first_claim() returns trigger language plpgsql as $$ begin

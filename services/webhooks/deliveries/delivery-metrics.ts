@@ -4,7 +4,10 @@ import type { WebhooksDependencies } from "../dependencies.ts";
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
 
-/** Registers metrics that count the unsettled deliveries in each state and the webhooks in each state. */
+/**
+ * Registers metrics that count unsettled deliveries (due, waiting or sending) and webhooks by state. The due and
+ * waiting deliveries of paused and disabled webhooks are not counted, because they are only sent after a resumption.
+ */
 export function registerWebhookDeliveryMetrics(
   metrics: PrometheusMetrics,
   { db: { sql }, clock }: WebhooksDependencies,

@@ -135,7 +135,7 @@ describe("the scheduler", () => {
 });
 
 describe("a healthy endpoint", () => {
-  /** Adds a due delivery, and returns after how many milliseconds the delivery is completed. */
+  /** Adds a due delivery, waits until it is completed, and returns the elapsed time in milliseconds. */
   async function measureDelayMs(deliveries: WebhookSchedulerWithFakeDeliveries, webhookId: string): Promise<number> {
     const startedAt = performance.now();
     const completed = deliveries.countCompleted(webhookId);

@@ -26,7 +26,7 @@ interface DeliverySchedulerOptions {
   pollMs: number;
 }
 
-/** Maximum share of all permits for the messages in flight to one origin. */
+/** Maximum share of all permits that messages to one origin hold. The maximum is at least `maxConcurrency` permits. */
 const maxOriginShare = 0.25;
 /** Maximum number of webhooks in one claim statement. */
 const maxWebhooksPerClaim = 50;
@@ -46,7 +46,8 @@ export interface WebhookDeliveryCapacityReservation {
 
 /**
  * Claims due deliveries and starts their attempts. Serves the endpoints in rotation, each up to its free capacity, so
- * that no endpoint delays another. Due deliveries beyond the free capacity wait in the database, not in memory.
+ * that a slow endpoint does not block endpoints on other hosts. Due deliveries beyond the free capacity wait in the
+ * database, not in memory.
  */
 export class WebhookDeliveryScheduler {
   readonly #options: DeliverySchedulerOptions;
@@ -82,8 +83,8 @@ export class WebhookDeliveryScheduler {
   }
 
   /**
-   * Reserves capacity for one message. Returns undefined if the endpoint has no free capacity, or if earlier messages
-   * to the endpoint are waiting.
+   * Reserves capacity for one message. Returns undefined if the endpoint has no queue yet or no free capacity, or if
+   * earlier messages to the endpoint may be waiting.
    */
   reserve(webhookId: string): WebhookDeliveryCapacityReservation | undefined {
     const queue = this.#queues.get(webhookId);
@@ -101,7 +102,7 @@ export class WebhookDeliveryScheduler {
     this.poll([webhookId]);
   }
 
-  /** Number of messages in flight. */
+  /** Number of messages that are in flight or for which capacity is reserved. */
   get activeCount(): number {
     return this.#semaphore.activePermits;
   }

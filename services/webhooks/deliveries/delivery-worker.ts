@@ -22,16 +22,16 @@ import { createWebhookHttpClient } from "./webhook-http-client.ts";
 interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: PrometheusMetrics;
   notifier: InstanceNotifier;
-  /** Interval between polls for due deliveries, in milliseconds. */
+  /** Interval between the regular claims of deliveries, test messages and recoveries, in milliseconds. */
   pollMs: number;
 }
 
 /**
- * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker.
- * Polling finds deliveries for which no notification arrived.
+ * Sends the deliveries in the database to their endpoints. Callers store new deliveries and then notify the worker. A
+ * periodic task finds due deliveries for which no notification arrived.
  */
 export interface WebhookDeliveryWorker {
-  /** Schedules all deliveries of this instance except test messages. */
+  /** Schedules the deliveries of this instance. They can include test messages of active webhooks. */
   scheduler: WebhookDeliveryScheduler;
   /** The loop that claims and delivers test messages. */
   testLoop: Pick<ClaimLoop<WebhookDeliveryClaim>, "poll">;
@@ -48,8 +48,8 @@ const maxRetryTimerMs = 60_000;
 /** Milliseconds added to a retry's timer, because a timer can fire a millisecond before the delivery is due. */
 const retryTimerMarginMs = 2;
 /**
- * Number of messages in flight from this instance. Beyond this number, each endpoint gets only its fair share. Every
- * endpoint always gets its fair share, so that no endpoint waits for others.
+ * Number of messages in flight from this instance. Beyond this number, each endpoint gets only its fair share. Each
+ * endpoint always gets this share, so that no endpoint waits for endpoints of other origins.
  */
 const maxActiveMessages = 1_000;
 /** Maximum number of test messages in flight, in addition to the other messages. */
@@ -129,7 +129,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
         // The location's next test message may be waiting for the end of this attempt.
         testLoop.poll();
       }
-      // The claim is released, because waiting for a token here would delay the test messages of other hosts.
+      // The claim is released, because waiting for a token here would delay the test messages to other hosts.
       else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostBucket.getWaitMs(performance.now())) });
     },
   });

@@ -9,8 +9,8 @@ export interface WebhookEndpointWithCredentials {
   revision: number;
   url: URL;
   /**
-   * Why nothing may be posted to the URL; undefined when posting is allowed. A registered URL can become forbidden when
-   * the rules change.
+   * What is wrong with the URL, to which nothing is then posted; undefined when the URL is allowed. A registered URL
+   * can become forbidden when the rules change. The addresses of the host are checked only when connecting.
    */
   issue: WebhookEndpointRejection | undefined;
   /** The value of the authorization header; null when this header is not sent. */

@@ -3,7 +3,7 @@ import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts
 import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
-/** Whether an attempt shows that the endpoint works; `unknown` when nothing was sent, or when a test message failed. */
+/** Whether an attempt shows that the endpoint works; `unknown` if the attempt was skipped or a test message failed. */
 export type WebhookEndpointHealthFromAttempt = "succeeded" | "failed" | "unknown";
 
 export interface WebhookEndpointConcurrencyAndBreaker {
@@ -68,8 +68,8 @@ export class WebhookEndpointQueue {
   /**
    * Reserves capacity for up to `requested` messages, and returns the number of messages for which it reserved
    * capacity. The result is 0 in two cases. If the endpoint or its host has no capacity, `isWaiting` becomes true, and
-   * `onReady` is called as soon as there is capacity. If only the semaphore has no permit, `isWaiting` stays false, and
-   * the caller must try again.
+   * `onReady` is called as soon as there is capacity. If only a permit of the semaphore is missing, `isWaiting` stays
+   * false, and the caller must try again.
    */
   acquireSlots(requested: number): number {
     const { limits, semaphore, nowMs } = this.#options;
@@ -126,7 +126,7 @@ export class WebhookEndpointQueue {
     if (this.#isWaiting && !this.#timer && this.#hasFreeSlots) this.#markReady();
   }
 
-  /** Makes the queue wait for the given time. If the time is 0, the queue waits until an attempt ends. */
+  /** Makes the queue wait for the given time. If the time is 0, the queue waits until ended attempts free capacity. */
   #waitFor(milliseconds: number): 0 {
     this.#stopWaiting();
     this.#isWaiting = true;

@@ -14,9 +14,9 @@ interface EndpointHealth {
 }
 
 const dayMs = 24 * 3_600_000;
-/** Milliseconds without a successful attempt after which an endpoint is disabled. */
+/** Milliseconds after the first failure since the last success. A failure after this time disables the endpoint. */
 const disableAfterMs = 5 * dayMs;
-/** Milliseconds without a successful attempt after which the recipient is warned. */
+/** Milliseconds after the first failure since the last success. A failure after this time warns the recipient once. */
 const warnAfterMs = disableAfterMs / 2;
 
 /** Returns the action after a failed attempt: the reason for disabling the endpoint, `warn`, or `nothing`. */
@@ -33,7 +33,7 @@ export function chooseFailingWebhookEndpointAction(
 /** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
   webhookId: string;
-  /** When the first attempt of the batch failed, or the first attempt after the last success of the batch. */
+  /** When the endpoint's first failed attempt in the batch ended. Failures before a success do not count. */
   since: Date;
   /** Whether an earlier attempt in the same batch succeeded. Such a success ends the previous series of failures. */
   hasSucceeded: boolean;
@@ -87,9 +87,9 @@ interface FailingWebhook
 }
 
 /**
- * Records failing endpoints. Disables an endpoint that responded with 410 Gone, or that has had no success for five
- * days. Publishes an event when an endpoint is disabled, and a warning event after two and a half days. These events
- * are sent to the recipient's other endpoints.
+ * Records failing endpoints. Disables an endpoint that responded with 410 Gone, or that has been failing for five days.
+ * Publishes an event when an endpoint is disabled, and a warning event when an endpoint has been failing for two and a
+ * half days. These events are sent to the recipient's other endpoints.
  */
 export async function updateFailingWebhooksAndPublishEvents(
   tx: SqlTransaction,

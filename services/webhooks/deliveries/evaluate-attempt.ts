@@ -27,7 +27,8 @@ interface EvaluateAttemptOptions {
 
 /**
  * Returns the effect of an attempt on its delivery. A response with status 2xx is a success, and 410 is a permanent
- * failure. After any other result, including a redirect, the message is retried according to the schedule.
+ * failure. After any other result, including a redirect, the message is retried according to the schedule, unless the
+ * message is a test.
  */
 export function evaluateWebhookDeliveryAttempt(
   postResult: WebhookPostResult,

@@ -10,7 +10,8 @@ const reservedOriginShare = 0.2;
 
 /**
  * A semaphore for messages in flight. Each endpoint can always acquire its fair share, which is an equal part of all
- * permits, and at least one permit. An endpoint therefore waits only for endpoints of the same origin.
+ * permits, and at least one permit, unless its origin has reached the limit per origin. An endpoint therefore waits
+ * only for endpoints of the same origin.
  */
 export class FairWebhookEndpointSemaphore {
   readonly #limits: FairSemaphoreLimits;

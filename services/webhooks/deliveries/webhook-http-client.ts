@@ -39,7 +39,7 @@ export function createWebhookHttpClient({
     connect: createWebhookAddressCheckingConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections: maxConnectionsPerOrigin,
     pipelining: 1,
-    // Shorter than the idle timeout of most servers, so that no request is sent on a connection that a server closes.
+    // Shorter than the idle timeout of most servers, because a request on a connection that is being closed fails.
     keepAliveTimeout: 3_000,
     keepAliveMaxTimeout: 60_000,
     // These two timeouts are disabled, because one timer limits the whole exchange.

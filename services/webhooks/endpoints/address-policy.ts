@@ -9,8 +9,9 @@ export interface WebhookAddressPolicy {
 }
 
 /**
- * IPv4 ranges that are not part of the public internet: IANA's special-purpose registry, multicast and reserved ranges.
- * They include the metadata addresses of cloud providers. Azure's platform address, 168.63.129.16, is added.
+ * Forbidden IPv4 ranges: the ranges of IANA's special-purpose registry, multicast and reserved ranges. Most metadata
+ * addresses of cloud providers are in these ranges. Azure's platform address, 168.63.129.16, is listed separately,
+ * because it is in a public range.
  */
 const specialIPv4: [string, number][] = [
   ["0.0.0.0", 8],

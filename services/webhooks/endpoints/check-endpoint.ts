@@ -51,7 +51,10 @@ function isPortAllowed({ port }: URL): boolean {
 /** Maximum time to resolve a host when an endpoint is registered, in milliseconds. */
 const resolveTimeoutMs = 3_000;
 
-/** The issue for a host without an allowed address. It does not state the cause, which could reveal internal hosts. */
+/**
+ * The issue for a host that has no address or a forbidden address. The message does not state which of the two is the
+ * cause, because the difference could reveal which internal hosts exist.
+ */
 const forbiddenAddressIssue: WebhookEndpointRejection = {
   code: "forbidden_address",
   message: "must have a public IP address. This host has no address, or an address that is not public.",
@@ -59,8 +62,8 @@ const forbiddenAddressIssue: WebhookEndpointRejection = {
 
 /**
  * Returns what is wrong with the URL or the addresses of an endpoint; undefined if they are allowed. Accepts a host
- * on the operator's allowlist. Also accepts a host if the name servers do not respond, because each connection checks
- * the addresses again.
+ * on the operator's allowlist. Also accepts a host if its lookup fails for a temporary reason or takes too long,
+ * because each connection checks the addresses again.
  */
 export async function findWebhookEndpointIssue(
   text: string,
@@ -80,7 +83,7 @@ async function hasForbiddenAddress(
   if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
   if (addressPolicy.isHostAllowlisted(host)) return false;
   const resolveTimeout = new AbortController();
-  // The result is undefined if the name is invalid or has no address, and empty if the name servers do not respond.
+  // Resolves with undefined if the name is invalid or has no address, and with an empty list after any other error.
   const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
     /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(code)) ? undefined : [],
   );

@@ -66,7 +66,7 @@ const ipv4Notation = ipv4.chain(([a, b, c, d]) => {
   );
 });
 
-/** Generates an IPv6 address that contains a random IPv4 address, in different notations, or one of several others. */
+/** Generates an IPv6 address that contains a random IPv4 address in one of several notations, or a fixed address. */
 const ipv6Notation = ipv4.chain(([a, b, c, d]) => {
   const [high, low] = [hex2(a) + hex2(b), hex2(c) + hex2(d)];
   const dotted = `${a}.${b}.${c}.${d}`;

@@ -27,7 +27,8 @@ export interface WebhookMessageBatcher {
   findSubscribedWebhookIds(match: LocationWebhookEventKey): Promise<string[]>;
   /**
    * Stores a message, a delivery for each webhook, and a record that the event was handled. Deliveries to active
-   * webhooks are attempted immediately. Deliveries to paused or disabled webhooks stay pending.
+   * webhooks are attempted as soon as the endpoint has capacity. Deliveries to paused or disabled webhooks stay
+   * pending.
    *
    * @returns false when the event had already been handled.
    */
@@ -57,7 +58,10 @@ export function createWebhookMessageBatcher({
   });
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
-  /** Stores messages and starts the attempts with reserved capacity. Returns for each message whether it is new. */
+  /**
+   * Stores messages, and starts the attempts of deliveries for which capacity could be reserved. Returns for each
+   * message whether it is new.
+   */
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {

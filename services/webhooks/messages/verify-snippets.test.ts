@@ -21,7 +21,10 @@ interface SignedMessage {
 
 type Verify = (message: SignedMessage) => Promise<void>;
 
-/** Returns a function that runs a program with a message as JSON input. Rejects with the program's error output. */
+/**
+ * Returns a function that runs a program with a message as JSON input. If the program fails, the function rejects with
+ * the program's error output.
+ */
 const verifyWithCommand =
   (command: string, ...args: string[]): Verify =>
   (message) =>

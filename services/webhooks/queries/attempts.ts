@@ -11,14 +11,13 @@ export interface CompletedWebhookAttempt {
   startedAt: Date;
   endedAt: Date;
   milliseconds: number;
-  /** The request context of the attempt. */
   context: RequestContext;
 }
 
 /**
  * In one statement, inserts attempts, updates their deliveries and the hourly statistics, and clears the failures of
  * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected, and its success
- * also makes the delivery succeed, unless a replay has started a new generation. If an attempt failed and a recovery of
+ * also makes the delivery succeed, unless a new generation has started. If an attempt failed and a recovery of
  * its delivery was requested in the meantime, a new generation of the delivery starts.
  */
 export async function recordDeliveryAttemptResults(

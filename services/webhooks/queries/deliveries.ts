@@ -10,6 +10,9 @@ export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
-/** Returns the SQL condition that selects a delivery `d` by id and joins its webhook `w`, unless `w` is deleted. */
+/**
+ * Returns the SQL condition that selects a delivery `d` by id and joins its webhook `w`. The delivery does not match if
+ * the webhook is deleted or belongs to another location.
+ */
 export const webhookDeliveryByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
   sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

@@ -62,7 +62,7 @@ interface UnfinishedRecovery {
  * Requeues the next batch of deliveries of one recovery. Among the recoveries that no other instance has locked,
  * selects the recovery with the fewest recovered deliveries. Each delivery becomes due with the first attempt of a new
  * generation. The cursor is stored in the same transaction, so that the recovery continues from there after a crash. A
- * delivery with an attempt in flight is marked, and is requeued only if that attempt fails.
+ * delivery with an attempt in flight is only marked, and is requeued unless that attempt succeeds.
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */

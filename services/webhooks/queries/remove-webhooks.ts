@@ -3,7 +3,10 @@ import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 /** Maximum number of deliveries or messages that one statement removes. */
 export const webhookDeliveryRemovalBatchSize = 1_000;
 
-/** Removes deleted webhooks and their deliveries. Stops after about `max` deliveries. */
+/**
+ * Removes the deliveries of deleted webhooks, except attempts in flight, and the webhooks that have no deliveries left.
+ * Removes up to `max` deliveries, rounded up to full batches.
+ */
 export async function removeRowsOfDeletedWebhooks(
   sql: SqlClient,
   { max = Number.POSITIVE_INFINITY } = {},

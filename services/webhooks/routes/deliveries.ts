@@ -112,7 +112,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
       where ${webhookDeliveryByIdCondition(sql, getPathIdWithReadableLocation(params, principal))} and m.id = d.message_id`;
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
-    // Selects the latest 1,000 attempts, including an attempt in progress. Its start is the time when it was claimed.
+    // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
     const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
@@ -139,7 +139,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Resends the message immediately, even if the delivery has already succeeded. If this attempt fails, the message is retried on the same schedule as a new delivery. The message keeps its ID, so the receiver can recognize duplicates.",
+    "Resends the message, even if the delivery has already succeeded. If the webhook is paused or disabled, the message is sent after the webhook is resumed. If the new attempt fails, the message is retried on the same schedule as a new delivery. The message keeps its ID, so the receiver can recognize duplicates.",
   request: { params: webhookDeliveryPathParams },
   responses: {
     202: {

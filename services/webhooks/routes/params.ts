@@ -15,7 +15,7 @@ export const webhookDeliveryPathParams = z.object({ id: z.guid().meta({ descript
 /** The query parameter that selects the location whose webhooks or recipients are listed. */
 export const locationIdQueryShape = {
   locationId: z.guid().optional().meta({
-    description: "ID of the location whose recipients or webhooks are returned. Defaults to the API key's location.",
+    description: "ID of the location whose data is returned. Defaults to the API key's location.",
   }),
 };
 

@@ -15,7 +15,8 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
-      // Most locations have no webhooks. Handling their events twice has no effect, so nothing is recorded for them.
+      // Does not record the event as handled, because handling it again has no effect. This saves most writes, because
+      // most locations have no webhooks.
       if (webhookIds.length === 0) return false;
       const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
       return messageBatcher.enqueueMessage(webhookIds, message);

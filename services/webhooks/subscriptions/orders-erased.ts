@@ -36,7 +36,10 @@ export const redactWebhookOrdersSubscription = defineEventSubscription<WebhooksC
 
 const fillBatchSize = 1_000;
 
-/** Sets the subject (the order id) of messages that earlier versions of the service stored without a subject. */
+/**
+ * Sets the subject of messages that earlier versions of the service stored without a subject: the id of the order, or
+ * of the message if it contains no order.
+ */
 async function fillMissingSubjects(sql: SqlClient): Promise<void> {
   const fillBatch = () => sql`
     update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)

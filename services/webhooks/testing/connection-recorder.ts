@@ -1,4 +1,4 @@
-/** A list of all addresses to which this process has tried to connect. */
+/** The addresses to which this process has tried to open TCP connections since the recording started. */
 export interface OutboundConnectionRecorder {
   addresses: string[];
   stop(): void;

@@ -16,7 +16,7 @@ import { createTestEventPublisher } from "./event-publisher.ts";
 
 /** The webhooks service of one test file. */
 export interface TestWebhooksService extends TestServiceWithFakeAccounts {
-  /** Creates a webhook. Also creates a location with an API key, and a recipient, unless the options contain them. */
+  /** Creates a webhook. Uses a new location and creates a recipient, unless the options contain them. */
   createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookWithSecret>;
   /** Publishes an event in place of another service, and returns the event's id. */
   publishEvent<Type extends BusEventType>(type: Type, data: BusEventData<Type>, id?: string): Promise<string>;

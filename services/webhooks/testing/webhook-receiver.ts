@@ -3,7 +3,6 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A received message. */
 export interface ReceivedWebhookRequest {
   path: string;
   method: string;

@@ -15,7 +15,7 @@ export class FakeDemoApi {
   tills = new Map<string, TillV2>();
   reports: FakeReport[] = [];
   catalog: Catalog | null = null;
-  /** The requests that the fake received, except GET requests. */
+  /** The requests that the fake received, except GET requests and requests that failed because of `nextErrors`. */
   readonly writes: string[] = [];
   /** The errors with which the next calls fail, one error for each call. */
   nextErrors: (ApiErrorCode | "unreachable")[] = [];

@@ -4,10 +4,10 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { SeededRandom } from "../random.ts";
 import type { InjectableClock } from "../transient-retry-options.ts";
 
-/** A clock that advances only when its `wait` function is called. */
+/** A clock that advances only when its `wait` function is called, or when a test sets `time`. */
 export class FakeClock implements InjectableClock {
   time: number;
-  /** Is called each time that this clock advances. */
+  /** Is called each time that `wait` has advanced this clock. */
   onTick: () => void = () => {};
 
   constructor(time: number) {

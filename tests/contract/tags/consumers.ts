@@ -8,7 +8,7 @@ export const consumersContractTestCases: TagContractTestCases = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
-    // Consumer names are unique per location, so the other location can create a consumer with the same name.
+    // The request succeeds, because it creates a consumer of the other location.
     statusForOtherLocation: 201,
   },
   listConsumers: { requestsByOutcome: { 200: () => ({}) }, statusForOtherLocation: 200 },

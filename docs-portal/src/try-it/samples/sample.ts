@@ -10,7 +10,7 @@ export interface CodeSampleInput {
 /** The request body in a sample: a JSON value, other text, or the name of the file from which the sample reads it. */
 export type CodeSampleRequestBody = { value: unknown } | { text: string } | { file: string };
 
-/** The file in which a sample saves a response that is not JSON. */
+/** The file in which a sample saves a response that is neither JSON nor a stream. */
 export const codeSampleResponseFileName = "response.txt";
 
 /** Maximum length of a body in the code of a sample, in characters. A sample reads a longer body from a file. */

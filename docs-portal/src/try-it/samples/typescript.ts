@@ -1,6 +1,9 @@
 import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
 
-/** Returns the request as TypeScript code for browsers and Node.js, without dependencies. */
+/**
+ * Returns the request as TypeScript code without dependencies. The code runs in browsers and Node.js, or only in
+ * Node.js if it reads the body from a file or writes the response to a file.
+ */
 export function generateTypescriptSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
   const body = codeSampleBodyOf(request);

@@ -12,7 +12,10 @@ export interface FecFileFormat {
   maxTextLength: number;
 }
 
-/** The format that French law requires. INEXWEB and FULLL, two names of the same product, import it. */
+/**
+ * A format that French law permits. Only the maximum text length is our own choice. INEXWEB and FULLL, which are two
+ * names of the same product, import this format.
+ */
 const legalFecFormat: FecFileFormat = { separator: "\t", charset: "ISO-8859-15", maxTextLength: 200 };
 
 export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat> = {

@@ -85,7 +85,7 @@ export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
 
 /** Returns the rows as encoded lines. Each line ends with CR and LF. */
 export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLength }: FecFileFormat): Buffer {
-  // Cleaned texts are cached, because the same few texts occur in every till.
+  // Cleaned texts are cached, because many rows of a till contain the same texts, such as the label of an account.
   const cleanTexts = new Map<string, string>();
   const cleanText = (text: string) => {
     const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(text));
@@ -100,7 +100,10 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
   return encodeFecText([...lines, ""].join("\r\n"), charset);
 }
 
-/** Replaces line breaks, control characters and the field separators of every format with spaces. */
+/**
+ * Replaces each sequence of white space, control characters and vertical bars with one space, so that the text contains
+ * no line break and no field separator of any format. Removes spaces at both ends.
+ */
 function removeSeparators(text: string): string {
   return text.replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
 }
@@ -112,7 +115,7 @@ function truncateText(length: number, text: string): string {
 
 /**
  * Returns the name of a FEC: the company's SIREN (the first nine digits of its SIRET), `FEC` and the last day that the
- * file contains. Without a valid SIRET, the name begins with `FEC`.
+ * file contains. `siret` can also be only a SIREN. If it is neither a SIRET nor a SIREN, the name begins with `FEC`.
  */
 export function buildFecFileName({ siret, lastDay }: { siret: string; lastDay: string }): string {
   const [siren = ""] = /^\d{9}(?=\d{5}$|$)/.exec(siret.replaceAll(/\s/g, "")) ?? [];
