@@ -1,7 +1,7 @@
 import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
 
 /** The goal of a ratio: the ratio should not be above `max`, or should not be below `min`. */
-export type BenchmarkRatioGoal = { max: number; target?: number } | { min: number };
+export type BenchmarkRatioGoal = { max: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */
 export interface BenchmarkComparison {
@@ -15,13 +15,13 @@ export interface BenchmarkComparison {
   goal?: BenchmarkRatioGoal;
 }
 
-/** Returns whether a figure meets its goal; undefined if it has no goal. */
+/** Returns whether the median ratio meets the goal; undefined if there is no goal. */
 export function isBenchmarkRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
   if (!goal) return undefined;
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
 
-/** A measurement of the product and one of the baseline, taken at almost the same time under similar conditions. */
+/** A measurement of the product and one of the baseline, taken in the same run under similar conditions. */
 export interface BenchmarkMeasurementPair {
   ours: number;
   baseline: number;

@@ -36,8 +36,7 @@ function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
 }
 
 function formatRatioGoal(goal: BenchmarkRatioGoal): string {
-  if ("min" in goal) return `>= ${goal.min}`;
-  return goal.target === undefined ? `<= ${goal.max}` : `<= ${goal.max} (target ${goal.target})`;
+  return "min" in goal ? `>= ${goal.min}` : `<= ${goal.max}`;
 }
 
 function formatResultNotes(result: BenchmarkResult): string[] {
@@ -45,7 +44,7 @@ function formatResultNotes(result: BenchmarkResult): string[] {
   return [`${result.id}: ${result.title}`, `   baseline: ${result.baseline}`, ...notes.map((note) => `   ${note}`), ""];
 }
 
-/** Returns a number with three significant digits. */
+/** Returns a number with three significant digits, but with at most four decimals and all digits before the point. */
 function formatThreeDigits(value: number): string {
   if (value === 0) return "0";
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));

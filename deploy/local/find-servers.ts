@@ -44,7 +44,10 @@ export const infrastructureServerProgramsByKind = {
   },
 };
 
-/** Folders outside PATH in which packages install servers. An asterisk matches the folder of each version. */
+/**
+ * Folders in which packages install servers and which may be missing in PATH. An asterisk stands for any text in a
+ * folder's name, such as a version.
+ */
 const packageFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 const postgresFolders = [
   "/usr/lib/postgresql/*/bin",
@@ -66,14 +69,15 @@ export function findOrInstallServerBinaries<K extends InfrastructureServerKind>(
   kinds: readonly K[],
 ): Promise<Record<K, InstalledServerBinary[]>> {
   // Searches run one at a time, so that two searches do not install the same server.
-  const search = lastSearch.then(() => findOrInstall(kinds, canInstallDebianPackages()));
+  const search = lastSearch.then(() => findOrInstall(kinds, !isInDocker() && canInstallDebianPackages()));
   lastSearch = search.catch(() => {});
   return search;
 }
 
 async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly K[], mayInstall: boolean) {
-  const isInDocker = process.env.PRAGMA_SERVERS === "docker";
-  const binaries = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledServerBinaries(kind)]));
+  const binaries = Object.fromEntries(
+    kinds.map((kind) => [kind, isInDocker() ? [] : findInstalledServerBinaries(kind)]),
+  );
   const missing = kinds
     .filter((kind) => binaries[kind]?.length === 0)
     .map((kind) => infrastructureServerProgramsByKind[kind]);
@@ -92,6 +96,8 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
     `Not found on this machine: ${names.join(", ")}. Install what is missing, start Docker, or set ${variables} to a URL.`,
   );
 }
+
+const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
 export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {

@@ -77,7 +77,7 @@ describe("concurrent events", () => {
     expect(polledWebhookIds).toHaveLength(1);
   });
 
-  it("are claimed together for several webhooks, earliest first and with their bodies", async () => {
+  it("are claimed together for several webhooks, earliest first, with their bodies, and without test messages", async () => {
     const { webhook, principal, recipientId } = subscription;
     const other = await service.createSubscription("http://127.0.0.1:1025/", {
       principal,
@@ -89,9 +89,14 @@ describe("concurrent events", () => {
     const firstDueMs = Date.now() - 60_000;
     for (const [index, id] of ids.entries()) {
       await messageBatcher.enqueueMessage(webhookIds, testMessage(id));
-      await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
+      await service.db.sql`
+        update deliveries set event = 'order.call', due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
     }
-    const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
+    // Only the loop that limits the test messages of each location may claim a test message.
+    const testMessageId = randomUUID();
+    await messageBatcher.enqueueMessage(webhookIds, testMessage(testMessageId));
+    await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
+    const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length + 1 }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
     const claims = await claimDueWebhookDeliveries(service.db.sql, claimRequests, {
       now: new Date(firstDueMs + 1_000),
@@ -102,7 +107,7 @@ describe("concurrent events", () => {
       expect(webhookClaims.map(({ messageId }) => messageId)).toEqual(ids);
       for (const { body, ...claim } of webhookClaims) {
         expect(JSON.parse(Buffer.from(body).toString())).toEqual(await readMessageBody(claim.messageId));
-        expect(claim).toMatchObject({ leaseExpiresAt, generation: 1, attempt: 1, revision: 1, event: "test" });
+        expect(claim).toMatchObject({ leaseExpiresAt, generation: 1, attempt: 1, revision: 1, event: "order.call" });
       }
     }
   });

@@ -9,8 +9,8 @@ import {
 const dayMs = 24 * 3_600_000;
 
 /**
- * Removes messages and deliveries that are older than the retention period, expired secrets, and the remaining rows of
- * deleted webhooks.
+ * Removes messages, deliveries, hourly statistics and finished recoveries that are older than the retention period.
+ * Also removes expired secrets and the remaining rows of deleted webhooks.
  */
 export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",

@@ -9,9 +9,9 @@ const batchSize = 1_000;
 const overdueAfterMs = 2_000;
 
 /**
- * Returns the task that finds due deliveries that no instance attempts, and makes all instances poll. These are
- * deliveries whose lease expired because their instance died, and deliveries that became due without a notification,
- * such as a retry whose instance has stopped.
+ * Returns the task that requeues deliveries whose lease has expired, for example because their instance died, and then
+ * makes all instances poll the webhooks that have overdue deliveries. A delivery can be overdue because no instance was
+ * notified when it became due, for example if the instance that should have retried it has stopped.
  */
 export const createWebhookDeliveryRequeueTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
   name: "requeue due deliveries",
@@ -30,7 +30,7 @@ export const createWebhookDeliveryRequeueTask = (everySeconds: number): Periodic
     const overdueWebhooks = await sql<{ id: string }[]>`
       select id from webhooks w
       where state = 'active' and exists (
-        select from deliveries where webhook_id = w.id and state = 'pending' and due_at <= ${overdueSince}
+        select from deliveries where webhook_id = w.id and state = 'pending' and event <> 'test' and due_at <= ${overdueSince}
       )`;
     deliveryWorker.pollAllInstances(overdueWebhooks.map(({ id }) => id));
   },

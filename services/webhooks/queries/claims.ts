@@ -7,13 +7,13 @@ export interface WebhookDeliveryClaim {
   generation: number;
   attempt: number;
   webhookId: string;
-  /** The current revision of the webhook. */
+  /** The revision of the webhook at the time of the claim. */
   revision: number;
   messageId: string;
   event: WebhookEventName;
   /** Number of attempts of this generation that have failed. */
   failures: number;
-  /** The body of the message. All claims of the same message share one buffer, to save memory. */
+  /** The body of the message. Claims of the same message in one query share one buffer, to save memory. */
   body: Uint8Array;
   /** The W3C trace context of the event. */
   traceparent: string | null;
@@ -60,7 +60,10 @@ export interface WebhookDeliveryClaimRequest {
   max: number;
 }
 
-/** Claims due deliveries of these webhooks. For each webhook, claims the deliveries that have been due longest. */
+/**
+ * Claims due deliveries of these webhooks, except test messages, which have a limit per location of their own. For each
+ * webhook, claims the deliveries that have been due longest.
+ */
 export async function claimDueWebhookDeliveries(
   sql: SqlClient,
   claimRequests: WebhookDeliveryClaimRequest[],
@@ -71,7 +74,7 @@ export async function claimDueWebhookDeliveries(
     from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as request (webhook_id uuid, max int)
     cross join lateral (
       select id, due_at from deliveries
-      where webhook_id = request.webhook_id and state = 'pending' and due_at <= ${lease.now}
+      where webhook_id = request.webhook_id and state = 'pending' and event <> 'test' and due_at <= ${lease.now}
       order by due_at limit request.max
       for update skip locked
     ) due`;
@@ -81,7 +84,7 @@ export async function claimDueWebhookDeliveries(
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
 const maxTestsPerLocation = 5;
 
-/** Claims due test messages, including those of paused and disabled webhooks. Other messages do not delay them. */
+/** Claims due test messages, even of paused or disabled webhooks. Test messages do not queue behind others. */
 export async function claimWebhookTestDeliveries(
   sql: SqlClient,
   limit: number,
