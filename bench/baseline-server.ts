@@ -11,7 +11,7 @@ import { printBenchServerError } from "./report-error.ts";
 import { getCompiledModulePath } from "./run-bench-program.ts";
 
 /** A server that a benchmark runs in its own process: a baseline for the product, or a helper such as a receiver. */
-export interface BaselineServer {
+export interface BenchServerProcess {
   url: string;
   pid: number;
   cpuSeconds(): number;
@@ -25,7 +25,7 @@ export async function startOrderPageBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   { namespace }: Pick<BenchPragmaDeployment, "namespace">,
   locationId: string,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   return startBaselineProgram("order-page-baseline", {
     folder: `${folder}/order-page-baseline-${namespace}`,
     env: {
@@ -40,7 +40,7 @@ export async function startOrderPageBaselineServer(
 export async function startLiveOrderBaselineServer({
   folder,
   urls,
-}: Pick<BenchEnvironment, "folder" | "urls">): Promise<BaselineServer> {
+}: Pick<BenchEnvironment, "folder" | "urls">): Promise<BenchServerProcess> {
   const env = { DATABASE_URL: urls.DATABASE_URL };
   return startBaselineProgram("live-order-baseline", { folder: `${folder}/live-order-baseline`, env });
 }
@@ -48,15 +48,15 @@ export async function startLiveOrderBaselineServer({
 export async function startBenchWebhookReceiver(
   { folder }: Pick<BenchEnvironment, "folder">,
   name: string,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   return startBaselineProgram("webhook-receiver", { folder: `${folder}/webhook-receiver-${name}`, env: {} });
 }
 
 /** Starts a server that stores orders and posts each order to this endpoint. */
-export async function startWebhookBaselineServer(
+export async function startWebhookSenderBaselineServer(
   { folder, urls }: Pick<BenchEnvironment, "folder" | "urls">,
   endpoint: string,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   const env = { DATABASE_URL: urls.DATABASE_URL, ENDPOINT: endpoint };
   return startBaselineProgram("webhook-baseline", { folder: `${folder}/webhook-baseline`, env });
 }
@@ -65,7 +65,7 @@ export async function startWebhookBaselineServer(
 export async function startFastifyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: BenchPragmaDeployment,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   return startBaselineProgram("fastify-server", {
     folder: `${environment.folder}/fastify-server`,
     env: {
@@ -79,7 +79,7 @@ export async function startFastifyBaselineServer(
 export async function startFastifyProxyBaselineServer(
   environment: Pick<BenchEnvironment, "folder" | "urls">,
   product: BenchPragmaDeployment,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   return startBaselineProgram("fastify-proxy", {
     folder: `${environment.folder}/fastify-proxy`,
     env: {
@@ -102,7 +102,7 @@ export async function startMinimalGatewayBaselineServer(
   { folder }: Pick<BenchEnvironment, "folder">,
   product: BenchPragmaDeployment,
   principal: Principal,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   const env = {
     ...product.internalKeys,
     REPORTING_URL: product.process("reporting").url,
@@ -115,7 +115,7 @@ export async function startMinimalGatewayBaselineServer(
 export async function startStaticResponseBaselineServer(
   { folder }: Pick<BenchEnvironment, "folder">,
   bodiesByPath: Record<string, Uint8Array>,
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   const files = Object.entries(bodiesByPath).map(([path, body], index): [string, string] => {
     const file = join(folder, `response-${index}`);
     writeFileSync(file, body);
@@ -128,7 +128,7 @@ export async function startStaticResponseBaselineServer(
 async function startBaselineProgram(
   program: string,
   { folder, env }: { folder: string; env: Record<string, string> },
-): Promise<BaselineServer> {
+): Promise<BenchServerProcess> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const { pid, stop } = await launchLocalServer({

@@ -67,7 +67,13 @@ export async function createBenchEnvironment({
     postgres,
     loadGenerator,
     startProduct: (namespace, roles) =>
-      startBenchPragmaDeployment({ folder: join(folder, namespace), servers: urls, namespace, roles, profiles }),
+      startBenchPragmaDeployment({
+        folder: join(folder, namespace),
+        servers: urls,
+        namespace,
+        roles,
+        profilesFolder: profiles,
+      }),
     getSharedPragma(shape) {
       const running = sharedProducts.get(shape);
       if (running) return running;

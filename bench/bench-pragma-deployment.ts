@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { internalKeysVariableNames } from "@pragma/runtime/config/internal-keys";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { findFreePort } from "../deploy/local/free-port.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { LocalServerUrls } from "../deploy/local/servers.js";
@@ -46,13 +46,17 @@ export interface BenchPragmaDeploymentOptions {
   namespace: string;
   roles: BenchPragmaProcessRole[];
   /** The folder in which the processes write CPU profiles; undefined if they write no profiles. */
-  profiles: string | undefined;
+  profilesFolder: string | undefined;
 }
 
 export const singleProcessBenchRoles: BenchPragmaProcessRole[] = ["all"];
 export const serviceAndGatewayBenchRoles: BenchPragmaProcessRole[] = [...serviceNames, "gateway"];
 
-const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
+const mainProgram = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "dist",
+  "main.js",
+);
 /** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
@@ -64,7 +68,7 @@ export async function startBenchPragmaDeployment({
   servers,
   namespace,
   roles,
-  profiles,
+  profilesFolder,
 }: BenchPragmaDeploymentOptions): Promise<BenchPragmaDeployment> {
   const adminKey = randomBytes(32).toString("hex");
   const internalKeys = Object.fromEntries(internalKeysVariableNames.map((variable) => [variable, createRandomKey()]));
@@ -94,7 +98,7 @@ export async function startBenchPragmaDeployment({
       OPS_PORT: String(opsPort),
       ...(role !== "all" && { SERVICE: role }),
     };
-    const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
+    const flags = profilesFolder ? ["--cpu-prof", `--cpu-prof-dir=${join(profilesFolder, role)}`] : [];
     const { pid, stop } = await launchLocalServer({
       name: `The product's ${role}`,
       logFile: join(folder, role, "server.log"),

@@ -1,4 +1,4 @@
-import { computeMeasurementSpread, type MeasurementSpread } from "./measurement-spread.ts";
+import { computeMedianMinMax, type MedianMinMax } from "./measurement-spread.ts";
 
 /** The goal of a ratio: the ratio should not be above `max`, or should not be below `min`. */
 export type BenchmarkRatioGoal = { max: number } | { min: number };
@@ -8,10 +8,10 @@ export interface BenchmarkComparison {
   label: string;
   /** The unit of the product's and the baseline's values, such as "ms" or "requests/s". */
   unit: string;
-  ours: MeasurementSpread;
-  baseline: MeasurementSpread;
+  ours: MedianMinMax;
+  baseline: MedianMinMax;
   /** The spread, over all repetitions, of the product's value divided by the baseline's value. */
-  ratio: MeasurementSpread;
+  ratio: MedianMinMax;
   goal?: BenchmarkRatioGoal;
 }
 
@@ -35,9 +35,9 @@ export function computeBenchmarkComparison(
   return {
     label,
     unit,
-    ours: computeMeasurementSpread(pairs.map(({ ours }) => ours)),
-    baseline: computeMeasurementSpread(pairs.map(({ baseline }) => baseline)),
-    ratio: computeMeasurementSpread(pairs.map(({ ours, baseline }) => ours / baseline)),
+    ours: computeMedianMinMax(pairs.map(({ ours }) => ours)),
+    baseline: computeMedianMinMax(pairs.map(({ baseline }) => baseline)),
+    ratio: computeMedianMinMax(pairs.map(({ ours, baseline }) => ours / baseline)),
     ...(goal && { goal }),
   };
 }

@@ -5,7 +5,7 @@ import {
   type BenchmarkRatioGoal,
   computeBenchmarkComparison,
 } from "./benchmark-figure.ts";
-import { computeMeasurementSpread } from "./measurement-spread.ts";
+import { computeMedianMinMax } from "./measurement-spread.ts";
 import { readPreciseProcessTreeCpuSeconds } from "./process-usage.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
@@ -102,7 +102,7 @@ export async function compareGatewayCpuWithProxies(
       };
       outcome.figures.push(computeBenchmarkComparison(pairs[index] ?? [], figure));
     }
-    const busy = Math.round(computeMeasurementSpread(shares).max * 100);
+    const busy = Math.round(computeMedianMinMax(shares).max * 100);
     outcome.notes.push(
       `${label} at ${perSecond}/s: the gateway used at most ${busy} % of a core. Repetitions dropped because the rate was not reached: ${dropped}.`,
     );

@@ -33,7 +33,7 @@ export function summarizeCpuProfilesInFolder(folder: string): string {
     .sort()
     .map((name) => {
       const profile = JSON.parse(readFileSync(join(folder, name), "utf8")) as CpuProfile;
-      const lines = computeFunctionSelfTimes(profile)
+      const lines = computeFunctionSelfTimeShares(profile)
         .slice(0, maxShownFunctions)
         .map(({ where, share }) => `  ${(share * 100).toFixed(1).padStart(5)} %  ${where}`);
       return `${name}\n${lines.join("\n")}\n`;
@@ -42,7 +42,7 @@ export function summarizeCpuProfilesInFolder(folder: string): string {
 }
 
 /** Returns each function's share of the busy time after the start-up, the largest share first. */
-export function computeFunctionSelfTimes({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
+export function computeFunctionSelfTimeShares({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
   const functionsByNodeId = new Map(nodes.map(({ id, callFrame }) => [id, describeCallFrame(callFrame)]));
   const times = new Map<string, number>();
   let busyTime = 0;

@@ -8,7 +8,7 @@ import { cpus, loadavg, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
 import { runRegisteredExitCleanup } from "../deploy/local/process-cleanup.mjs";
-import { describeErrorForUser, printLine, runTaskWithProgress } from "../deploy/local/terminal.mjs";
+import { describeLocalCommandError, printLine, runTaskWithProgress } from "../deploy/local/terminal.mjs";
 import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
 import { readBenchOptions } from "./bench-options.ts";
 import { type BenchmarkDefinition, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
@@ -55,7 +55,7 @@ try {
   await main();
 } catch (error) {
   if (isInterrupted) await new Promise(() => {});
-  printLine(describeErrorForUser(error));
+  printLine(describeLocalCommandError(error));
   process.exitCode = 1;
 }
 await runRegisteredExitCleanup();
@@ -112,7 +112,7 @@ async function runBenchmark(benchmark: BenchmarkDefinition, environment: BenchEn
     if (isInterrupted) await new Promise(() => {});
     if (error instanceof BenchmarkSkippedError) return { id, title, baseline, skipped: error.message };
     process.exitCode = 1;
-    return { id, title, baseline, failed: describeErrorForUser(error) };
+    return { id, title, baseline, failed: describeLocalCommandError(error) };
   }
 }
 

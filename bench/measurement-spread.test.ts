@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { computeMeasurementSpread, computePercentile } from "./measurement-spread.ts";
+import { computeMedianMinMax, computePercentile } from "./measurement-spread.ts";
 
 it("returns the median of values in any order", () => {
-  expect(computeMeasurementSpread([3, 1, 10])).toEqual({ median: 3, min: 1, max: 10 });
-  expect(computeMeasurementSpread([4, 1, 3, 2]).median).toBe(2.5);
+  expect(computeMedianMinMax([3, 1, 10])).toEqual({ median: 3, min: 1, max: 10 });
+  expect(computeMedianMinMax([4, 1, 3, 2]).median).toBe(2.5);
 });
 
 it("interpolates percentiles between two values", () => {

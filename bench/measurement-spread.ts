@@ -1,12 +1,12 @@
 /** The median and the extremes of repeated measurements of one quantity. */
-export interface MeasurementSpread {
+export interface MedianMinMax {
   median: number;
   min: number;
   max: number;
 }
 
 /** Returns the median, minimum and maximum of the values. @throws RangeError if there are no values. */
-export function computeMeasurementSpread(values: number[]): MeasurementSpread {
+export function computeMedianMinMax(values: number[]): MedianMinMax {
   const median = computePercentile(values, 0.5);
   return { median, min: Math.min(...values), max: Math.max(...values) };
 }

@@ -135,6 +135,6 @@ export async function vacuumBenchOrderHistory({ sql }: BenchOrderHistoryDatabase
 }
 
 /** Returns the date of the day that is `daysAgo` days before the last day of the history. */
-export function getBenchOrderHistoryDay(daysAgo: number): string {
+export function getBenchOrderHistoryDate(daysAgo: number): string {
   return new Date(Date.parse(lastHistoryDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }

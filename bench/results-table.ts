@@ -1,6 +1,6 @@
 import type { BenchmarkResult } from "./benchmark.ts";
 import { type BenchmarkComparison, type BenchmarkRatioGoal, isBenchmarkRatioGoalMet } from "./benchmark-figure.ts";
-import type { MeasurementSpread } from "./measurement-spread.ts";
+import type { MedianMinMax } from "./measurement-spread.ts";
 
 const tableHeaders = ["", "figure", "product", "baseline", "ratio", "min to max", "goal", ""] as const;
 
@@ -23,7 +23,7 @@ export function formatBenchmarkResultsTable(results: BenchmarkResult[]): string 
 function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
   const { label, unit, ours, baseline, ratio, goal } = figure;
   const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isBenchmarkRatioGoalMet(figure))] ?? "";
-  const measured = ({ median }: MeasurementSpread) => `${formatThreeDigits(median)} ${unit}`;
+  const measured = ({ median }: MedianMinMax) => `${formatThreeDigits(median)} ${unit}`;
   return [
     ...[id, label, measured(ours), measured(baseline)],
     ...[

@@ -10,7 +10,7 @@ export function getCompiledModulePath(module: string): string {
 }
 
 /** Runs a program in `measured/` until it ends. @returns its output, parsed as JSON. */
-export async function runBenchProgram<Printed>(
+export async function runBenchSubprocessForJson<Printed>(
   name: string,
   args: (string | number)[],
   env: Record<string, string> = {},

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { generateTill } from "@pragma/simulator/generate-till";
 
-const samplesFolder = join(findPackageFolder(import.meta.resolve("@pragma/reporting/service")), "samples");
+const samplesFolder = join(findEnclosingPackageFolder(import.meta.resolve("@pragma/reporting/service")), "samples");
 
 /** Returns the path of a sample file, such as `shift-v2.till`. */
 export function getBenchSampleTillPath(name: string): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import type { BaselineServer } from "./baseline-server.ts";
+import type { BenchServerProcess } from "./baseline-server.ts";
 import type { BenchLocation } from "./bench-location.ts";
 import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
 import type { BenchWebhookArrival } from "./webhook-arrival.ts";
@@ -62,7 +62,7 @@ const arrivalTimeoutMs = 60_000;
  * Rejects if fewer messages arrive in time.
  */
 export async function waitForBenchWebhookArrivals(
-  { url }: Pick<BaselineServer, "url">,
+  { url }: Pick<BenchServerProcess, "url">,
   count: number,
 ): Promise<BenchWebhookArrival[]> {
   const deadline = performance.now() + arrivalTimeoutMs;

@@ -13,8 +13,8 @@ import {
   booleanField,
   boundedArray,
   boundedString,
-  countField,
   createUniqueIdsCheck,
+  nonNegativeCountField,
   nullWhenAbsent,
   withoutFieldDefaults,
 } from "./fields.ts";
@@ -165,11 +165,11 @@ export type Catalog = z.infer<typeof Catalog>;
 /** The number of items in each list of a catalog. */
 export const CatalogCounts = z
   .object({
-    products: countField("Number of products, including archived products"),
-    payments: countField("Number of payment methods"),
-    taxes: countField("Number of taxes"),
-    modifiers: countField("Number of modifiers"),
-    categories: countField("Number of categories"),
+    products: nonNegativeCountField("Number of products, including archived products"),
+    payments: nonNegativeCountField("Number of payment methods"),
+    taxes: nonNegativeCountField("Number of taxes"),
+    modifiers: nonNegativeCountField("Number of modifiers"),
+    categories: nonNegativeCountField("Number of categories"),
   })
   .meta({
     id: "CatalogCounts",

@@ -79,7 +79,7 @@ interface ApiErrorDefinition {
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
-export const errorDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
+export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
 
 /** An issue in a request: its location, its type, and how to fix it. */
 export interface RequestIssue {
@@ -184,7 +184,7 @@ export const problemSchema = z
     id: "Problem",
     description: "An error, as RFC 9457 problem details",
     example: {
-      type: `${errorDocumentationPageUrl}#invalid_request`,
+      type: `${apiErrorsDocumentationPageUrl}#invalid_request`,
       title: apiErrorDefinitions.invalid_request.title,
       status: 400,
       detail: "The request has 1 issue. See `errors`.",
@@ -200,7 +200,7 @@ export type Problem = z.infer<typeof problemSchema>;
 export function toProblemDetails(error: ApiError, requestId: string): Problem {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: `${errorDocumentationPageUrl}#${error.code}`,
+    type: `${apiErrorsDocumentationPageUrl}#${error.code}`,
     title,
     status,
     detail: error.message,

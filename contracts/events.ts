@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CatalogCounts } from "./catalog.ts";
 import { PosDeviceIdentity } from "./device.ts";
-import { OrderInEvent } from "./order-live.ts";
+import { LiveOrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
   ReportFinalizedEventData,
@@ -14,7 +14,7 @@ const orderEventData = z.object({
   locationId: z.guid(),
   /** 1 for the first event of the order, incremented with each event. Events can arrive in a different sequence. */
   sequence: z.int().min(1),
-  order: OrderInEvent,
+  order: LiveOrderInEvent,
 });
 
 /**

@@ -131,7 +131,7 @@ export const optionalAmountField = (description: string) =>
   nullWhenAbsent(amountSchema).meta({ description: `${description}, in minor units (1400 means 14.00)` });
 
 /** A count, 0 or more. */
-export const countField = (description: string) => z.int().min(0).meta({ description });
+export const nonNegativeCountField = (description: string) => z.int().min(0).meta({ description });
 
 export const optionalCountField = (description: string) => nullWhenAbsent(z.int().min(0)).meta({ description });
 

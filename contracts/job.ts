@@ -10,7 +10,7 @@ const millisecondsField = (description: string) =>
 const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
 /** The id of a job. Contains only characters that can be in URLs without encoding. */
-export const JobId = boundedString(255)
+export const jobIdSchema = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must contain only letters, digits and . _ @ + - and begin with a letter or digit",
   })
@@ -106,7 +106,7 @@ export const JobOptions = z
       description: "Whether the parent job continues if this job fails. Same as `ignoreDependencyOnFailure`.",
     }),
     repeat: JobRepeatOptions.optional(),
-    jobId: JobId.optional().meta({
+    jobId: jobIdSchema.optional().meta({
       description:
         "ID of the job. If the location already has a job with this ID, no job is added, and the response contains the existing job.",
     }),

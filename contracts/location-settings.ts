@@ -160,7 +160,7 @@ const locationSettingsShape = {
 };
 
 /** The settings of a new location. Only the name is required, because all other settings have a default. */
-export const NewLocationSettings = z.object({ locationName, ...locationSettingsShape }).meta({
+export const LocationSettingsInput = z.object({ locationName, ...locationSettingsShape }).meta({
   id: "LocationSettingsInput",
   description: "Settings of a new location. Omitted settings get their default values.",
 });

@@ -6,8 +6,8 @@ import { boundedArray, boundedString, withoutFieldDefaults, withUnstorableTextCh
 import {
   LocationSettings,
   LocationSettingsChange,
+  LocationSettingsInput,
   locationPosOptionsShape,
-  NewLocationSettings,
 } from "./location-settings.ts";
 import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
@@ -72,7 +72,7 @@ export const CreateLocationRequest = withUnstorableTextCheck(
     organizationId,
     agencyId,
     ...locationPosOptionsShape,
-    locationSettings: NewLocationSettings,
+    locationSettings: LocationSettingsInput,
   }),
 ).meta({
   id: "CreateLocation",

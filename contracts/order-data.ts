@@ -74,7 +74,7 @@ const GroupedTable = z.object({
  * An order as the point of sale sends it. Fields that identify the order or affect figures are required: id,
  * openedAt, amounts, guests, flags and rows. `isTraining` is optional, and false by default.
  */
-export const OrderData = z
+export const PosOrderData = z
   .object({
     id: ClientGeneratedId.meta({
       description: "ID of the order: a UUID. In requests, the UUID can have the prefix `s`, which the API removes.",
@@ -200,7 +200,7 @@ export const OrderData = z
   })
   .meta({ id: "OrderDataInput", description: "An order as the point of sale sends it", example: orderDataExample });
 
-export type OrderData = z.infer<typeof OrderData>;
+export type PosOrderData = z.infer<typeof PosOrderData>;
 
 /** A modifier row of an order in a response, in which every field is present. */
 const modifierRowResponse = z.object(withoutFieldDefaults(PosOrderModifierRow.shape)).meta({
@@ -243,7 +243,7 @@ const menuRowResponse = z
 const groupedTableResponse = z.object(withoutFieldDefaults(GroupedTable.shape));
 
 const orderV2Example = {
-  ...OrderData.parse(orderDataExample),
+  ...PosOrderData.parse(orderDataExample),
   tillId: tillV2Example.id,
   locationId: orderV1Example.locationId,
   reportId: orderV1Example.reportId,
@@ -254,7 +254,7 @@ const orderV2Example = {
 /** An order of a till with all fields from the point of sale, and with the ids of its location and report. */
 export const OrderV2 = z
   .object({
-    ...withoutFieldDefaults(OrderData.shape),
+    ...withoutFieldDefaults(PosOrderData.shape),
     createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
     locationId: z.guid().meta({ description: "ID of the location" }),

@@ -9,7 +9,7 @@ import {
   withoutFieldDefaults,
   withUnstorableTextCheck,
 } from "./fields.ts";
-import { OrderData, OrderV2 } from "./order-data.ts";
+import { OrderV2, PosOrderData } from "./order-data.ts";
 
 export const maxLiveOrdersPerRequest = 50;
 
@@ -42,7 +42,7 @@ export const OrderLiveInput = z
         "Hash that changes with each revision of the order. If the hash has not changed, the order is not updated.",
     }),
     ...establishmentShape,
-    data: OrderData,
+    data: PosOrderData,
   })
   .check(matchingIdCheck)
   .meta({
@@ -57,7 +57,7 @@ export type OrderLiveInput = z.output<typeof OrderLiveInput>;
 const orderDataResponse = OrderV2.omit({ createdAt: true, updatedAt: true, locationId: true, reportId: true }).meta({
   id: "OrderData",
   description: "All fields of an order as the point of sale sent them",
-  example: OrderData.parse(orderLiveInputExample.data),
+  example: PosOrderData.parse(orderLiveInputExample.data),
 });
 
 const { data, ...record } = OrderLiveInput.parse(orderLiveInputExample);
@@ -71,7 +71,7 @@ const orderLiveExample = {
 };
 
 /** Returns the fields of an order that responses also contain outside of `data`. */
-export function pickLiveOrderSummaryFields(order: OrderData) {
+export function pickLiveOrderSummaryFields(order: PosOrderData) {
   const { roomName, tableName, total, totalTax, totalDiscount, totalWithoutTax, leftToPay } = order;
   const { serviceType, channel, source } = order;
   return {
@@ -141,7 +141,7 @@ export const OrderLeftStreamEventData = z.object({
 export type OrderLeftStreamEventData = z.infer<typeof OrderLeftStreamEventData>;
 
 /** An order in events: the data from the point of sale, its location and till, and the establishment fields. */
-export const OrderInEvent = z.object({
+export const LiveOrderInEvent = z.object({
   ...orderDataResponse.shape,
   tillId: OrderLive.shape.tillId,
   revisionHash: OrderLive.shape.revisionHash,
@@ -149,4 +149,4 @@ export const OrderInEvent = z.object({
   ...withoutFieldDefaults(establishmentShape),
 });
 
-export type OrderInEvent = z.infer<typeof OrderInEvent>;
+export type LiveOrderInEvent = z.infer<typeof LiveOrderInEvent>;

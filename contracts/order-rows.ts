@@ -293,7 +293,7 @@ export function computeProductRowAmounts(row: Omit<PosOrderProductRow, Computed>
 }
 
 /** Returns whether a product row counts as a sale. Does not check whether its order counts as a sale. */
-export function isSoldProductRow(row: PosOrderProductRow): boolean {
+export function isRowCountedAsSale(row: PosOrderProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { orderServiceTypes } from "./enumerations.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
-import { computedAmountField, countField, nullableTextField, vatBasisPointsField } from "./fields.ts";
+import { computedAmountField, nonNegativeCountField, nullableTextField, vatBasisPointsField } from "./fields.ts";
 
 const orderItemV1 = z
   .object({
@@ -84,7 +84,7 @@ export const OrderV1 = z
     closedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the order was closed; null if the order was not closed",
     }),
-    guests: countField("Number of guests"),
+    guests: nonNegativeCountField("Number of guests"),
     orderPlace: nullableTextField("Name of the room in which the order was recorded"),
     orderNumber: nullableTextField("Name of the table for which the order was recorded"),
     operatorId: nullableTextField("ID of the clerk who owns the order"),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { paymentRowExample } from "./examples/till-v2.ts";
-import { OrderData } from "./order-data.ts";
+import { PosOrderData } from "./order-data.ts";
 import { personalDataFields, redactPersonalData } from "./personal-data.ts";
 
 describe("redactPersonalData", () => {
@@ -22,7 +22,7 @@ describe("redactPersonalData", () => {
   });
 
   it("returns a valid order", () => {
-    expect(OrderData.safeParse(redactPersonalData(orderWithCustomer)).success).toBe(true);
+    expect(PosOrderData.safeParse(redactPersonalData(orderWithCustomer)).success).toBe(true);
   });
 
   it("returns the same object if there is no personal data", () => {

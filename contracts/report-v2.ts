@@ -4,7 +4,7 @@ import { diningRoomTypes, financialMovementTypes, paymentModes, paymentRowTypes 
 import { reportV2Example } from "./examples/report-v2.ts";
 import {
   computedAmountField,
-  countField,
+  nonNegativeCountField,
   nonNullableTextField,
   nullableTextField,
   reportQuantityField,
@@ -111,10 +111,12 @@ const clerkShift = z.object({
     description: "When the shift ended; null if it had not ended when the till was closed",
   }),
   name: nullableTextField("Name of the clerk"),
-  orderCount: countField("Number of the shift's orders that were neither canceled nor transferred"),
-  guestCount: countField("Number of guests in the shift's orders that were neither canceled nor transferred"),
+  orderCount: nonNegativeCountField("Number of the shift's orders that were neither canceled nor transferred"),
+  guestCount: nonNegativeCountField(
+    "Number of guests in the shift's orders that were neither canceled nor transferred",
+  ),
   totalDiscount: computedAmountField("Amount of the discounts on the shift's orders"),
-  quantityDiscounted: countField(
+  quantityDiscounted: nonNegativeCountField(
     "Number of discounts on the product rows of the shift's orders. A row with two discounts counts twice.",
   ),
   cancellations: computedAmountField("Total price of the canceled products in the shift's orders"),
@@ -131,8 +133,8 @@ const payment = z.object({
 });
 
 const room = z.object({
-  orderCount: countField("Number of the room's orders that were neither canceled nor transferred"),
-  guestCount: countField("Number of guests in the room's orders that were neither canceled nor transferred"),
+  orderCount: nonNegativeCountField("Number of the room's orders that were neither canceled nor transferred"),
+  guestCount: nonNegativeCountField("Number of guests in the room's orders that were neither canceled nor transferred"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
   totalWithGuest: computedAmountField("Sales of orders with at least one guest, including VAT"),
   total: computedAmountField("Sales including VAT"),
@@ -188,7 +190,7 @@ export const commonReportFieldsShape = {
   deviceName: nonNullableTextField("Name of the device that closed the till"),
   deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-  guestsNumber: countField("Number of guests in orders that were neither canceled nor transferred"),
+  guestsNumber: nonNegativeCountField("Number of guests in orders that were neither canceled nor transferred"),
   totalSales: computedAmountField("Total sales of the shift, including VAT"),
   clerkName: nonNullableTextField("Name of the clerk who closed the till"),
   clerkId: nonNullableTextField("ID of the clerk who closed the till"),
@@ -206,7 +208,7 @@ export const ReportV2 = z
     locationId: z.guid().meta({ description: "ID of the location" }),
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...commonReportFieldsShape,
-    orderCount: countField("Number of orders that were neither canceled nor transferred"),
+    orderCount: nonNegativeCountField("Number of orders that were neither canceled nor transferred"),
     establishmentName: nonNullableTextField("Name of the establishment"),
     siretCode: nonNullableTextField("French business registration number (SIRET)"),
     customHeader: nonNullableTextField("Text printed at the top of each ticket"),

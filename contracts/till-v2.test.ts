@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { modifierRowExample, productRowExample } from "./examples/till-v2.ts";
-import { minimalOrder as order, minimalTill as till } from "./testing/minimal-till-v2.ts";
+import { minimalTestOrder as order, minimalTestTill as till } from "./testing/minimal-till-v2.ts";
 import { TillV2 } from "./till-v2.ts";
 
 /** Returns the path and the message of each issue of a till. */

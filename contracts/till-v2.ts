@@ -21,7 +21,7 @@ import {
   rowIdField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
-import { OrderData } from "./order-data.ts";
+import { PosOrderData } from "./order-data.ts";
 
 /** Cash that was added to or removed from the drawer other than by a sale. */
 const FinancialMovement = z
@@ -68,7 +68,7 @@ const DeclaredPayment = z
     example: declaredPaymentExample,
   });
 
-export const ClerkShift = z
+export const TillClerkShift = z
   .object({
     id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
     name: optionalTextField("Name of the clerk"),
@@ -79,7 +79,7 @@ export const ClerkShift = z
   })
   .meta({ id: "ClerkShift", description: "A shift of a clerk", example: clerkShiftExample });
 
-export type ClerkShift = z.infer<typeof ClerkShift>;
+export type TillClerkShift = z.infer<typeof TillClerkShift>;
 
 export const maxOrdersPerTill = 10_000;
 
@@ -124,10 +124,10 @@ export const TillV2 = z
     declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment method",
     }),
-    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({
+    clerkShiftList: boundedArray(TillClerkShift, 1_000).meta({
       description: "Shifts of the clerks, with clock-in and clock-out times",
     }),
-    orderList: boundedArray(OrderData, maxOrdersPerTill)
+    orderList: boundedArray(PosOrderData, maxOrdersPerTill)
       .check(createUniqueIdsCheck("order", "id"))
       .meta({ description: "All orders of the shift. Each order ID must be unique." }),
   })

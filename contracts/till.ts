@@ -14,7 +14,7 @@ const tillExample = {
 } as const;
 
 /** A stored till: its location, and the URL of its body. */
-export const Till = z
+export const TillWithBodyUrl = z
   .object({
     id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the till was first received" }),
@@ -28,10 +28,10 @@ export const Till = z
   })
   .meta({ id: "Till", description: "A stored till: its location, and the URL of its body", example: tillExample });
 
-export type Till = z.infer<typeof Till>;
+export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
 
 /** The response to a push: the till. `tillId` contains the same id as `id`. */
-export const PushTillResponse = Till.extend({
+export const PushTillResponse = TillWithBodyUrl.extend({
   tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
 }).meta({
   id: "PushedTill",
@@ -41,7 +41,7 @@ export const PushTillResponse = Till.extend({
 
 export type PushTillResponse = z.infer<typeof PushTillResponse>;
 
-const objectUrl = Till.shape.objectUrl;
+const objectUrl = TillWithBodyUrl.shape.objectUrl;
 
 /** The response to the replacement of a till's body, with the ID of the till and the URL of the body. */
 export const ReplaceTillResponse = z

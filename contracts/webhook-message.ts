@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
-import { OrderInEvent, OrderLiveInput } from "./order-live.ts";
+import { LiveOrderInEvent, OrderLiveInput } from "./order-live.ts";
 import type { PosOrderProductRow } from "./order-rows.ts";
 import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
@@ -47,15 +47,15 @@ const stockFields = {
   }),
 };
 
-const webhookProductRow = OrderInEvent.shape.productRowList.element
+const webhookProductRow = LiveOrderInEvent.shape.productRowList.element
   .extend(stockFields)
   .meta({ id: "WebhookProductRow", description: "A product in an order, with fields for counting stock" });
 
-const webhookMenuRow = OrderInEvent.shape.menuRowList.element
+const webhookMenuRow = LiveOrderInEvent.shape.menuRowList.element
   .extend({ productRowList: z.array(webhookProductRow).meta({ description: "Products in the menu" }) })
   .meta({ id: "WebhookMenuRow", description: "A set menu in an order, with fields for counting stock" });
 
-const WebhookOrder = OrderInEvent.extend({
+const WebhookOrder = LiveOrderInEvent.extend({
   productRowList: z
     .array(webhookProductRow)
     .meta({ description: "Products of the order that are not part of a set menu" }),
@@ -65,7 +65,7 @@ const WebhookOrder = OrderInEvent.extend({
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
 
 /** Converts the order of an event to an order for webhook messages: adds the stock fields to each product row. */
-export function toWebhookOrder(order: OrderInEvent): WebhookOrder {
+export function toWebhookOrder(order: LiveOrderInEvent): WebhookOrder {
   return {
     ...order,
     productRowList: order.productRowList.map(withStockFields),

@@ -125,7 +125,7 @@ export type Webhook = z.infer<typeof Webhook>;
 const attemptCount = z.int().min(0);
 
 /** A webhook with its delivery statistics. */
-export const WebhookDetails = Webhook.extend({
+export const WebhookWithDeliveryStatistics = Webhook.extend({
   statistics: z
     .object({
       pending: z
@@ -168,4 +168,4 @@ export const WebhookDetails = Webhook.extend({
   },
 });
 
-export type WebhookDetails = z.infer<typeof WebhookDetails>;
+export type WebhookWithDeliveryStatistics = z.infer<typeof WebhookWithDeliveryStatistics>;

@@ -9,7 +9,7 @@ interface ServiceEntry {
 }
 
 /** The module and the default port of each service. */
-export const serviceModules: Record<ServiceName, ServiceEntry> = {
+export const serviceLoadersAndDefaultPorts: Record<ServiceName, ServiceEntry> = {
   "till-ingest": { load: () => import("@pragma/till-ingest/service"), defaultPort: 4001 },
   "order-live": { load: () => import("@pragma/order-live/service"), defaultPort: 4002 },
   reporting: { load: () => import("@pragma/reporting/service"), defaultPort: 4003 },
@@ -20,7 +20,7 @@ export const serviceModules: Record<ServiceName, ServiceEntry> = {
 };
 
 export async function loadServiceDefinition(name: ServiceName): Promise<AnyServiceDefinition> {
-  return (await serviceModules[name].load()).default;
+  return (await serviceLoadersAndDefaultPorts[name].load()).default;
 }
 
 export function loadServiceDefinitions(): Promise<AnyServiceDefinition[]> {

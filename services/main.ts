@@ -13,7 +13,7 @@ import { startService } from "@pragma/runtime/service/start-service";
 import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { z } from "zod";
-import { loadServiceDefinition, serviceModules } from "./definitions.ts";
+import { loadServiceDefinition, serviceLoadersAndDefaultPorts } from "./definitions.ts";
 
 // V8 counts request bodies as heap growth although they are outside the heap. By default, V8 collects a heap of stable
 // size after 10% of growth. For large tills, this meant a collection after every third till, which used a third of
@@ -63,7 +63,7 @@ async function startStandaloneService(
         return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log }), request.method);
       }
     },
-    { port: port ?? serviceModules[name].defaultPort },
+    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort },
   );
   log.info({ port: server.port }, "listening");
   return {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
   type DedicatedTestInfrastructureServers,
   startDedicatedTestInfrastructureServers,
@@ -20,7 +20,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const backupProgram = join(
-  findPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "dist",
   "commands",
   "backup.js",

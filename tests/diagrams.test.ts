@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
-const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const portalFolder = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "..",
+  "docs-portal",
+);
 const diagramSourcesFolder = join(portalFolder, "diagrams");
 const diagramsFolder = join(portalFolder, "static", "diagrams");
 const docs = join(portalFolder, "docs");

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { apiErrorDefinitions, errorDocumentationPageUrl } from "@pragma/contracts/errors";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { apiErrorDefinitions, apiErrorsDocumentationPageUrl } from "@pragma/contracts/errors";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
 const documentedErrors = join(
-  findPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "..",
   "docs-portal",
 );
@@ -34,7 +34,7 @@ describe("the documentation of errors", () => {
   });
 
   it("is on the page of the type URLs", () => {
-    expect(new URL(errorDocumentationPageUrl).pathname).toBe("/docs/requests");
+    expect(new URL(apiErrorsDocumentationPageUrl).pathname).toBe("/docs/requests");
     expect(readFileSync(join(documentedErrors, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
   });
 });

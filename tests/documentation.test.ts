@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -23,7 +23,11 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
  * requests again and compare the responses with the files. `npm run examples` updates the files.
  */
 
-const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const portalFolder = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "..",
+  "docs-portal",
+);
 const examplesFolder = join(portalFolder, "examples");
 
 let environment: IsolatedTestEnvironment;

@@ -3,10 +3,10 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fetchPaymentTotalsAsOlderClient } from "./field-clients/accounting-client.ts";
+import { fetchReportTotalsAsOlderClient } from "./field-clients/accounting-client.ts";
 import type { OlderTestClientSettings } from "./field-clients/field-client-api.ts";
-import { fetchLocationOrdersAsTestClient, fetchReportOrdersAsOlderClient } from "./field-clients/order-client.ts";
-import { fetchSoldQuantitiesAsTestClient } from "./field-clients/stock-client.ts";
+import { fetchLocationOrdersAsOlderClient, fetchReportOrdersAsOlderClient } from "./field-clients/order-client.ts";
+import { fetchSoldQuantitiesAsOlderClient } from "./field-clients/stock-client.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -48,7 +48,7 @@ const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => tota
 
 describe("a client that books takings", () => {
   it("finds all reports on two pages, and each payment method in the catalog", async () => {
-    const { reportIds, sales, takings } = await fetchPaymentTotalsAsOlderClient(api);
+    const { reportIds, sales, takings } = await fetchReportTotalsAsOlderClient(api);
     const expected = expectedReports();
     expect(reportIds.length).toBeGreaterThan(100);
     expect(reportIds.toSorted()).toEqual(expected.map(({ id }) => id).sort());
@@ -65,7 +65,7 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every sold product in the array of the catalog", async () => {
-    const { sold, unknown, archived } = await fetchSoldQuantitiesAsTestClient(api);
+    const { sold, unknown, archived } = await fetchSoldQuantitiesAsOlderClient(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>
@@ -95,7 +95,7 @@ describe("a client that copies orders", () => {
   });
 
   it("finds the same orders on the three pages of the list", async () => {
-    const listed = await fetchLocationOrdersAsTestClient(api);
+    const listed = await fetchLocationOrdersAsOlderClient(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(
       expectedReports()

@@ -23,7 +23,7 @@ import { snapshotLocationData } from "./isolation/location-snapshot.ts";
 import {
   createIsolationVictimData,
   type IsolationVictimData,
-  listVictimReadPaths,
+  listIsolationVictimReadPaths,
   waitUntilUnchanged,
 } from "./isolation/victim-data.ts";
 
@@ -95,8 +95,8 @@ async function collectIds(fixture: ContractTestFixture): Promise<Set<string>> {
     }
     return ids;
   };
-  const shared = await readIds(otherFixture, listVictimReadPaths(otherFixture));
-  return new Set([...(await readIds(fixture, listVictimReadPaths(fixture)))].filter((id) => !shared.has(id)));
+  const shared = await readIds(otherFixture, listIsolationVictimReadPaths(otherFixture));
+  return new Set([...(await readIds(fixture, listIsolationVictimReadPaths(fixture)))].filter((id) => !shared.has(id)));
 }
 
 const findUuids = (thing: unknown) => [...JSON.stringify(thing).matchAll(uuidPattern)].map(([id]) => id.toLowerCase());

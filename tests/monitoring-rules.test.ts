@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
-const grafanaFolder = join(findPackageFolder(import.meta.url), "..", "deploy", "grafana");
+const grafanaFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "deploy", "grafana");
 const isPromtoolInstalled = spawnSync("promtool", ["--version"]).status === 0;
 
 function runPromtool(...args: string[]): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
 import {
+  fetchLabelsByPrometheusMetric,
   type LabelsByMetricName,
   listPromqlLabels,
   listPromqlMetrics,
-  readPrometheusMetrics,
 } from "./monitoring/prometheus-metrics.ts";
 
-const grafanaFolder = join(findPackageFolder(import.meta.url), "..", "deploy", "grafana");
+const grafanaFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "deploy", "grafana");
 
 interface Rules {
   groups: { name: string; rules: { alert?: string; record?: string; expr: string; annotations?: object }[] }[];
@@ -62,7 +62,7 @@ beforeAll(async () => {
   });
   const lastMetrics = ["webhook_attempt_duration_seconds_count", "accounting_exports_unfinished"];
   exportedMetrics = await eventually("the metrics of the delivery and the export", async () => {
-    const exported = await readPrometheusMetrics(`${product.process("all").opsUrl}/metrics`);
+    const exported = await fetchLabelsByPrometheusMetric(`${product.process("all").opsUrl}/metrics`);
     return lastMetrics.every((name) => exported.has(name)) && exported;
   });
   await receiver.close();

@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 
-const contracts = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contracts = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 const checkout = join(contracts, "..");
 const run = promisify(execFile);
 

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-const samples = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
+const samples = `${findEnclosingPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
 const readSample = async (name: string) => JSON.parse(await readFile(`${samples}/${name}.json`, "utf8"));
 
 let product: PragmaUnderTestAccess;

@@ -27,8 +27,8 @@ import {
 } from "../deploy/local/servers.js";
 import {
   createPostgresServerTlsLaunchAdjuster,
-  prepareNatsTlsConfig,
-  prepareRedisServerTlsConfig,
+  writeNatsCertificateReturningTlsConfig,
+  writeRedisCertificateReturningTlsConfig,
 } from "../deploy/local/testing/server-tls.js";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation } from "./harness/test-location.ts";
@@ -57,11 +57,14 @@ beforeAll(async () => {
       durable: false,
       adjustLaunch: createPostgresServerTlsLaunchAdjuster(dataFolders.postgres, tls),
     }),
-    startNatsServer({ dataFolder: dataFolders.nats, config: prepareNatsTlsConfig(dataFolders.nats, tls) }),
+    startNatsServer({
+      dataFolder: dataFolders.nats,
+      config: writeNatsCertificateReturningTlsConfig(dataFolders.nats, tls),
+    }),
     startRedisServer({
       dataFolder: dataFolders.redis,
       port,
-      config: prepareRedisServerTlsConfig(dataFolders.redis, tls, port),
+      config: writeRedisCertificateReturningTlsConfig(dataFolders.redis, tls, port),
     }),
   ]);
   servers = { postgres, nats, redis };

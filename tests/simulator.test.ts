@@ -9,7 +9,11 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRevisionsOfTillOrders } from "@pragma/simulator/order-revisions";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { formatErrorWithCauses } from "@pragma/simulator/run-until-stopped";
-import { type SimulatedDayResult, type SimulationContext, sumOrderSales } from "@pragma/simulator/simulate-day";
+import {
+  type SimulatedDayResult,
+  type SimulationContext,
+  sumSalesOfSimulatedOrders,
+} from "@pragma/simulator/simulate-day";
 import {
   type LocationSimulationOptions,
   simulateLocation,
@@ -170,7 +174,7 @@ describe("the till of a generated day in the V1 format", () => {
     const { data: report } = await testLocation.api.GET("/v2/reports/{id}", {
       params: { path: { id: listed?.id ?? "" } },
     });
-    const sales = sumOrderSales(revisions.filter(({ data }) => data.closedAt !== null));
+    const sales = sumSalesOfSimulatedOrders(revisions.filter(({ data }) => data.closedAt !== null));
     const countedOrders = till.orderList.filter(
       (order) => !order.isTraining && !order.isCanceled && !order.isTransferred,
     );

@@ -12,10 +12,10 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 import {
-  startTestWebhookSubscribers,
+  type SubscribedTestWebhookEndpoint,
+  startSubscribedTestWebhookEndpoints,
   type TestWebhookEndpointBehavior,
-  type TestWebhookSubscriber,
-} from "./webhooks/webhook-subscribers.ts";
+} from "./webhooks/subscribed-endpoints.ts";
 
 /** Number of long runs. If it is 0, one short run is executed. */
 const longRunCount = Number(process.env.WEBHOOK_ROUNDS ?? 0);
@@ -79,7 +79,7 @@ async function restartDependencies(): Promise<void> {
 }
 
 /** Returns the ids of the orders for which a subscriber has not accepted a message. */
-function findMissingOrders({ receivedMessages }: TestWebhookSubscriber, orderIds: readonly string[]): string[] {
+function findMissingOrders({ receivedMessages }: SubscribedTestWebhookEndpoint, orderIds: readonly string[]): string[] {
   const acceptedIds = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
   return orderIds.filter((id) => !acceptedIds.has(id));
 }
@@ -90,14 +90,14 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
     async () => {
       const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
       const since = new Date().toISOString();
-      const { subscribers, close } = await startTestWebhookSubscribers(testLocation, subscriberCounts, runSize);
+      const { subscribers, close } = await startSubscribedTestWebhookEndpoints(testLocation, subscriberCounts, runSize);
       try {
         const [orderIds] = await Promise.all([
           sendTestPaidLiveOrders(testLocation, { ...runSize, batchSize: 10 }),
           restartDependencies(),
         ]);
         const subscribersOfKind = (...kinds: TestWebhookEndpointBehavior[]) =>
-          subscribers.filter(({ kind }) => kinds.includes(kind));
+          subscribers.filter(({ behavior }) => kinds.includes(behavior));
 
         await eventually(
           "all orders at all healthy and slow subscribers",
@@ -149,7 +149,7 @@ describe("twenty webhook subscribers, of which two are dead, two slow and two fl
 it("a webhook subscriber receives every paid order while Redis is down", async () => {
   const testLocation = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
   const oneHealthy = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
-  const { subscribers, close } = await startTestWebhookSubscribers(testLocation, oneHealthy, runSize);
+  const { subscribers, close } = await startSubscribedTestWebhookEndpoints(testLocation, oneHealthy, runSize);
   await servers.kill("redis");
   try {
     const orderIds = await sendTestPaidLiveOrders(testLocation, { orders: 40, perSecond: 40, batchSize: 10 });
@@ -168,7 +168,7 @@ it("a webhook subscriber receives every paid order while Redis is down", async (
  * Checks that each order arrived at a subscriber, and that all attempts at all subscribers have the same message id for
  * this order. No other order may have this message id.
  */
-function expectOneMessagePerOrder(subscribers: TestWebhookSubscriber[], orderIds: string[]): void {
+function expectOneMessagePerOrder(subscribers: SubscribedTestWebhookEndpoint[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
   for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {
     messages.set(orderId, (messages.get(orderId) ?? new Set()).add(messageId));
@@ -180,7 +180,7 @@ function expectOneMessagePerOrder(subscribers: TestWebhookSubscriber[], orderIds
 
 /** Checks that the log matches the received messages, and that a message is repeated only after a failed attempt. */
 function expectDeliveryLog(
-  { kind, webhookId, receivedMessages }: TestWebhookSubscriber,
+  { behavior, webhookId, receivedMessages }: SubscribedTestWebhookEndpoint,
   log: LoggedDelivery[],
   orderIds: string[],
 ): void {
@@ -188,7 +188,7 @@ function expectDeliveryLog(
   expect(logged).toHaveLength(orderIds.length);
   for (const { messageId, statuses, unanswered, state } of logged) {
     const received = receivedMessages.filter((arrival) => arrival.messageId === messageId);
-    const failureMessage = `${kind} ${messageId}: received ${JSON.stringify(received)}, logged ${statuses} and ${unanswered} unanswered`;
+    const failureMessage = `${behavior} ${messageId}: received ${JSON.stringify(received)}, logged ${statuses} and ${unanswered} unanswered`;
     const statusesSent = received.flatMap(({ status }) => status ?? []);
     for (const status of [200, 503]) {
       const loggedCount = statuses.filter((each) => each === status).length;
@@ -197,11 +197,11 @@ function expectDeliveryLog(
       expect(receivedCount, failureMessage).toBeLessThanOrEqual(loggedCount + unanswered);
     }
     expect(received.length, failureMessage).toBeLessThanOrEqual(statuses.length + unanswered);
-    if (kind === "refusing" || kind === "silent") {
+    if (behavior === "refusing" || behavior === "silent") {
       expect(state, failureMessage).not.toBe("succeeded");
       expect(statuses, failureMessage).toEqual([]);
     } else expect(statuses.at(-1), failureMessage).toBe(200);
-    if (kind === "healthy" || kind === "slow") expect(statuses, failureMessage).toEqual([200]);
+    if (behavior === "healthy" || behavior === "slow") expect(statuses, failureMessage).toEqual([200]);
   }
 }
 

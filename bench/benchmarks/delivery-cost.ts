@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
+import { type BenchServerProcess, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import { type BenchmarkMeasurementPair, computeBenchmarkComparison } from "../benchmark-figure.ts";
-import { computeMeasurementSpread } from "../measurement-spread.ts";
+import { computeMedianMinMax } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
-import { runBenchProgram } from "../run-bench-program.ts";
+import { runBenchSubprocessForJson } from "../run-bench-program.ts";
 import {
   benchPaidLiveOrderJson,
   createBenchPaidOrderWebhooks,
@@ -73,7 +73,7 @@ export const webhookDeliveryCostBenchmark: BenchmarkDefinition = {
 interface DeliveryCostComparison extends DeliveryScenario {
   product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
-  receiver: BaselineServer;
+  receiver: BenchServerProcess;
   reportProgress(detail: string): void;
 }
 
@@ -127,10 +127,13 @@ async function compareDeliveryCost(environment: BenchEnvironment, comparison: De
     reportProgress(`${repetition} of ${repetitions}`);
     const ours = await deliver();
     const postLoopArguments = [`${receiver.url}/baseline`, file, environment.isQuick ? 4_000 : 20_000, postConcurrency];
-    const { perCpuSecond: baseline } = await runBenchProgram<{ perCpuSecond: number }>("post-loop", postLoopArguments);
+    const { perCpuSecond: baseline } = await runBenchSubprocessForJson<{ perCpuSecond: number }>(
+      "post-loop",
+      postLoopArguments,
+    );
     pairs.push({ ours: ours.perCpuSecond, baseline });
     postgres.push(ours.postgres);
   }
   await subscription.remove();
-  return { pairs, postgres: computeMeasurementSpread(postgres).median };
+  return { pairs, postgres: computeMedianMinMax(postgres).median };
 }

@@ -1,4 +1,8 @@
-import { type BaselineServer, startBenchWebhookReceiver, startWebhookBaselineServer } from "../baseline-server.ts";
+import {
+  type BenchServerProcess,
+  startBenchWebhookReceiver,
+  startWebhookSenderBaselineServer,
+} from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
@@ -26,7 +30,7 @@ export const webhookDeliveryDelayBenchmark: BenchmarkDefinition = {
   async run(environment, reportProgress) {
     const receiver = await startBenchWebhookReceiver(environment, "delay");
     const endpoint = `${receiver.url}/healthy`;
-    const baselineServer = await startWebhookBaselineServer(environment, endpoint);
+    const baselineServer = await startWebhookSenderBaselineServer(environment, endpoint);
     try {
       const figures: BenchmarkComparison[] = [];
       for (const shape of ["split", "all in one"] as const) {
@@ -60,8 +64,8 @@ interface DeliveryDelayComparison {
   label: string;
   product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
-  baselineServer: BaselineServer;
-  receiver: BaselineServer;
+  baselineServer: BenchServerProcess;
+  receiver: BenchServerProcess;
   reportProgress(detail: string): void;
 }
 

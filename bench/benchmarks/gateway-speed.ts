@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
-  type BaselineServer,
+  type BenchServerProcess,
   startFastifyBaselineServer,
   startFastifyProxyBaselineServer,
   startMinimalGatewayBaselineServer,
@@ -94,8 +94,8 @@ async function measureSplit(
 ): Promise<BenchmarkFiguresAndNotes> {
   const { product, benchLocation } = await environment.getSharedPragma("split");
   const targets = await findRequestTargets(product, benchLocation);
-  const running: Pick<BaselineServer, "stop">[] = [];
-  const run = async <Started extends Pick<BaselineServer, "stop">>(starting: Promise<Started>) => {
+  const running: Pick<BenchServerProcess, "stop">[] = [];
+  const run = async <Started extends Pick<BenchServerProcess, "stop">>(starting: Promise<Started>) => {
     const started = await starting;
     running.push(started);
     return started;

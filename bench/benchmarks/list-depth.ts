@@ -7,7 +7,7 @@ import {
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
 import {
-  getBenchOrderHistoryDay,
+  getBenchOrderHistoryDate,
   openBenchOrderHistoryDatabase,
   seedBenchOrderHistory,
   vacuumBenchOrderHistory,
@@ -68,7 +68,7 @@ export const paginationDepthBenchmark: BenchmarkDefinition = {
       const half = {
         ...long,
         name: `${days / 2} of these days`,
-        filters: `since=${getBenchOrderHistoryDay(days * 0.75)}&until=${getBenchOrderHistoryDay(days * 0.25 + 1)}`,
+        filters: `since=${getBenchOrderHistoryDate(days * 0.75)}&until=${getBenchOrderHistoryDate(days * 0.25 + 1)}`,
         total: (days / 2) * perDay,
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };

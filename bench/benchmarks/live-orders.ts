@@ -1,5 +1,5 @@
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { type BaselineServer, startLiveOrderBaselineServer } from "../baseline-server.ts";
+import { type BenchServerProcess, startLiveOrderBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment, BenchPragmaProcessRole } from "../bench-pragma-deployment.ts";
@@ -82,7 +82,7 @@ interface LiveOrderComparison {
   label: string;
   product: BenchPragmaDeployment;
   benchLocation: BenchLocation;
-  baselineServer: BaselineServer;
+  baselineServer: BenchServerProcess;
   reportProgress(detail: string): void;
   /** Called after the warm-up and after each repetition. */
   onRepetition(): void;

@@ -10,7 +10,7 @@ import {
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
-import { runBenchProgram } from "../run-bench-program.ts";
+import { runBenchSubprocessForJson } from "../run-bench-program.ts";
 import { benchBusyShiftTillJson, benchQuietShiftTillJson } from "../sample-tills.ts";
 
 /** Milliseconds to wait between two requests for the same report. */
@@ -86,9 +86,13 @@ async function compareReportDelay(
   for (let repetition = 1; repetition <= repetitions; repetition += 1) {
     reportProgress(`${repetition} of ${repetitions}`);
     const { reportDelaysMs } = await pushTills(count);
-    const { durationsMs } = await runBenchProgram<{ durationsMs: number[] }>("report-baseline", [file, count], {
-      DATABASE_URL: environment.urls.DATABASE_URL,
-    });
+    const { durationsMs } = await runBenchSubprocessForJson<{ durationsMs: number[] }>(
+      "report-baseline",
+      [file, count],
+      {
+        DATABASE_URL: environment.urls.DATABASE_URL,
+      },
+    );
     p50.push({ ours: computePercentile(reportDelaysMs, 0.5), baseline: computePercentile(durationsMs, 0.5) });
     p99.push({ ours: computePercentile(reportDelaysMs, 0.99), baseline: computePercentile(durationsMs, 0.99) });
   }

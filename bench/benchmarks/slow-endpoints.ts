@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from "node:net";
-import { type BaselineServer, startBenchWebhookReceiver } from "../baseline-server.ts";
+import { type BenchServerProcess, startBenchWebhookReceiver } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
@@ -26,7 +26,7 @@ export const slowWebhookEndpointsBenchmark: BenchmarkDefinition = {
     const receivers = await Promise.all(
       ["healthy", "failing"].map((name) => startBenchWebhookReceiver(environment, name)),
     );
-    const [healthyReceiver, failingReceiver] = receivers as [BaselineServer, BaselineServer];
+    const [healthyReceiver, failingReceiver] = receivers as [BenchServerProcess, BenchServerProcess];
     try {
       const [healthyOnly, withFailing] = [await createBenchLocation(product), await createBenchLocation(product)];
       const healthyUrls = Array.from(
@@ -80,7 +80,7 @@ interface SlowEndpointsComparison {
   product: BenchPragmaDeployment;
   healthyOnly: BenchLocation;
   withFailing: BenchLocation;
-  receiver: BaselineServer;
+  receiver: BenchServerProcess;
   reportProgress(detail: string): void;
 }
 

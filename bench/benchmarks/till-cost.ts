@@ -8,9 +8,9 @@ import {
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
 } from "../benchmark-figure.ts";
-import { computeMeasurementSpread, computePercentile } from "../measurement-spread.ts";
+import { computeMedianMinMax, computePercentile } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
-import { runBenchProgram } from "../run-bench-program.ts";
+import { runBenchSubprocessForJson } from "../run-bench-program.ts";
 import { benchBusyShiftTillJson, getBenchSampleTillPath } from "../sample-tills.ts";
 
 const shiftTillFile = getBenchSampleTillPath("shift-v2.till");
@@ -41,14 +41,14 @@ export const tillCostBenchmark: BenchmarkDefinition = {
         computeBenchmarkComparison(pairs, { label: `${shape}: CPU of all Node.js processes`, unit: "tills/CPU s" }),
       );
       notes.push(`${shape}, CPU ms per till: ${roles}, and PostgreSQL ${postgres.toFixed(1)}`);
-      nodeMs = 1000 / computeMeasurementSpread(pairs.map(({ ours }) => ours)).median;
+      nodeMs = 1000 / computeMedianMinMax(pairs.map(({ ours }) => ours)).median;
       if (shape === "split") {
         reportProgress("measuring stages");
         const env = {
           DATABASE_URL: environment.urls.DATABASE_URL,
           SCHEMA: buildServiceSchemaName(product.namespace, "reporting"),
         };
-        stages = await runBenchProgram("till-stages", [shiftTillFile, environment.isQuick ? 10 : 40], env);
+        stages = await runBenchSubprocessForJson("till-stages", [shiftTillFile, environment.isQuick ? 10 : 40], env);
       }
     }
     notes.push("CPU ms per till in the Node.js processes (split), each stage measured separately:");
@@ -98,7 +98,7 @@ async function compareTillCost(
     reportProgress(`${repetition} of ${repetitions}`);
     const cost = await pushTills();
     costs.push(cost);
-    const { perCpuSecond } = await runBenchProgram<{ perCpuSecond: number }>("parse-and-hash", [
+    const { perCpuSecond } = await runBenchSubprocessForJson<{ perCpuSecond: number }>("parse-and-hash", [
       shiftTillFile,
       environment.isQuick ? 1 : 3,
     ]);

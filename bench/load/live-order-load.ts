@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Dispatcher, Pool } from "undici";
 import { computePercentile } from "../measurement-spread.ts";
 import { createBenchOrderBodyGenerator } from "./bench-order-body-generator.ts";
+import { callFunctionAtFixedRate } from "./call-function-at-fixed-rate.ts";
 import type { BenchLiveOrderLoadOptions, BenchLiveOrderLoadResult } from "./load-jobs.ts";
-import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { sendBenchLoadRequest } from "./send-load-request.ts";
 
 /** Maximum time to wait until the last change has arrived at all readers, in milliseconds. */
@@ -49,7 +49,7 @@ export async function runLiveOrderLoad(job: BenchLiveOrderLoadOptions): Promise<
       respondedAt.set(hash, performance.now());
       durationsMs.push(performance.now() - since);
     };
-    await sendRequestsAtFixedRate(upsertOrder, job);
+    await callFunctionAtFixedRate(upsertOrder, job);
     await waitUntilReceived(arrivals, readers);
     const delays = [...arrivals].flatMap(([hash, times]) =>
       times.map((at) => Math.max(0, at - (respondedAt.get(hash) ?? at))),

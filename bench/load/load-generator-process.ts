@@ -2,13 +2,13 @@
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
 import { runPaidLiveOrderLoad } from "./order-payment-load.ts";
-import { measurePageLatenciesAlternately, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
+import { measureRequestLatenciesAlternately, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
 
 const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unknown>> = {
   steady: runFixedRateLoads,
   saturate: runBenchSaturatingLoad,
-  alternate: measurePageLatenciesAlternately,
+  alternate: measureRequestLatenciesAlternately,
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
   pay: runPaidLiveOrderLoad,

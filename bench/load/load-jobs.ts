@@ -4,7 +4,7 @@ import type { InternalRequestSigningOptions } from "../sign-requests.ts";
 export interface LoadGeneratorJobTypesByName {
   steady: { job: FixedRateLoadOptions[]; result: LoadTestResult[] };
   saturate: { job: SaturatingLoadOptions; result: LoadTestResult };
-  alternate: { job: AlternatingPageLatencyBenchOptions; result: AlternatingPageLatencyBenchResult };
+  alternate: { job: AlternatingRequestLatencyBenchOptions; result: AlternatingRequestLatencyBenchResult };
   push: { job: BenchTillPushLoadOptions; result: TillPushLoadResult };
   follow: { job: BenchLiveOrderLoadOptions; result: BenchLiveOrderLoadResult };
   pay: { job: PaidLiveOrderLoadOptions; result: PaidLiveOrderLoadResult };
@@ -44,7 +44,7 @@ export interface LoadTestResult {
 }
 
 /** Requests for each page, one request at a time. */
-export interface AlternatingPageLatencyBenchOptions {
+export interface AlternatingRequestLatencyBenchOptions {
   origin: string;
   pages: { path: string; signingOptions: InternalRequestSigningOptions }[];
   rounds: number;
@@ -52,7 +52,7 @@ export interface AlternatingPageLatencyBenchOptions {
   seconds: number;
 }
 
-export interface AlternatingPageLatencyBenchResult {
+export interface AlternatingRequestLatencyBenchResult {
   /** Median response times in milliseconds, one for each page. */
   medians: number[];
 }

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { computePercentile } from "../measurement-spread.ts";
 import { getPreciseEpochMs } from "../webhook-arrival.ts";
 import { createBenchOrderBodyGenerator } from "./bench-order-body-generator.ts";
+import { callFunctionAtFixedRate } from "./call-function-at-fixed-rate.ts";
 import type { PaidLiveOrderLoadOptions, PaidLiveOrderLoadResult } from "./load-jobs.ts";
-import { sendRequestsAtFixedRate } from "./send-at-fixed-rate.ts";
 import { getBenchHttpConnectionPool, sendBenchLoadRequest } from "./send-load-request.ts";
 
 const maxConcurrentPayments = 16;
@@ -33,7 +33,7 @@ export async function runPaidLiveOrderLoad({
     durationsMs.push(performance.now() - since);
   };
   const started = performance.now();
-  await sendRequestsAtFixedRate(payOrder, { perSecond, seconds });
+  await callFunctionAtFixedRate(payOrder, { perSecond, seconds });
   return {
     responseTimesByOrderId,
     responseTimeMs: { p50: computePercentile(durationsMs, 0.5), p99: computePercentile(durationsMs, 0.99) },

@@ -1,8 +1,8 @@
 import { computePercentile } from "../measurement-spread.ts";
 import { createInternalGetRequestSigner } from "../sign-requests.ts";
 import type {
-  AlternatingPageLatencyBenchOptions,
-  AlternatingPageLatencyBenchResult,
+  AlternatingRequestLatencyBenchOptions,
+  AlternatingRequestLatencyBenchResult,
   FixedRateLoadOptions,
   LoadTestResult,
   SaturatingLoadOptions,
@@ -83,12 +83,12 @@ function toLoadResult(latencies: number[], started: number): LoadTestResult {
   };
 }
 
-export async function measurePageLatenciesAlternately({
+export async function measureRequestLatenciesAlternately({
   origin,
   pages,
   rounds,
   seconds,
-}: AlternatingPageLatencyBenchOptions): Promise<AlternatingPageLatencyBenchResult> {
+}: AlternatingRequestLatencyBenchOptions): Promise<AlternatingRequestLatencyBenchResult> {
   const pool = getBenchHttpConnectionPool(origin, 1);
   const latencies = pages.map((): number[] => []);
   const signers = pages.map(({ signingOptions }) => createInternalGetRequestSigner(signingOptions));

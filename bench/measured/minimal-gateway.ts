@@ -5,7 +5,7 @@
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
 import { createGatewayApp } from "@pragma/gateway/app";
-import { addEtagToOpenApiDocument } from "@pragma/gateway/documents/openapi-documents";
+import { encodeOpenApiDocumentWithEtag } from "@pragma/gateway/documents/openapi-documents";
 import { createServiceForwarder } from "@pragma/gateway/forwarding/service-forwarder";
 import { headerLimitMiddleware } from "@pragma/gateway/limits/header-limits";
 import { createCorsMiddleware } from "@pragma/gateway/server/cors";
@@ -20,7 +20,7 @@ setFlagsFromString("--heap-growing-percent=300");
 
 const key = { principal: principalSchema.parse(JSON.parse(PRINCIPAL)), rateLimit: null, isRevoked: false };
 const passThrough: GatewayMiddleware = async (_context, next) => next();
-const document = addEtagToOpenApiDocument("{}");
+const document = encodeOpenApiDocumentWithEtag("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
   streamIdleTimeoutMs: 120_000,

@@ -4,8 +4,8 @@
  */
 import "./node-version.mjs";
 
-const { runUntilStopped } = await import("./run-until-stopped.mjs");
-await runUntilStopped(async () => {
+const { runProgramUntilStopped } = await import("./run-until-stopped.mjs");
+await runProgramUntilStopped(async () => {
   const { ensureLocalServersRunning } = await import("./servers.ts");
   const urls = await ensureLocalServersRunning("test");
   for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);

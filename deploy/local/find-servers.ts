@@ -5,7 +5,7 @@ import { loadDockerClient } from "./data-folder.mjs";
 import { canInstallDebianPackages, installDebianPackagesWithApt } from "./debian-packages.ts";
 import { LocalCommandUserError } from "./terminal.mjs";
 
-export type InfrastructureServerKind = keyof typeof infrastructureServerProgramsByKind;
+export type InfrastructureServerKind = keyof typeof infrastructureServerDefinitionsByKind;
 
 /** An installed server program. */
 export interface InstalledServerBinary {
@@ -14,7 +14,7 @@ export interface InstalledServerBinary {
   version: string;
 }
 
-export const infrastructureServerProgramsByKind = {
+export const infrastructureServerDefinitionsByKind = {
   postgres: {
     name: "PostgreSQL",
     program: "postgres",
@@ -80,7 +80,7 @@ async function findOrInstall<K extends InfrastructureServerKind>(kinds: readonly
   );
   const missing = kinds
     .filter((kind) => binaries[kind]?.length === 0)
-    .map((kind) => infrastructureServerProgramsByKind[kind]);
+    .map((kind) => infrastructureServerDefinitionsByKind[kind]);
   const canRunAll = missing.length === 0 || (await loadDockerClient().catch(() => undefined)) !== undefined;
   if (canRunAll) return binaries as Record<K, InstalledServerBinary[]>;
   if (mayInstall) {
@@ -101,7 +101,7 @@ const isInDocker = () => process.env.PRAGMA_SERVERS === "docker";
 
 /** Returns the installed programs that can run a server of this kind, the newest version first. */
 export function findInstalledServerBinaries(kind: InfrastructureServerKind): InstalledServerBinary[] {
-  const { program, minVersion } = infrastructureServerProgramsByKind[kind];
+  const { program, minVersion } = infrastructureServerDefinitionsByKind[kind];
   const pathFolders = (process.env.PATH ?? "").split(":").filter(Boolean);
   const folders = [
     ...pathFolders,

@@ -4,7 +4,7 @@ import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder } from "./state-folder.ts";
-import { describeErrorForUser, printLine, runTaskWithProgress } from "./terminal.mjs";
+import { describeLocalCommandError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
 const portalFolder = join(repositoryFolder, "docs-portal");
 
@@ -40,6 +40,6 @@ export async function startDocsPortal(port: number): Promise<string> {
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;
   } catch (error) {
-    return `The API works, but the documentation could not be started. ${describeErrorForUser(error)}`;
+    return `The API works, but the documentation could not be started. ${describeLocalCommandError(error)}`;
   }
 }

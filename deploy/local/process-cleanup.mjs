@@ -132,7 +132,7 @@ export function spawnProcessWithExitCleanup(command, args, options, { signal = "
  * killed, the next start reads the file and cleans up these resources.
  * @param {string} file
  */
-export function persistCleanupResourcesToFile(file) {
+export function startPersistingCleanupResources(file) {
   resourceListFile = file;
   sendResourceList();
 }

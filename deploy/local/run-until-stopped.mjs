@@ -1,6 +1,6 @@
 import { runRegisteredExitCleanup } from "./process-cleanup.mjs";
 import { ensureNpmPackagesInstalled } from "./setup.mjs";
-import { describeErrorForUser, printLine } from "./terminal.mjs";
+import { describeLocalCommandError, printLine } from "./terminal.mjs";
 
 /** Whether npm runs this script. A script must detect when npm is killed, because it would otherwise keep running. */
 const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
@@ -16,12 +16,12 @@ const duplicateSignalMs = 1_000;
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
  * @param {number} [stopExitCode] the exit code after a signal
  */
-export async function runUntilStopped(program, stopExitCode = 0) {
+export async function runProgramUntilStopped(program, stopExitCode = 0) {
   /** @type {number | undefined} */
   let stoppingSince;
   /** @type {{ code: number, errorText?: string }} */
   const { code, errorText } = await new Promise((end) => {
-    const fail = (/** @type {unknown} */ error) => end({ code: 1, errorText: describeErrorForUser(error) });
+    const fail = (/** @type {unknown} */ error) => end({ code: 1, errorText: describeLocalCommandError(error) });
     const stop = () => end({ code: stopExitCode });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});

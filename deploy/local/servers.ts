@@ -10,7 +10,7 @@ import {
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
   type InstalledServerBinary,
-  infrastructureServerProgramsByKind,
+  infrastructureServerDefinitionsByKind,
 } from "./find-servers.ts";
 import { findFreePort } from "./free-port.ts";
 import { preparePostgresClusterLaunchSpec } from "./postgres-cluster.ts";
@@ -42,13 +42,13 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
   const start = async (kind: InfrastructureServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
     return (
-      await runTaskWithProgress(`Starting ${infrastructureServerProgramsByKind[kind].name}`, () =>
+      await runTaskWithProgress(`Starting ${infrastructureServerDefinitionsByKind[kind].name}`, () =>
         serverStarters[kind](options),
       )
     ).url;
   };
   const urls = kinds.map(async (kind, i) => [
-    infrastructureServerProgramsByKind[kind].variable,
+    infrastructureServerDefinitionsByKind[kind].variable,
     configured[i] ?? (await start(kind)),
   ]);
   return Object.fromEntries(await Promise.all(urls));
@@ -62,7 +62,7 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
 export async function findConfiguredInfrastructureServerUrl(
   kind: InfrastructureServerKind,
 ): Promise<string | undefined> {
-  const { name, variable } = infrastructureServerProgramsByKind[kind];
+  const { name, variable } = infrastructureServerDefinitionsByKind[kind];
   const value = process.env[variable];
   if (value === undefined || value === "") return undefined;
   const probes = value.split(",").map((part) => {
@@ -138,7 +138,7 @@ function startWithConfigFile(
     // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
-    const { program, image } = infrastructureServerProgramsByKind[kind];
+    const { program, image } = infrastructureServerDefinitionsByKind[kind];
     return {
       url: `${scheme}://127.0.0.1:${port}`,
       command: newest?.path ?? program,
@@ -177,7 +177,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
               container: {
-                image: infrastructureServerProgramsByKind.postgres.image,
+                image: infrastructureServerDefinitionsByKind.postgres.image,
                 dataPath: "/var/lib/postgresql/data",
                 folder,
               },
@@ -218,7 +218,7 @@ async function startServer(
   const logFile = join(folder, "server.log");
   const isReady = () => isInfrastructureServerResponding(kind, url);
   const server = await launchLocalServer({
-    name: infrastructureServerProgramsByKind[kind].name,
+    name: infrastructureServerDefinitionsByKind[kind].name,
     logFile,
     port,
     log,

@@ -2,8 +2,8 @@
 import "./node-version.mjs";
 
 // Imported dynamically, after the version check, because an older Node.js cannot load these modules.
-const { runUntilStopped } = await import("./run-until-stopped.mjs");
-await runUntilStopped(async (fail) => {
+const { runProgramUntilStopped } = await import("./run-until-stopped.mjs");
+await runProgramUntilStopped(async (fail) => {
   const { startLocalInstallation } = await import("./start.ts");
   return startLocalInstallation(fail);
 });

@@ -6,7 +6,7 @@ import { isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
 import { ensureLocalServersRunning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
-import { localStateFolder, lockAndCleanLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
+import { localStateFolder, lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
 const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
@@ -22,7 +22,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
   prepareLocalStateFolder();
-  await lockAndCleanLocalStateFolder();
+  await lockStateFolderAndCleanUpProcesses();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   await runTaskWithProgress("Compiling", async () => {

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
-import { lockAndCleanLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
+import { lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 it("creates a folder that the next start accepts", () => {
@@ -56,7 +56,7 @@ const endedOwner = { pid: process.pid, startedAt: "before" };
 it("rejects a folder that another running process uses", async () => {
   const folder = createTestScratchFolder();
   writeRunningRecord(folder, readProcessIdentity(process.pid));
-  await expect(lockAndCleanLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid}.`);
+  await expect(lockStateFolderAndCleanUpProcesses(folder)).rejects.toThrow(`process ${process.pid}.`);
 });
 
 it("ends processes that an earlier start left running, but no unrelated process with a reused process id", async () => {
@@ -66,17 +66,17 @@ it("ends processes that an earlier start left running, but no unrelated process 
   const ended = once(leftOver, "exit");
   const folder = createTestScratchFolder();
   writeRunningRecord(folder, endedOwner, readProcessIdentity(leftOver.pid ?? 0));
-  await lockAndCleanLocalStateFolder(folder);
+  await lockStateFolderAndCleanUpProcesses(folder);
   await ended;
 
   const other = createTestScratchFolder();
   writeRunningRecord(other, endedOwner, { pid: unrelated.pid ?? 0, startedAt: "before" });
-  await lockAndCleanLocalStateFolder(other);
+  await lockStateFolderAndCleanUpProcesses(other);
   expect(isProcessRunning(readProcessIdentity(unrelated.pid ?? 0))).toBe(true);
 });
 
 it("ignores a truncated record", async () => {
   const folder = createTestScratchFolder();
   writeFileSync(join(folder, "running.json"), '{"resources":[{"ki');
-  await lockAndCleanLocalStateFolder(folder);
+  await lockStateFolderAndCleanUpProcesses(folder);
 });

@@ -16,7 +16,7 @@ import {
   type CleanupResource,
   isProcessRunning,
   type ProcessIdentity,
-  persistCleanupResourcesToFile,
+  startPersistingCleanupResources,
 } from "./process-cleanup.mjs";
 import { repositoryFolder } from "./setup.mjs";
 import { LocalCommandUserError } from "./terminal.mjs";
@@ -62,7 +62,7 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
  *
  * @throws `LocalCommandUserError` if another running process uses the folder.
  */
-export async function lockAndCleanLocalStateFolder(folder = localStateFolder): Promise<void> {
+export async function lockStateFolderAndCleanUpProcesses(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
   const { owner, resources = [] } = readRunningRecord(file);
   if (owner !== undefined && isProcessRunning(owner))
@@ -71,7 +71,7 @@ export async function lockAndCleanLocalStateFolder(folder = localStateFolder): P
   await cleanUpProcessesContainersAndFolders(
     resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)),
   );
-  persistCleanupResourcesToFile(file);
+  startPersistingCleanupResources(file);
 }
 
 /** Returns the record in a file; an empty record if there is no file, or if a full disk or power cut truncated it. */

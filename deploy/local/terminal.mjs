@@ -8,7 +8,7 @@ export class LocalCommandUserError extends Error {}
  * Returns the text to show for an error: the message of a LocalCommandUserError, advice for a file error, or the stack.
  * @param {unknown} error
  */
-export function describeErrorForUser(error) {
+export function describeLocalCommandError(error) {
   if (!(error instanceof Error)) return String(error);
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
   if (code === "ENOSPC" || /ENOSPC|no space left on device/i.test(error.message))

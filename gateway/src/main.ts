@@ -9,7 +9,7 @@ import { createGatewayApp } from "./app.ts";
 import { createApiKeyCache } from "./auth/api-key-cache.ts";
 import { requireApiKeyHeader } from "./auth/api-key-header.ts";
 import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
-import { authenticationMiddleware, createApiKeyAuthenticator } from "./auth/authenticate.ts";
+import { createApiKeyAuthenticator, createAuthenticationMiddleware } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
 import { readServedOpenApiDocuments } from "./documents/openapi-documents.ts";
@@ -83,7 +83,7 @@ export async function startGateway({
       rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST),
     ),
     cors: createCorsMiddleware(config.CORS_ORIGINS),
-    authenticate: authenticationMiddleware(authenticate),
+    authenticate: createAuthenticationMiddleware(authenticate),
     rateLimit: createApiKeyRateLimitMiddleware(rateLimiter),
     trackStream: createStreamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from "@pragma/runtime/testing/test
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ensureAdminApiKey } from "./admin-key.ts";
 import accounts from "./service.ts";
-import { gatewayTestPrincipal, operatorTestPrincipal } from "./testing/start-test-accounts.ts";
+import { gatewayConsumerTestPrincipal, operatorTestPrincipal } from "./testing/start-test-accounts.ts";
 
 let environment: IsolatedTestEnvironment;
 let startedServices: TestService[];
@@ -36,7 +36,7 @@ async function startAccountsService(adminKey?: string): Promise<TestService> {
 /** Returns the status of an API key: `admin`, `revoked` or `unknown`. */
 async function keyStatus(service: TestService, key: string): Promise<string> {
   const response = await service.request("GET", `/internal/keys/${hashApiKey(key)}`, {
-    principal: gatewayTestPrincipal,
+    principal: gatewayConsumerTestPrincipal,
   });
   if (response.status === 404) return "unknown";
   const { revokedAt, consumer, scopes, location } = ResolvedApiKey.parse(await response.json());

@@ -3,7 +3,7 @@ import type { ApiScope } from "@pragma/contracts/scopes";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { publishApiKeyChanged } from "./api-keys.ts";
-import type { AccountsContext } from "./context.ts";
+import type { AccountsServiceContext } from "./context.ts";
 import {
   findApiKeyByHash,
   hasConsumerEverHadApiKey,
@@ -11,7 +11,7 @@ import {
   type NewApiKeyRow,
   revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
-import { insertApiConsumer, lockOperatorApiConsumerByName } from "./queries/consumers.ts";
+import { insertApiConsumer, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
 
 /** The name of the consumer that owns the admin keys. */
 export const adminApiConsumerName = "admin";
@@ -23,7 +23,7 @@ export const adminApiConsumerName = "admin";
  * key; undefined if no key was generated.
  */
 export async function ensureAdminApiKey(
-  { db, log }: Pick<AccountsContext, "db" | "log">,
+  { db, log }: Pick<AccountsServiceContext, "db" | "log">,
   configuredKey: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
@@ -44,7 +44,7 @@ export async function ensureAdminApiKey(
 async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
   const admin = { id: randomUUID(), name: adminApiConsumerName, scopes: ["admin"] as ApiScope[], rateLimit: null };
   const created = await insertApiConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await lockOperatorApiConsumerByName(tx, adminApiConsumerName));
+  const consumer = created ?? (await shareLockOperatorApiConsumer(tx, adminApiConsumerName));
   if (!consumer) throw new Error("The admin consumer could neither be found nor created.");
   return consumer.id;
 }

@@ -4,14 +4,14 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
-import type { AccountsContext } from "./context.ts";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsServiceContext } from "./context.ts";
 import { createLocationNotFoundError } from "./locations.ts";
 import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import { type ApiKeyEventFields, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { lockOperatorApiConsumerByName, shareLockApiConsumerByName } from "./queries/consumers.ts";
+import { shareLockApiConsumerByName, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
@@ -31,7 +31,7 @@ interface NewConsumerKey {
   locationId: string;
   consumerName: string;
   principal: Principal;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -43,14 +43,14 @@ interface NewConsumerKey {
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
  */
 export async function createConsumerApiKey(
-  { db, defaultRateLimit }: AccountsContext,
+  { db, defaultRateLimit }: AccountsServiceContext,
   { locationId, consumerName, principal, context }: NewConsumerKey,
 ): Promise<string> {
   const { key, prefix, hash } = generateApiKey();
   await db.transaction(async (tx) => {
     if (!(await findLocationRef(tx, locationId))) throw createLocationNotFoundError(locationId);
     const operatorConsumer =
-      hasScope(principal.scopes, "locations:any") && (await lockOperatorApiConsumerByName(tx, consumerName));
+      hasScope(principal.scopes, "locations:any") && (await shareLockOperatorApiConsumer(tx, consumerName));
     const consumer = operatorConsumer || (await shareLockApiConsumerByName(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     requireScopesToGrant(principal, consumer.scopes);
@@ -70,10 +70,10 @@ export async function createConsumerApiKey(
  * `locations:any`.
  */
 export async function revokeApiKey(
-  { db }: Pick<AccountsContext, "db">,
-  { id, principal, context }: { id: string; principal: Principal; context: RequestContext },
+  { db }: Pick<AccountsServiceContext, "db">,
+  { id, principal, context }: { id: string; principal: Principal; context: ObservabilityContext },
 ): Promise<void> {
-  const visibleLocationId = getReadableLocationId(principal);
+  const visibleLocationId = getReadRestrictionLocationId(principal);
   await db.transaction(async (tx) => {
     const key = await lockApiKey(tx, id);
     if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {

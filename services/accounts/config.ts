@@ -2,7 +2,7 @@ import { defaultRateLimitConfigSchema } from "@pragma/runtime/config/runtime-con
 import { apiKeyPrefix, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { z } from "zod";
 
-export const accountsConfigSchema = z.object({
+export const accountsServiceConfigSchema = z.object({
   ...defaultRateLimitConfigSchema.shape,
   /**
    * The operator's API key, which has the scope admin. If it is not set, the service creates a key at its first start.

@@ -4,11 +4,11 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { adminApiConsumerName } from "./admin-key.ts";
 import { publishApiKeyChanged } from "./api-keys.ts";
-import type { AccountsContext, ApiEntityRowWithDates } from "./context.ts";
+import type { AccountsServiceContext, ApiEntityRowWithDates } from "./context.ts";
 import {
   findMaxGrantableRateLimit,
   isHigherRateLimit,
@@ -27,10 +27,10 @@ import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./quer
  * location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export async function createApiConsumer(
-  { db, defaultRateLimit }: AccountsContext,
+  { db, defaultRateLimit }: AccountsServiceContext,
   { name, principal }: { name: string; principal: Principal },
 ): Promise<ApiEntityRowWithDates<ApiConsumer>> {
-  const locationId = getReadableLocationId(principal);
+  const locationId = getReadRestrictionLocationId(principal);
   const scopes = defaultApiConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
     const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
@@ -45,7 +45,7 @@ interface ConsumerChange {
   id: string;
   change: ChangeApiConsumerRequest;
   principal: Principal;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -59,10 +59,10 @@ interface ConsumerChange {
  * of admin keys.
  */
 export async function changeApiConsumerAndPublishEvents(
-  { db, defaultRateLimit }: AccountsContext,
+  { db, defaultRateLimit }: AccountsServiceContext,
   { id, change, principal, context }: ConsumerChange,
 ): Promise<ApiEntityRowWithDates<ApiConsumer>> {
-  const locationId = getReadableLocationId(principal);
+  const locationId = getReadRestrictionLocationId(principal);
   return db.transaction(async (tx) => {
     const consumer = await lockApiConsumer(tx, { id, locationId });
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer ${id}.` });

@@ -9,11 +9,11 @@ export type ApiEntityRowWithDates<Entity> = {
 };
 
 /** The dependencies of the accounts service's routes and subscriptions. */
-export interface AccountsContext {
+export interface AccountsServiceContext {
   db: Database;
   log: Logger;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
 }
 
-export const defineAccountsRoute = createRouteDefiner<AccountsContext>();
+export const defineAccountsRoute = createRouteDefiner<AccountsServiceContext>();

@@ -10,9 +10,9 @@ import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/cont
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
-import type { AccountsContext } from "./context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsServiceContext } from "./context.ts";
 import {
   findLocationOrganizationAndAgency,
   insertLocation,
@@ -66,7 +66,7 @@ export function toLocationTicketHeader({ id, settings }: Pick<LocationRow, "id" 
  * location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export function requireAccessToLocation(principal: Principal, id: string): void {
-  const readableId = getReadableLocationId(principal);
+  const readableId = getReadRestrictionLocationId(principal);
   if (readableId !== null && readableId !== id.toLowerCase()) throw createLocationNotFoundError(id);
 }
 
@@ -76,8 +76,8 @@ export function createLocationNotFoundError(id: string): ApiError {
 
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
 export async function createLocationAndPublishUpdate(
-  { db }: Pick<AccountsContext, "db">,
-  { location, context }: { location: CreateLocationRequest; context: RequestContext },
+  { db }: Pick<AccountsServiceContext, "db">,
+  { location, context }: { location: CreateLocationRequest; context: ObservabilityContext },
 ): Promise<string> {
   const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
   return db.transaction(async (tx) => {
@@ -104,9 +104,9 @@ export async function createLocationAndPublishUpdate(
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */
-export async function findOrCreateLegacyLocation(
-  { db }: Pick<AccountsContext, "db">,
-  { location, context }: { location: ImportLocationRequest; context: RequestContext },
+export async function findOrImportLegacyLocation(
+  { db }: Pick<AccountsServiceContext, "db">,
+  { location, context }: { location: ImportLocationRequest; context: ObservabilityContext },
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
@@ -136,8 +136,8 @@ export async function findOrCreateLegacyLocation(
  * @throws `ApiError` location_not_found.
  */
 export async function changeLocationAndPublishUpdate(
-  { db }: Pick<AccountsContext, "db">,
-  { id, change, context }: { id: string; change: ChangeLocationRequest; context: RequestContext },
+  { db }: Pick<AccountsServiceContext, "db">,
+  { id, change, context }: { id: string; change: ChangeLocationRequest; context: ObservabilityContext },
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {

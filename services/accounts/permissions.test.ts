@@ -11,7 +11,7 @@ import { buildTestLegacyLocationImportBody, importTestLocation } from "./testing
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  gatewayTestPrincipal,
+  gatewayConsumerTestPrincipal,
   operatorTestPrincipal,
   startAccountsServiceUnderTest,
   testAdminKey,
@@ -60,7 +60,8 @@ const createConsumer = (...scopes: ApiScope[]) => createConsumerAt(ownLocationId
 async function createKey(locationId: string, { name }: ApiConsumer): Promise<string> {
   const request = { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: name } };
   const { apiKey } = await accounts.sendJson(request, { status: 201, schema: CreatedApiKey });
-  return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayTestPrincipal)).keyId;
+  return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayConsumerTestPrincipal))
+    .keyId;
 }
 
 async function requestOutcome(method: string, path: string, principal: Principal, body?: unknown): Promise<string> {
@@ -173,7 +174,7 @@ describe("a key that may manage keys", () => {
     const { keyId } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
       ResolvedApiKey,
-      gatewayTestPrincipal,
+      gatewayConsumerTestPrincipal,
     );
     const path = `/v1/auth/keys/${keyId}`;
     expect(await requestOutcome("DELETE", path, manager())).toBe("key_not_found");
@@ -183,7 +184,7 @@ describe("a key that may manage keys", () => {
     const { revokedAt } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
       ResolvedApiKey,
-      gatewayTestPrincipal,
+      gatewayConsumerTestPrincipal,
     );
     expect(revokedAt).toBeNull();
   });
@@ -317,8 +318,9 @@ describe("a key that may manage consumers", () => {
       const request = { method: "POST", path: "/v1/auth/keys/", principal };
       const body = { locationId: ownLocationId, consumerName: "Popular" };
       const { apiKey } = await accounts.sendJson({ ...request, body }, { status: 201, schema: CreatedApiKey });
-      return (await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayTestPrincipal))
-        .consumer;
+      return (
+        await accounts.getJson(`/internal/keys/${hashApiKey(apiKey)}`, ResolvedApiKey, gatewayConsumerTestPrincipal)
+      ).consumer;
     };
     expect(await keyFor(operatorTestPrincipal)).toBe("Popular");
     // Responses and jobs are stored under this name, so it must differ from the name of the operators' consumer.

@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { AccountsContext } from "./context.ts";
+import type { AccountsServiceContext } from "./context.ts";
 import { findApiKeyRateLimit } from "./queries/api-keys.ts";
 
 /**
@@ -22,7 +22,7 @@ export function requireScopesToGrant(principal: Principal, scopes: readonly ApiS
 
 interface Grantor {
   principal: Principal;
-  defaultRateLimit: AccountsContext["defaultRateLimit"];
+  defaultRateLimit: AccountsServiceContext["defaultRateLimit"];
 }
 
 /** Returns the maximum rate limit that a principal may grant, which is its own; null (no maximum) for an admin. */
@@ -62,6 +62,6 @@ export function isHigherRateLimit(limit: RateLimit, other: RateLimit): boolean {
  *
  * @throws `ApiError` location_forbidden. `detail` is shown to the client.
  */
-export function requireAccessToAnyLocation(principal: Principal, detail: string): void {
+export function requireAccessToAllLocations(principal: Principal, detail: string): void {
   if (!hasScope(principal.scopes, "locations:any")) throw new ApiError("location_forbidden", { detail });
 }

@@ -1,8 +1,8 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { ensureAdminApiKey } from "./admin-key.ts";
-import { accountsConfigSchema } from "./config.ts";
-import type { AccountsContext } from "./context.ts";
+import { accountsServiceConfigSchema } from "./config.ts";
+import type { AccountsServiceContext } from "./context.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
 import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
@@ -21,10 +21,10 @@ import {
 } from "./routes/locations.ts";
 
 /** The service that manages locations and their settings, consumers and their permissions, and API keys. */
-export default defineService<typeof accountsConfigSchema, AccountsContext>({
+export default defineService<typeof accountsServiceConfigSchema, AccountsServiceContext>({
   name: "accounts",
   module: import.meta.url,
-  config: accountsConfigSchema,
+  config: accountsServiceConfigSchema,
   async createResources({ db, log }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
     const services = { db, log, defaultRateLimit };
@@ -52,7 +52,7 @@ export default defineService<typeof accountsConfigSchema, AccountsContext>({
   ],
   subscriptions: [
     // Adds the device of a till or live order to the devices of its location.
-    defineEventSubscription<AccountsContext, "device.seen">("device.seen", ({ data, once }) =>
+    defineEventSubscription<AccountsServiceContext, "device.seen">("device.seen", ({ data, once }) =>
       once((tx) => recordSeenDevice(tx, data)),
     ),
   ],

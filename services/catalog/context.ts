@@ -2,15 +2,15 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { createCatalogBodyReader } from "./parse-catalog-body.ts";
+import type { createThreadedCatalogBodyParser } from "./parse-catalog-body.ts";
 
 /** The dependencies of the catalog service's routes. */
-export interface CatalogContext {
+export interface CatalogServiceContext {
   db: Database;
   locations: LocationLookupClient;
-  reader: ReturnType<typeof createCatalogBodyReader>;
+  reader: ReturnType<typeof createThreadedCatalogBodyParser>;
   /** Limits the total size, in bytes, of the changed catalogs that a location sends per day. */
   quota: LocationDailyQuota;
 }
 
-export const defineCatalogRoute = createRouteDefiner<CatalogContext>();
+export const defineCatalogRoute = createRouteDefiner<CatalogServiceContext>();

@@ -3,8 +3,8 @@ import { ApiError } from "@pragma/contracts/errors";
 import { parseEntityTags } from "@pragma/runtime/http/route-response";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { CatalogContext } from "./context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { CatalogServiceContext } from "./context.ts";
 import { lockCatalogInsertingIfMissing, replaceChangedCatalogLists } from "./queries/catalogs.ts";
 import type { SerializedCatalog } from "./serialize-catalog.ts";
 
@@ -13,7 +13,7 @@ interface CatalogReplacement {
   catalog: SerializedCatalog;
   /** The If-Match header of the request: the entity tag of the catalog to replace. */
   ifMatch: string | undefined;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -24,7 +24,7 @@ interface CatalogReplacement {
  * quota_exceeded.
  */
 export async function replaceCatalog(
-  { db, quota }: Pick<CatalogContext, "db" | "quota">,
+  { db, quota }: Pick<CatalogServiceContext, "db" | "quota">,
   { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
 ): Promise<ReplaceCatalogResponse> {
   return db.transaction(async (tx) => {

@@ -1,11 +1,11 @@
 import { catalogItemListNames } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
-import { parseCatalogBody } from "./parse-catalog-body.ts";
-import { emptySerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
+import { parseAndSerializeCatalogBody } from "./parse-catalog-body.ts";
+import { emptySerializedCatalog, serializeCatalogLists } from "./serialize-catalog.ts";
 import { buildTestCatalog } from "./testing/catalog-fixture.ts";
 
 const parseCatalog = (body: unknown, indent?: number) => {
-  const parsed = parseCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
+  const parsed = parseAndSerializeCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
   if ("issues" in parsed) throw new Error("The catalog has issues");
   return parsed;
 };
@@ -15,7 +15,7 @@ describe("the entity tags of a catalog", () => {
   it("do not depend on the formatting and field order of its JSON", () => {
     const catalog = buildTestCatalog();
     const other = { ...reversed(catalog), products: catalog.products.map(reversed), extra: 1 };
-    expect(parseCatalog(other, 2)).toEqual(serializeCatalog(catalog));
+    expect(parseCatalog(other, 2)).toEqual(serializeCatalogLists(catalog));
   });
 
   it("change when their list changes, and the tag of the catalog changes when any list changes", () => {

@@ -21,14 +21,14 @@ export interface SerializedCatalog {
 }
 
 /** Serializes a validated catalog. Validation has sorted the fields as in the schemas, but not the items. */
-export function serializeCatalog(catalog: Catalog): SerializedCatalog {
+export function serializeCatalogLists(catalog: Catalog): SerializedCatalog {
   const lists = mapCatalogLists((name) => serializeList(catalog[name]));
   const etag = computeEntityTag(catalogItemListNames.map((name) => lists[name].etag).join());
   return { etag, lists, counts: mapCatalogLists((name) => catalog[name].length) };
 }
 
 /** The catalog of a location that has never sent a catalog. */
-export const emptySerializedCatalog = serializeCatalog({
+export const emptySerializedCatalog = serializeCatalogLists({
   products: [],
   payments: [],
   taxes: [],

@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { catalogConfigSchema } from "./config.ts";
-import type { CatalogContext } from "./context.ts";
-import { createCatalogBodyReader } from "./parse-catalog-body.ts";
+import { catalogServiceConfigSchema } from "./config.ts";
+import type { CatalogServiceContext } from "./context.ts";
+import { createThreadedCatalogBodyParser } from "./parse-catalog-body.ts";
 import {
   listCatalogCategoriesRoute,
   listCatalogModifiersRoute,
@@ -13,12 +13,12 @@ import {
 } from "./routes/catalog.ts";
 
 /** The service that stores the catalogs of locations: products, payment methods, taxes, modifiers and categories. */
-export default defineService<typeof catalogConfigSchema, CatalogContext>({
+export default defineService<typeof catalogServiceConfigSchema, CatalogServiceContext>({
   name: "catalog",
   module: import.meta.url,
-  config: catalogConfigSchema,
+  config: catalogServiceConfigSchema,
   createResources({ db, registry }, config) {
-    const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
+    const reader = createThreadedCatalogBodyParser({ threads: 1, heapMegabytes: config.CATALOG_READER_HEAP_MB });
     const locations = createUncachedLocationLookupClient(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.MAX_CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };

@@ -1,12 +1,12 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
-import type { ServerConnectionTlsConfig } from "@pragma/runtime/config/server-tls";
+import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-tls";
 import { createDatabasePool, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 interface DatabaseRoleOptions {
   /** The URL with which the service connects to the database: `postgres://role:password@host/database`. */
   url: string;
-  tls: ServerConnectionTlsConfig;
+  tls: DatabaseAndBrokerTlsConfig;
   log: Logger;
 }
 
@@ -46,7 +46,7 @@ async function setPassword(tx: SqlTransaction, statement: string, role: string, 
   if (row) await tx.unsafe(row.text);
 }
 
-async function canLogIn(url: string, tls: ServerConnectionTlsConfig, log: Logger): Promise<boolean> {
+async function canLogIn(url: string, tls: DatabaseAndBrokerTlsConfig, log: Logger): Promise<boolean> {
   const db = createDatabasePool({ ...tls, DATABASE_URL: url, DATABASE_POOL: 2 }, { schema: "public", log });
   try {
     await db.sql`select 1`;

@@ -10,7 +10,7 @@ import {
   commonServiceConfigSchema,
   readConfigFromEnvironment,
 } from "@pragma/runtime/config/runtime-config";
-import { serverConnectionTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -28,7 +28,7 @@ const migrateConfig = z.object({
     ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
     ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
-  ...serverConnectionTlsConfigSchema.shape,
+  ...databaseAndBrokerTlsConfigSchema.shape,
 });
 const roleUrlConfig = z.object(
   Object.fromEntries(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
 import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-operations";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
 
@@ -89,7 +89,7 @@ function createDocumentFor(audiences: ("public" | "operator")[]): OpenApiDocumen
   });
 }
 
-const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 const isCheck = process.argv.includes("--check");
 const outdated: string[] = [];
 for (const [file, document] of Object.entries(documents)) {

@@ -2,7 +2,7 @@ import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { redisConfigSchema } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
-export const jobsConfigSchema = redisConfigSchema.extend({
+export const jobsServiceConfigSchema = redisConfigSchema.extend({
   NAMESPACE: z.string().default("pragma"),
   /** Maximum number of jobs of one location that run at the same time, across all processes. */
   JOBS_CONCURRENCY: integerEnvSchema(1, 1_000).default(5),
@@ -32,4 +32,4 @@ export const jobsConfigSchema = redisConfigSchema.extend({
   JOBS_RETENTION_DAYS: integerEnvSchema(1, 3_650).default(30),
 });
 
-export type JobsConfig = z.output<typeof jobsConfigSchema>;
+export type JobsServiceConfig = z.output<typeof jobsServiceConfigSchema>;

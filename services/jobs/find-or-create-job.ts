@@ -5,15 +5,15 @@ import type { Principal } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { JobsConfig } from "./config.ts";
-import type { JobsContext } from "./context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { JobsServiceConfig } from "./config.ts";
+import type { JobsServiceContext } from "./context.ts";
 import {
   countUnfinishedJobsOfKeyAndLocation,
   findDuplicateJob,
   insertJob,
   type JobRow,
-  lockJobCreation,
+  lockJobCreationOfLocationAndKey,
   lockJobRow,
   updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
@@ -21,13 +21,13 @@ import { insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs, validateJobRepeatOptions } from "./repeat-schedule.ts";
 
 /** Returns the public name of a location's queue. Responses contain it, and clients can send it as `parent.queue`. */
-export const getPublicLocationQueueName = (locationId: string) => `jobs-${locationId}`;
+export const getPublicJobQueueName = (locationId: string) => `jobs-${locationId}`;
 
 interface CreateJobOptions {
   locationId: string;
   principal: Principal;
   job: CreateJobRequest;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -37,7 +37,7 @@ interface CreateJobOptions {
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */
 export async function findOrCreateJob(
-  { db, config, jobQueue }: Pick<JobsContext, "db" | "config" | "jobQueue">,
+  { db, config, jobQueue }: Pick<JobsServiceContext, "db" | "config" | "jobQueue">,
   { locationId, principal, job, context }: CreateJobOptions,
 ): Promise<{ job: JobRow; isNew: boolean }> {
   throwIfInvalid(validateJob(job, config, Date.now()));
@@ -46,7 +46,7 @@ export async function findOrCreateJob(
   const deduplicationId = deduplication?.id ?? null;
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockJobCreation(tx, db, locationId, keyId);
+    await lockJobCreationOfLocationAndKey(tx, db, locationId, keyId);
     const existing = await findDuplicateJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
     if (options.parent)
@@ -75,7 +75,7 @@ async function addChildToParent(
 ): Promise<void> {
   const throwParentIssue = (field: string, message: string) =>
     throwIfInvalid([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
-  const queueName = getPublicLocationQueueName(locationId);
+  const queueName = getPublicJobQueueName(locationId);
   if (parent.queue !== undefined && parent.queue !== queueName) {
     throwParentIssue("queue", `Must be omitted or ${queueName}, the queue of this location`);
   }
@@ -99,7 +99,7 @@ async function addChildToParent(
 async function checkJobLimits(
   tx: SqlTransaction,
   { locationId, principal, job }: Omit<CreateJobOptions, "context">,
-  config: JobsConfig,
+  config: JobsServiceConfig,
 ): Promise<void> {
   const { ofKey, ofLocation, repeating } = await countUnfinishedJobsOfKeyAndLocation(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_MAX_UNFINISHED_PER_KEY)
@@ -134,7 +134,7 @@ const parentFailureOptions = ["failParentOnFailure", "ignoreDependencyOnFailure"
 /** Returns the validation issues in a new job: conflicting options, and values beyond the configured limits. */
 function validateJob(
   { message, duration, jobOptions }: CreateJobRequest,
-  config: JobsConfig,
+  config: JobsServiceConfig,
   now: number,
 ): RequestIssue[] {
   const { JOBS_MAX_DURATION_MS: maxDurationMs, JOBS_MAX_ATTEMPTS: maxAttempts } = config;

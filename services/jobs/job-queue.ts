@@ -4,15 +4,15 @@ import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { Queue, Worker } from "bullmq";
-import type { JobsConfig } from "./config.ts";
+import type { JobsServiceConfig } from "./config.ts";
 import { type JobPrimaryKey, type JobRow, markDueJobsAsQueued, updateUnfinishedJobRow } from "./queries/jobs.ts";
 import { type JobRunnerDependencies, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof startJobQueue>;
 
-export const bullQueueName = "jobs-public";
+export const publicJobsBullQueueName = "jobs-public";
 /** The BullMQ job name, which is the same for all jobs. */
-export const bullJobName = "message";
+export const publicJobsBullJobName = "message";
 /**
  * Returns a job's BullMQ id. Replaces the colon in the id of a repeating job's run with `~`, because BullMQ rejects
  * colons. The result is unique, because job ids from clients cannot contain `~`.
@@ -62,7 +62,7 @@ const maxStalledCount = 100;
  * processes immediately, whereas each process polls PostgreSQL only at intervals. Its board on the ops port also shows
  * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
  */
-export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependencies) {
+export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerDependencies) {
   const { db, log } = runServices;
   const stopping = new AbortController();
   // Disables Node.js's warning about too many listeners, because every running job adds a listener.
@@ -74,7 +74,10 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
   const redisOutage = createOutageLog(log, "Redis is unavailable or full");
   connection.on("error", redisOutage.recordFailure).on("ready", redisOutage.recordRecovery);
   const bullOptions = { connection, prefix: config.NAMESPACE, skipVersionCheck: true };
-  const queue = new Queue<JobPrimaryKey, void>(bullQueueName, { ...bullOptions, streams: bullEventStreamOptions });
+  const queue = new Queue<JobPrimaryKey, void>(publicJobsBullQueueName, {
+    ...bullOptions,
+    streams: bullEventStreamOptions,
+  });
   queue.on("error", () => {});
 
   /**
@@ -96,7 +99,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
     const keepLogs = Math.min(options.keepLogs ?? maxLogLines, maxLogLines);
     const stackTraceLimit = Math.min(options.stackTraceLimit ?? maxStackTraces, maxStackTraces);
     await queue.add(
-      bullJobName,
+      publicJobsBullJobName,
       { locationId, id },
       { ...finishedJobRetention, jobId, timestamp, keepLogs, stackTraceLimit },
     );
@@ -112,7 +115,7 @@ export function startJobQueue(config: JobsConfig, runServices: JobRunnerDependen
     pollMs,
   });
   const worker = new Worker<JobPrimaryKey, void>(
-    bullQueueName,
+    publicJobsBullQueueName,
     (queued) => runJob(runServices, { key: queued.data, queued, signal: stopping.signal }),
     {
       ...{ ...bullOptions, lockDuration, stalledInterval, maxStalledCount },

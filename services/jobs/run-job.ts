@@ -2,7 +2,7 @@ import type { JobPayload, JobResult } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
@@ -16,7 +16,7 @@ import {
   newJobLeaseExpirySql,
   updateUnfinishedJobRow,
 } from "./queries/jobs.ts";
-import { deleteJobRowsBeyondRetentionOptions } from "./queries/remove-jobs.ts";
+import { deleteJobRowsExceedingRetention } from "./queries/remove-jobs.ts";
 import { finishRepeatingJobIfExhausted, insertNextJobRun } from "./repeat-job.ts";
 import { maxJobDueTimeMs } from "./repeat-schedule.ts";
 
@@ -55,7 +55,7 @@ async function finishJob(tx: SqlTransaction, key: JobKeyWithOptionalLease, jobOu
     finishedAt: tx`now()`,
   });
   await updateParentJob(tx, job, outcome);
-  await deleteJobRowsBeyondRetentionOptions(tx, job, outcome);
+  await deleteJobRowsExceedingRetention(tx, job, outcome);
 }
 
 /** Updates the parent of a finished child. By default, the parent of a failed child waits forever. */
@@ -142,7 +142,7 @@ export async function runJob(
       () => {},
     );
   };
-  await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
+  await runWithObservabilityContext({ traceparent, operation }, async ({ traceId }) => {
     const startedAtMs = performance.now();
     const logFields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - startedAtMs });
     try {

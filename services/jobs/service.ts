@@ -1,7 +1,7 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { jobsConfigSchema } from "./config.ts";
-import type { JobsContext } from "./context.ts";
+import { jobsServiceConfigSchema } from "./config.ts";
+import type { JobsServiceContext } from "./context.ts";
 import { startJobQueue } from "./job-queue.ts";
 import { countAllUnfinishedJobs } from "./queries/jobs.ts";
 import { deleteOldFinishedJobRows } from "./queries/remove-jobs.ts";
@@ -10,10 +10,10 @@ import { type JobHandler, sleepForJobDuration } from "./run-job.ts";
 
 /** Returns the definition of the jobs service, which runs each job with `perform`. */
 export function defineJobsService(perform: JobHandler) {
-  return defineService<typeof jobsConfigSchema, JobsContext>({
+  return defineService<typeof jobsServiceConfigSchema, JobsServiceContext>({
     name: "jobs",
     module: import.meta.url,
-    config: jobsConfigSchema,
+    config: jobsServiceConfigSchema,
     createResources({ db, log, metrics, registry }, config) {
       metrics.observeGauge("jobs_unfinished", "Unfinished public jobs", () => countAllUnfinishedJobs(db.sql));
       const jobQueue = startJobQueue(config, { db, log, perform });

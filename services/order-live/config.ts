@@ -2,7 +2,7 @@ import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { pageMaxBytesConfig } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
-export const orderLiveConfigSchema = z.object({
+export const orderLiveServiceConfigSchema = z.object({
   ...pageMaxBytesConfig,
   /** Number of hours for which changes are stored in the log. A disconnected stream can resume during this time. */
   LIVE_LOG_RETENTION_HOURS: integerEnvSchema(1, 168).default(24),
@@ -21,8 +21,8 @@ export const orderLiveConfigSchema = z.object({
   STREAM_STALL_TIMEOUT_SECONDS: integerEnvSchema(1, 600).default(30),
 });
 
-export type OrderLiveConfig = z.output<typeof orderLiveConfigSchema>;
+export type OrderLiveServiceConfig = z.output<typeof orderLiveServiceConfigSchema>;
 
 /** Returns the time before which departed orders, unchanged orders and tills with a final report are removed. */
-export const computeLiveOrderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveConfig) =>
+export const computeLiveOrderRetentionCutoff = ({ LIVE_ORDERS_RETENTION_DAYS: days }: OrderLiveServiceConfig) =>
   new Date(Date.now() - days * 24 * 3_600_000);

@@ -3,20 +3,20 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { OrderLiveConfig } from "./config.ts";
-import type { LiveOrdersBodyReader } from "./orders-body.ts";
+import type { OrderLiveServiceConfig } from "./config.ts";
+import type { ThreadedLiveOrdersBodyParser } from "./orders-body.ts";
 import type { LiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the order-live service share. */
-export interface OrderLiveContext {
+export interface OrderLiveServiceContext {
   db: Database;
   log: Logger;
-  config: OrderLiveConfig;
+  config: OrderLiveServiceConfig;
   locations: LocationLookupClient;
-  ordersBodyReader: LiveOrdersBodyReader;
+  ordersBodyReader: ThreadedLiveOrdersBodyParser;
   /** Sends changes to the streams of this process. */
   broadcaster: LiveOrderBroadcaster;
   orderBytesQuota: LocationDailyQuota;
 }
 
-export const defineOrderLiveRoute = createRouteDefiner<OrderLiveContext>();
+export const defineOrderLiveRoute = createRouteDefiner<OrderLiveServiceContext>();

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderLiveConfigSchema } from "./config.ts";
+import { orderLiveServiceConfigSchema } from "./config.ts";
 import { removeOldLiveOrdersTask } from "./periodic/remove-old-orders.ts";
 import { createChangedTestLiveOrder, createTestLiveOrderInput } from "./testing/order-fixtures.ts";
 import {
@@ -155,7 +155,7 @@ describe("the removal of old orders", () => {
       db: orderLive.db,
       broadcaster: orderLive.broadcaster,
       log: createLogger({ name: "test", level: "silent" }),
-      config: orderLiveConfigSchema.parse({}),
+      config: orderLiveServiceConfigSchema.parse({}),
     });
   const ageOrders = (locationId: string, column: "departedAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;

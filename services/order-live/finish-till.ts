@@ -1,14 +1,14 @@
 import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { computeLiveOrderRetentionCutoff, type OrderLiveConfig } from "./config.ts";
+import { computeLiveOrderRetentionCutoff, type OrderLiveServiceConfig } from "./config.ts";
 import {
   findTillLiveOrderStates,
-  insertMissingOrdersAsDeparted,
-  markLiveOrdersDeparted,
+  insertMissingOrdersAsNoLongerLive,
+  markOrdersNoLongerLive,
   recordTillReportIsFinal,
 } from "./queries/orders.ts";
-import { appendLiveOrderDepartureLogEntries, ensureAndLockLiveOrderStream } from "./queries/streams.ts";
+import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders. These are the orders in the report, and all
@@ -20,22 +20,22 @@ import { appendLiveOrderDepartureLogEntries, ensureAndLockLiveOrderStream } from
 export async function removeLiveOrdersOfFinalTill(
   tx: SqlTransaction,
   { locationId, tillId, orderIds, ...report }: BusEventData<"report.finalized">,
-  config: OrderLiveConfig,
+  config: OrderLiveServiceConfig,
 ): Promise<number> {
   const closedAt = dateTimeToUtc(report.finalizedAt);
-  const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
+  const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
   const [isNewlyFinal, liveOrders] = await Promise.all([
     recordTillReportIsFinal(tx, { locationId, tillId }),
     findTillLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const reportedIds = new Set(orderIds);
   const ids = [...liveOrders.keys()];
-  await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
-  await markLiveOrdersDeparted(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
+  await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
+  await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
   // When a till is replaced or reprocessed after the retention period, its departed orders are not inserted again,
   // because they have already been removed as too old.
   const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
   if (isNewlyFinal && isWithinRetention)
-    await insertMissingOrdersAsDeparted(tx, { locationId, tillId, ids: orderIds, closedAt });
+    await insertMissingOrdersAsNoLongerLive(tx, { locationId, tillId, ids: orderIds, closedAt });
   return appendLiveOrderDepartureLogEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

@@ -23,7 +23,7 @@ export const liveOrderFilterQueryShape = {
 export type LiveOrderFilter = { [Name in keyof LiveOrderFilterFields]?: LiveOrderFilterFields[Name] | undefined };
 
 /** Returns only those fields of a query that filter orders. */
-export function pickLiveOrderFilterFields({
+export function pickLiveOrderQueryFilters({
   tillId,
   isPaid,
   isTransferred,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { BusEventType } from "@pragma/contracts/events";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 
 /** The fields by which lists and streams can be filtered. */
 export interface LiveOrderFilterFields {
@@ -109,7 +109,7 @@ export function getFilterFieldsOfListedOrder(
 }
 
 /** Returns a hash of an order's products and menus that does not depend on their sequence. */
-export function computeOrderRowsHash({ productRowList, menuRowList }: OrderData): string {
+export function computeOrderRowsHash({ productRowList, menuRowList }: PosOrderData): string {
   const rows = [...productRowList, ...menuRowList].map((row) => JSON.stringify(row)).sort();
   return createHash("sha256").update(rows.join("\n")).digest("base64url");
 }

@@ -6,11 +6,11 @@ import {
   createThreadedBodyParser,
 } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { createOrdersToIdsSchema, IssueCollector } from "@pragma/runtime/http/request-issues";
+import { createOrderIdsOnlySchema, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
-import type { OrderLiveConfig } from "./config.ts";
+import type { OrderLiveServiceConfig } from "./config.ts";
 import { computeOrderRowsHash, type IncomingLiveOrderState } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
@@ -44,9 +44,9 @@ export const upsertLiveOrdersBodyParser: RequestBodyParser<ValidatedLiveOrderUps
   },
 };
 
-type OrdersBodyServices = { ordersBodyReader: LiveOrdersBodyReader; config: OrderLiveConfig };
+type OrdersBodyServices = { ordersBodyReader: ThreadedLiveOrdersBodyParser; config: OrderLiveServiceConfig };
 
-const upsertOrderIdsSchema = createOrdersToIdsSchema("id", maxLiveOrdersPerRequest, { min: 1 });
+const upsertOrderIdsSchema = createOrderIdsOnlySchema("id", maxLiveOrdersPerRequest, { min: 1 });
 
 export default createBodyParserWorkerFunction(readOrders);
 
@@ -54,13 +54,13 @@ export default createBodyParserWorkerFunction(readOrders);
 const maxInlineBytes = 64 * 1024;
 
 /** Returns a reader that parses large bodies in a thread, because parsing 8 MB would block the process for a second. */
-export function createLiveOrdersBodyReader() {
+export function createThreadedLiveOrdersBodyParser() {
   // Large bodies are rare, so idle threads are stopped to free their memory.
   const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 
-export type LiveOrdersBodyReader = ReturnType<typeof createLiveOrdersBodyReader>;
+export type ThreadedLiveOrdersBodyParser = ReturnType<typeof createThreadedLiveOrdersBodyParser>;
 
 /**
  * Parses a list of orders, and validates the orders one by one to bound the cost of a list with many issues.

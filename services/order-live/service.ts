@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { orderLiveConfigSchema } from "./config.ts";
-import type { OrderLiveContext } from "./context.ts";
-import { createLiveOrdersBodyReader } from "./orders-body.ts";
+import { orderLiveServiceConfigSchema } from "./config.ts";
+import type { OrderLiveServiceContext } from "./context.ts";
+import { createThreadedLiveOrdersBodyParser } from "./orders-body.ts";
 import { removeOldLiveOrdersTask, trimOrderChangeLogTask } from "./periodic/remove-old-orders.ts";
 import {
   getLiveOrderRoute,
@@ -11,14 +11,14 @@ import {
   upsertLiveOrdersRoute,
 } from "./routes/orders.ts";
 import { createLiveOrderBroadcaster } from "./stream/live-order-broadcaster.ts";
-import { redactLiveOrdersSubscription } from "./subscriptions/orders-erased.ts";
-import { removeReportedLiveOrdersSubscription } from "./subscriptions/report-finalized.ts";
+import { liveOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
+import { reportedLiveOrderRemovalSubscription } from "./subscriptions/report-finalized.ts";
 
 /** The order-live service, which stores open orders from points of sale, and publishes and streams their changes. */
-export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
+export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServiceContext>({
   name: "order-live",
   module: import.meta.url,
-  config: orderLiveConfigSchema,
+  config: orderLiveServiceConfigSchema,
   createResources({ db, log, metrics, notifier, registry }, config) {
     const broadcaster = createLiveOrderBroadcaster({
       sql: db.sql,
@@ -27,7 +27,7 @@ export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
       heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTimeoutMs: config.STREAM_STALL_TIMEOUT_SECONDS * 1000,
     });
-    const ordersBodyReader = createLiveOrdersBodyReader();
+    const ordersBodyReader = createThreadedLiveOrdersBodyParser();
     const locations = createUncachedLocationLookupClient(registry, "order-live");
     metrics.observeGauge(
       "order_streams_open",
@@ -53,6 +53,6 @@ export default defineService<typeof orderLiveConfigSchema, OrderLiveContext>({
     streamLiveOrdersRoute,
     getLiveOrderRoute,
   ],
-  subscriptions: [removeReportedLiveOrdersSubscription, redactLiveOrdersSubscription],
+  subscriptions: [reportedLiveOrderRemovalSubscription, liveOrderRedactionSubscription],
   periodic: [trimOrderChangeLogTask, removeOldLiveOrdersTask],
 });

@@ -26,7 +26,7 @@ export interface TillCalculationWorkerInput {
  * The responses for the report and orders of a till, as JSON texts, and the values that are stored with them. `v0` and
  * the orders have no `id`, `createdAt` and `updatedAt`, which are added when the responses are stored.
  */
-export interface SerializedReportResponses {
+export interface SerializedReportAndOrderResponses {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -51,7 +51,7 @@ export interface SerializedV1AndV2Order {
 }
 
 /** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = SerializedReportResponses | null;
+export type TillCalculationResult = SerializedReportAndOrderResponses | null;
 
 /**
  * Parses a till and returns its report and orders, or null if the till is in training mode. Runs in a worker thread, so

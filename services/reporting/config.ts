@@ -2,7 +2,7 @@ import { integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { pageMaxBytesConfig } from "@pragma/runtime/http/page-response";
 import { z } from "zod";
 
-export const reportingConfigSchema = z.object({
+export const reportingServiceConfigSchema = z.object({
   ...pageMaxBytesConfig,
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
@@ -29,4 +29,4 @@ export const reportingConfigSchema = z.object({
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),
 });
 
-export type ReportingConfig = z.output<typeof reportingConfigSchema>;
+export type ReportingServiceConfig = z.output<typeof reportingServiceConfigSchema>;

@@ -3,14 +3,14 @@ import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { ReportingConfig } from "./config.ts";
+import type { ReportingServiceConfig } from "./config.ts";
 import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 /** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
-export interface ReportingContext {
+export interface ReportingServiceContext {
   db: Database;
   log: Logger;
-  config: ReportingConfig;
+  config: ReportingServiceConfig;
   objects: ObjectStore;
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
@@ -18,6 +18,6 @@ export interface ReportingContext {
   pollExports(): void;
 }
 
-export const defineReportingRoute = createRouteDefiner<ReportingContext>();
+export const defineReportingRoute = createRouteDefiner<ReportingServiceContext>();
 
 export const accountingRouteDefaults = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;

@@ -14,7 +14,7 @@ const batchSize = 100;
  *
  * @returns the number of affected tills.
  */
-export async function requestPersonalDataErasure(
+export async function publishPersonalDataErasureEvents(
   db: Database,
   erasure: PersonalDataErasureOrderSelection,
 ): Promise<{ tills: number }> {

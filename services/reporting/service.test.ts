@@ -9,7 +9,7 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { handleEventOnce } from "@pragma/runtime/messaging/handle-event";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
-import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { waitUntilEventsHandled } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
@@ -17,7 +17,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import type { ReportingContext } from "./context.ts";
+import type { ReportingServiceContext } from "./context.ts";
 import reporting from "./service.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 
@@ -193,7 +193,7 @@ describe("revisions of a till", () => {
       JSON.stringify(event).includes(till.id),
     );
     const [pushed, published] = envelopes;
-    const context = await runWithRequestContext({}, async (requestContext) => requestContext);
+    const context = await runWithObservabilityContext({}, async (requestContext) => requestContext);
     const objects = { get: () => Promise.reject(new Error("The body was loaded.")) };
     const outbox: unknown[] = [];
     const database: Database = {
@@ -205,7 +205,7 @@ describe("revisions of a till", () => {
           return result;
         }),
     };
-    const services = { db: database, objects } as unknown as ReportingContext;
+    const services = { db: database, objects } as unknown as ReportingServiceContext;
     const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
     await handleEventOnce(repeated, {
       service: "reporting",

@@ -9,12 +9,12 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { runAccountingExport } from "./accounting/run-export.ts";
 import type {
-  EncodedTillJournal,
+  EncodedTillJournalEntries,
   FailedTillAccountingExport,
   TillJournalEntriesWorkerInput,
 } from "./accounting/write-till-entries.ts";
-import { reportingConfigSchema } from "./config.ts";
-import type { ReportingContext } from "./context.ts";
+import { reportingServiceConfigSchema } from "./config.ts";
+import type { ReportingServiceContext } from "./context.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
@@ -22,7 +22,7 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
-import { requestPersonalDataErasure } from "./request-erasure.ts";
+import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
   deleteAccountingConfigRoute,
@@ -62,7 +62,7 @@ export function createReportingOperatorRoutes(db: Database): Hono {
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
-    return context.json(await requestPersonalDataErasure(db, parsed.data));
+    return context.json(await publishPersonalDataErasureEvents(db, parsed.data));
   });
   return app;
 }
@@ -73,10 +73,10 @@ const exportConcurrency = 2;
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
-export default defineService<typeof reportingConfigSchema, ReportingContext>({
+export default defineService<typeof reportingServiceConfigSchema, ReportingServiceContext>({
   name: "reporting",
   module: import.meta.url,
-  config: reportingConfigSchema,
+  config: reportingServiceConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     // Only one till of each location, and only one large till of all locations, is calculated at a time. Therefore,
@@ -84,7 +84,7 @@ export default defineService<typeof reportingConfigSchema, ReportingContext>({
     const calculator = createThreadedTillReportCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
     const entryWriterPool = createWorkerThreadPool<
       TillJournalEntriesWorkerInput,
-      EncodedTillJournal | FailedTillAccountingExport
+      EncodedTillJournalEntries | FailedTillAccountingExport
     >(import.meta.url, "./accounting/write-till-entries", {
       threads: 1,
       heapMegabytes: config.CALCULATION_HEAP_MB,

@@ -2,7 +2,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { SerializedReportResponses } from "./calculate-till.ts";
+import type { SerializedReportAndOrderResponses } from "./calculate-till.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
@@ -19,7 +19,7 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
 export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: SerializedReportResponses,
+  report: SerializedReportAndOrderResponses,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
@@ -77,16 +77,16 @@ async function replaceOrders(
   rows: orders.ReportingOrderDatabaseRow[],
 ): Promise<void> {
   const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
-  const before = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
+  const before = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
-  await orders.assignOrdersToLatestTill(tx, { locationId, ids });
-  const after = await orders.findDaysOfCurrentOrders(tx, { locationId, ids });
+  await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
+  const after = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
 function toReportFinalizedData(
   { locationId, tillId, revision }: TillPushedData,
-  report: SerializedReportResponses,
+  report: SerializedReportAndOrderResponses,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

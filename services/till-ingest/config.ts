@@ -4,7 +4,7 @@ import { z } from "zod";
 const legacyBackofficeUrl = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL" }).optional();
 const legacyBackofficeToken = z.string().min(1).optional();
 
-export const tillIngestConfigSchema = z.object({
+export const tillIngestServiceConfigSchema = z.object({
   /** URL of the object store for the bodies of tills: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /**
@@ -41,4 +41,4 @@ export const tillIngestConfigSchema = z.object({
   LEGACY_CONCURRENCY: integerEnvSchema(1, 32).default(4),
 });
 
-export type TillIngestConfig = z.output<typeof tillIngestConfigSchema>;
+export type TillIngestServiceConfig = z.output<typeof tillIngestServiceConfigSchema>;

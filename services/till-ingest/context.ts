@@ -4,14 +4,14 @@ import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import type { TillIngestConfig } from "./config.ts";
+import type { TillIngestServiceConfig } from "./config.ts";
 import type { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 /** The resources that the routes, subscriptions and periodic tasks of the till-ingest service use. */
-export interface TillIngestContext {
+export interface TillIngestServiceContext {
   db: Database;
   log: Logger;
-  config: TillIngestConfig;
+  config: TillIngestServiceConfig;
   objects: ObjectStore;
   locations: LocationLookupClient;
   reader: ReturnType<typeof createThreadedTillBodyParser>;
@@ -23,7 +23,7 @@ export interface TillIngestContext {
   revisionQuota: LocationDailyQuota;
 }
 
-export const defineTillIngestRoute = createRouteDefiner<TillIngestContext>();
+export const defineTillIngestRoute = createRouteDefiner<TillIngestServiceContext>();
 
 /** The properties that are equal in all routes that change tills. */
 export const tillWriteRouteDefaults = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

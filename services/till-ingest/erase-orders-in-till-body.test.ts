@@ -20,7 +20,7 @@ const till = {
   financialMovementList: [{ amount: -5, customerName: "Ada" }],
 };
 
-describe("eraseOrdersInTillBody", () => {
+describe("erasePersonalDataInTillBody", () => {
   it("removes the personal data of the given orders, and nothing else", () => {
     const erased = parseBody(erasePersonalDataInTillBody(toBytes(till), new Set([ada])));
     expect(erased).toEqual({

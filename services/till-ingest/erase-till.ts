@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
-import type { TillIngestContext } from "./context.ts";
+import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
 import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
@@ -63,7 +63,7 @@ interface TillErasure {
  * @throws Error when the till was replaced at the same time.
  */
 export async function eraseTillPersonalData(
-  { db, objects, requeueAfterSeconds }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds">,
+  { db, objects, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds">,
   { tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
   const existing = await findTillRow(db.sql, tillId);

@@ -1,4 +1,4 @@
-import type { TillIngestContext } from "./context.ts";
+import type { TillIngestServiceContext } from "./context.ts";
 import {
   claimUnreferencedTillObjectRemoval,
   confirmOverdueUploadIfReferenced,
@@ -12,7 +12,7 @@ import {
  * repeats the removal.
  */
 export async function removeTillObjectIfUnreferenced(
-  { db, objects }: Pick<TillIngestContext, "db" | "objects">,
+  { db, objects }: Pick<TillIngestServiceContext, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
   const removal = await claimUnreferencedTillObjectRemoval(db.sql, key);

@@ -2,14 +2,14 @@ import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
-import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
-import type { TillIngestContext } from "./context.ts";
+import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import {
   findNextBulkReprocessingId,
   lockNextTillsToReprocess,
   recordBulkReprocessingProgress,
-  tryLockBulkTillReprocessing,
+  tryLockBulkReprocessingRow,
 } from "./queries/reprocessings.ts";
 import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
 import { countTillsAwaitingReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
@@ -22,7 +22,7 @@ interface TillReprocessing {
   id: string;
   locationId: string | null;
   author: TillRevisionAuthor;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -34,7 +34,11 @@ interface TillReprocessing {
  * quota_exceeded.
  */
 export async function requestTillReprocessing(
-  { db, requeueAfterSeconds, revisionQuota }: Pick<TillIngestContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
+  {
+    db,
+    requeueAfterSeconds,
+    revisionQuota,
+  }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
   { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
@@ -79,7 +83,7 @@ const batchSize = 100;
 /** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
-type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">;
+type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">;
 
 /**
  * Starts the loop that queues the tills of reprocessings in batches. The loop always continues the reprocessing with
@@ -95,7 +99,8 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
       const ids = await findNextBulkReprocessingId(db.sql);
       return ids.length > 0 && (await countTillsAwaitingReport(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
     },
-    processItem: (id) => runWithRequestContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
+    processItem: (id) =>
+      runWithObservabilityContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
     concurrency: 1,
     pollMs: 1_000,
   });
@@ -106,7 +111,7 @@ async function reprocessBatch(
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const reprocessing = await tryLockBulkTillReprocessing(tx, id);
+    const reprocessing = await tryLockBulkReprocessingRow(tx, id);
     if (!reprocessing) return;
     const tills = await lockNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };

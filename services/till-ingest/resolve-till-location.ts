@@ -1,10 +1,10 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
-import type { TillIngestContext } from "./context.ts";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { TillIngestServiceContext } from "./context.ts";
 import { findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
@@ -18,7 +18,7 @@ export async function resolveAuthorizedLegacyLocation(
   { location: own, scopes }: Principal,
   { application, legacyId }: LegacyLocationIdentity,
   locations: LocationLookupClient,
-  context: RequestContext,
+  context: ObservabilityContext,
 ): Promise<LocationRef> {
   if (own?.application === application && own.legacyId === legacyId) return own;
   if (hasScope(scopes, "locations:any")) return locations.getByLegacyId(application, legacyId, context);
@@ -36,8 +36,8 @@ export async function resolveAuthorizedLegacyLocation(
 export async function resolveAuthorizedTillReplacementLocation(
   principal: Principal,
   metadata: TillMetadata,
-  { db, locations }: Pick<TillIngestContext, "db" | "locations">,
-  context: RequestContext,
+  { db, locations }: Pick<TillIngestServiceContext, "db" | "locations">,
+  context: ObservabilityContext,
 ): Promise<LocationRef> {
   if (metadata.format === "V1")
     return resolveAuthorizedLegacyLocation(principal, metadata.legacyLocation, locations, context);
@@ -55,10 +55,10 @@ export async function resolveAuthorizedTillReplacementLocation(
  * @throws `ApiError` till_not_found, also for a till of another location.
  */
 export async function requireReadableTill(
-  { db }: Pick<TillIngestContext, "db">,
+  { db }: Pick<TillIngestServiceContext, "db">,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {
-  const readableLocationId = getReadableLocationId(principal);
+  const readableLocationId = getReadRestrictionLocationId(principal);
   const till = await findTillRow(db.sql, id);
   if (!till || (readableLocationId !== null && till.locationId !== readableLocationId))
     throw createTillNotFoundError(id);

@@ -3,8 +3,8 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { tillIngestConfigSchema } from "./config.ts";
-import type { TillIngestContext } from "./context.ts";
+import { tillIngestServiceConfigSchema } from "./config.ts";
+import type { TillIngestServiceContext } from "./context.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
@@ -25,7 +25,7 @@ import {
   pushTillV2Route,
   replaceTillRoute,
 } from "./routes/tills.ts";
-import { redactTillOrdersSubscription } from "./subscriptions/orders-erased.ts";
+import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
 import {
   markTillReportFinalizedSubscription,
   markTillReportRemovedSubscription,
@@ -37,7 +37,7 @@ const maxListedTills = 1_000;
 
 /** Returns the routes for operators: list the tills that wait for their report, and requeue a till. */
 export function createTillOperatorRoutes(
-  services: Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">,
+  services: Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">,
 ): Hono {
   const { db, requeueAfterSeconds } = services;
   const app = new Hono();
@@ -57,10 +57,10 @@ export function createTillOperatorRoutes(
 }
 
 /** Accepts tills, stores their exact bodies, and requeues each till until its report is final. */
-export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
+export default defineService<typeof tillIngestServiceConfigSchema, TillIngestServiceContext>({
   name: "till-ingest",
   module: import.meta.url,
-  config: tillIngestConfigSchema,
+  config: tillIngestServiceConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
@@ -98,7 +98,11 @@ export default defineService<typeof tillIngestConfigSchema, TillIngestContext>({
     reprocessTillsRoute,
     getReprocessingRoute,
   ],
-  subscriptions: [markTillReportFinalizedSubscription, markTillReportRemovedSubscription, redactTillOrdersSubscription],
+  subscriptions: [
+    markTillReportFinalizedSubscription,
+    markTillReportRemovedSubscription,
+    tillOrderRedactionSubscription,
+  ],
   periodic: [
     requeueTillsWithOverdueReportTask,
     removeOrphanedTillObjectsTask,

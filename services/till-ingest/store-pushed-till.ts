@@ -3,9 +3,9 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { TillIngestConfig } from "./config.ts";
-import type { TillIngestContext } from "./context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestServiceConfig } from "./config.ts";
+import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
@@ -17,14 +17,14 @@ import {
   saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
-import type { ReceivedTill } from "./validation/till-body-reader.ts";
+import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 interface TillSubmission {
   location: LocationRef;
-  till: ReceivedTill;
+  till: TillMetadataWithBodyBytes;
   /** The authenticated caller, recorded as the author of the revision. */
   principal: Principal;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /** The stored till, and whether this push created it. */
@@ -47,7 +47,7 @@ export async function storePushedTill(
     objects,
     requeueAfterSeconds,
     config,
-  }: Pick<TillIngestContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
+  }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
   const row = toNewTill(location, till);
@@ -82,7 +82,7 @@ export async function storePushedTill(
 /** Returns the row of a till that is pushed to a location, from the metadata in its body. */
 function toNewTill(
   { id: locationId, application, timeZone }: LocationRef,
-  { metadata, hash, bytes }: ReceivedTill,
+  { metadata, hash, bytes }: TillMetadataWithBodyBytes,
 ): NewTillRow {
   return {
     id: metadata.tillId,
@@ -123,7 +123,7 @@ function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */
 export async function replaceTillBody(
-  { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestContext,
+  { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(location, till);
@@ -162,7 +162,7 @@ export async function replaceTillBody(
  */
 async function consumeTillQuotas(
   sql: SqlClient,
-  { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestConfig,
+  { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestServiceConfig,
   { locationId, size }: NewTillRow,
 ): Promise<void> {
   const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };

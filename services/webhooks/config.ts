@@ -24,7 +24,7 @@ const allowlistFromEnv = z.string().transform((text, context) => {
   }
 });
 
-export const webhooksConfigSchema = z.object({
+export const webhooksServiceConfigSchema = z.object({
   /** Keys that encrypt the signing secrets and the API keys of recipients. */
   DATA_KEYS: commonServiceConfigSchema.shape.DATA_KEYS,
   /** In `production`, endpoints must use https, and only `WEBHOOK_ALLOWLIST` can allow loopback addresses. */
@@ -53,13 +53,14 @@ export const webhooksConfigSchema = z.object({
   WEBHOOK_RETENTION_DAYS: integerEnvSchema(4, 365).default(30),
 });
 
-export type WebhooksConfig = z.output<typeof webhooksConfigSchema>;
+export type WebhooksServiceConfig = z.output<typeof webhooksServiceConfigSchema>;
 
 /** Returns the timeout of one attempt, in milliseconds. */
-export const getWebhookAttemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+export const getWebhookAttemptTimeoutMs = (config: WebhooksServiceConfig): number =>
+  config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
 /**
  * Returns the duration of a claim's lease in milliseconds. Half of it is for the attempt, the other half for the work
  * before and after the attempt, such as loading the endpoint and recording the result.
  */
-export const getWebhookClaimLeaseMs = (config: WebhooksConfig): number => 2 * getWebhookAttemptTimeoutMs(config);
+export const getWebhookClaimLeaseMs = (config: WebhooksServiceConfig): number => 2 * getWebhookAttemptTimeoutMs(config);

@@ -6,7 +6,7 @@ import type { WebhooksDependencies } from "./dependencies.ts";
 import type { WebhookMessageBatcher } from "./messages/message-batcher.ts";
 
 /** The resources that routes, subscriptions and periodic tasks of the webhooks service use. */
-export interface WebhooksContext extends WebhooksDependencies {
+export interface WebhooksServiceContext extends WebhooksDependencies {
   locations: LocationLookupClient;
   deliveryWorker: WebhookDeliveryWorker;
   messageBatcher: WebhookMessageBatcher;
@@ -22,6 +22,6 @@ export function defineWebhooksRoute<
   Params extends RouteFieldsSchema = undefined,
   Query extends RouteFieldsSchema = undefined,
   Body = undefined,
->(definition: Omit<RouteDefinition<Params, Query, Body, WebhooksContext>, keyof typeof webhooksRouteDefaults>) {
-  return createRouteDefiner<WebhooksContext>()<Params, Query, Body>({ ...webhooksRouteDefaults, ...definition });
+>(definition: Omit<RouteDefinition<Params, Query, Body, WebhooksServiceContext>, keyof typeof webhooksRouteDefaults>) {
+  return createRouteDefiner<WebhooksServiceContext>()<Params, Query, Body>({ ...webhooksRouteDefaults, ...definition });
 }

@@ -1,7 +1,7 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { Encryption } from "@pragma/runtime/security/encryption";
-import type { WebhooksConfig } from "./config.ts";
+import type { WebhooksServiceConfig } from "./config.ts";
 import type { WebhookEndpointRules } from "./endpoints/check-endpoint.ts";
 
 /**
@@ -17,5 +17,5 @@ export interface WebhooksDependencies {
   clock: Clock;
   encryption: Encryption;
   endpointRules: WebhookEndpointRules;
-  config: WebhooksConfig;
+  config: WebhooksServiceConfig;
 }

@@ -1,8 +1,8 @@
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
-import { webhooksConfigSchema } from "./config.ts";
-import type { WebhooksContext } from "./context.ts";
+import { webhooksServiceConfigSchema } from "./config.ts";
+import type { WebhooksServiceContext } from "./context.ts";
 import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
@@ -34,7 +34,7 @@ import {
 } from "./routes/webhooks.ts";
 import { endpointFailureEventSubscriptions } from "./subscriptions/endpoint-events.ts";
 import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
-import { redactWebhookOrdersSubscription } from "./subscriptions/orders-erased.ts";
+import { webhookOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
 
 interface WebhooksServiceOptions {
   clock?: Clock;
@@ -49,10 +49,10 @@ export const createWebhooksServiceDefinition = ({
   resolveHost,
   pollSeconds = 3,
 }: WebhooksServiceOptions = {}) =>
-  defineService<typeof webhooksConfigSchema, WebhooksContext>({
+  defineService<typeof webhooksServiceConfigSchema, WebhooksServiceContext>({
     name: "webhooks",
     module: import.meta.url,
-    config: webhooksConfigSchema,
+    config: webhooksServiceConfigSchema,
     createResources({ db, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
@@ -98,7 +98,7 @@ export const createWebhooksServiceDefinition = ({
     subscriptions: [
       ...orderAndReportEventSubscriptions,
       ...endpointFailureEventSubscriptions,
-      redactWebhookOrdersSubscription,
+      webhookOrderRedactionSubscription,
     ],
     periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeExpiredWebhookDataTask],
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { WebhooksContext } from "./context.ts";
+import type { WebhooksServiceContext } from "./context.ts";
 
 /** Milliseconds for which a replaced secret still signs messages, so that receivers can switch to the new secret. */
 const rotationOverlapMs = 24 * 3_600_000;
@@ -26,7 +26,7 @@ interface SetRecipientSecret {
  * @throws `ApiError` too_many_secrets when the recipient already has five active secrets, unless `isLeaked` is set.
  */
 export async function setWebhookRecipientSecret(
-  { encryption }: Pick<WebhooksContext, "encryption">,
+  { encryption }: Pick<WebhooksServiceContext, "encryption">,
   tx: SqlTransaction,
   { recipientId, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
 ): Promise<string | null> {

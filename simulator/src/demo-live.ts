@@ -7,11 +7,11 @@ import { createApiClient } from "@pragma/client/api-client";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { runUntilStopped } from "./run-until-stopped.ts";
+import { runProgramUntilStopped } from "./run-until-stopped.ts";
 import { simulateDemoLocation } from "./simulate-demo.ts";
 import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
 
-await runUntilStopped(async (signal) => {
+await runProgramUntilStopped(async (signal) => {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentVariablesSchema.parse(env);
   const access = await readDemoLocationCredentials(file);
   if (!access) throw new Error(`${file} contains no demo location`);

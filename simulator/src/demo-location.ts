@@ -9,7 +9,7 @@ import {
 } from "./demo-location-credentials.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
-  createLocationApiKey,
+  createLocationKeyThroughApi,
   ensureApiConsumerWithScopes,
   importAndConfigureRestaurantLocation,
 } from "./import-and-configure-location.ts";
@@ -34,7 +34,7 @@ export interface DemoDayTillIdAndStart {
 }
 
 /** Returns the thirty days before today, oldest first. Each day has the id of the location's till. */
-export function listDemoDays(locationId: string, now: Date): DemoDayTillIdAndStart[] {
+export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayTillIdAndStart[] {
   const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
@@ -93,7 +93,7 @@ export async function ensureDemoLocationAndKey(
     owner: "pragma-demo",
     legacyId: 990_001,
   });
-  const access = { locationId, apiKey: await createLocationApiKey(admin, locationId, demoConsumerName) };
+  const access = { locationId, apiKey: await createLocationKeyThroughApi(admin, locationId, demoConsumerName) };
   await writeDemoLocationCredentials(file, access);
   return access;
 }

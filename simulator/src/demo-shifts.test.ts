@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import {
   type DemoTillShift,
   findInterruptedDemoTillShift,
+  generateDemoTillShiftSchedule,
   getDemoShiftProgressAtHour,
   planFirstDemoTillShift,
   planNextDemoTillShift,
-  scheduleOrdersOfDemoTillShift,
 } from "./simulate-demo.ts";
 import { FakeClock } from "./testing/fake-pragma-api.ts";
 
@@ -24,7 +24,7 @@ describe("the first shift of a demo", () => {
     const shift = planFirstDemoTillShift(contextAt(now));
     expect(now - shift.startsAtMs).toBeGreaterThanOrEqual(20 * minuteMs);
     expect(now - shift.startsAtMs).toBeLessThan(25 * minuteMs);
-    const { revisions } = scheduleOrdersOfDemoTillShift(contextAt(now), shift);
+    const { revisions } = generateDemoTillShiftSchedule(contextAt(now), shift);
     const last = new Map(revisions.filter(({ atMs }) => atMs <= now).map(({ order }) => [order.id, order.data]));
     const open = [...last.values()].filter(({ closedAt }) => closedAt === null);
     expect(open.length).toBeGreaterThan(4);
@@ -85,7 +85,7 @@ describe("the schedule of a shift", () => {
 
   it("is always the same, and has a change every few seconds", () => {
     const shift = planFirstDemoTillShift(contextAt(now));
-    const [one, other] = [1, 2].map(() => scheduleOrdersOfDemoTillShift(contextAt(now), shift));
+    const [one, other] = [1, 2].map(() => generateDemoTillShiftSchedule(contextAt(now), shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
     expect(one?.till.startedAt).toBe(new Date(shift.startsAtMs).toISOString());
     expect(one?.closesAtMs).toBeLessThan(shift.startsAtMs + shift.durationMs);

@@ -6,7 +6,7 @@ import { stderr, stdout } from "node:process";
 import { z } from "zod";
 import { demoEnvironmentVariablesSchema } from "./demo-location-credentials.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
-import { seedDemoLocation } from "./seed-demo.ts";
+import { seedDemoLocationThroughApi } from "./seed-demo.ts";
 
 const seedEnvironment = demoEnvironmentVariablesSchema.extend({
   /** The base URL of the API in the printed instructions, if it differs from PRAGMA_URL. */
@@ -20,7 +20,7 @@ const seedEnvironment = demoEnvironmentVariablesSchema.extend({
 try {
   const environment = seedEnvironment.parse(process.env);
   const url = environment.PRAGMA_URL.replace(/\/+$/, "");
-  const instructions = await seedDemoLocation({
+  const instructions = await seedDemoLocationThroughApi({
     url,
     publicUrl: environment.PUBLIC_URL?.replace(/\/+$/, "") ?? url,
     adminKey: environment.PRAGMA_ADMIN_KEY,

@@ -1,5 +1,5 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
-import { OrderData } from "@pragma/contracts/order-data";
+import { PosOrderData } from "@pragma/contracts/order-data";
 import { generateSimulatedOrderPayments, isValidatedPaymentReducingAmountDue } from "./generate-payments.ts";
 import {
   getSimulatedCancellationDateTime,
@@ -25,7 +25,7 @@ import type {
   GeneratedRestaurantRoom,
   GeneratedRestaurantTable,
 } from "./restaurant.ts";
-import { applyDiscountToOrder, applySpecialOrderRowCases } from "./row-cases.ts";
+import { addSpecialCasesToSimulatedRows, applyDiscountToSimulatedOrder } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   plan: SimulatedOrderPlan;
@@ -37,10 +37,10 @@ interface NewOrder extends Omit<OrderGenerationContext, "room"> {
   cashier: GeneratedRestaurantClerk;
 }
 
-const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
+const orderDefaults = getSchemaFieldDefaults(PosOrderData.shape);
 
 /** Returns the order that a plan describes, with rows, payments and totals. */
-export function generateOrderFromPlan(order: NewOrder): OrderData {
+export function generateOrderFromPlan(order: NewOrder): PosOrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
   const table = pickTable(random, room, times, order.occupiedUntil);
@@ -136,9 +136,9 @@ function generateRows(
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
-  if (plan.kind === "gifted") return applyDiscountToOrder(context, rows, context.restaurant.gift);
+  if (plan.kind === "gifted") return applyDiscountToSimulatedOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
-  return applySpecialOrderRowCases(context, plan.cases, rows, products);
+  return addSpecialCasesToSimulatedRows(context, plan.cases, rows, products);
 }
 
 /** Returns different products that are sold by the piece. Their quantities depend on the number of guests. */

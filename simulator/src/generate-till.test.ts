@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { flattenOrderProductRows, isSoldProductRow } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows, isRowCountedAsSale } from "@pragma/contracts/order-rows";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -143,7 +143,7 @@ describe("the amounts of a generated till", () => {
   it("add up in each menu: the menu's total is the sum of its sold rows", () => {
     checkEveryOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumFieldOfRows(menu.productRowList.filter(isSoldProductRow), "totalRow"));
+        expect(menu.totalRow).toBe(sumFieldOfRows(menu.productRowList.filter(isRowCountedAsSale), "totalRow"));
         expect(menu.unitPriceRow).toBe(sumFieldOfRows(menu.productRowList, "unitPriceRow"));
       }
     });
@@ -151,7 +151,7 @@ describe("the amounts of a generated till", () => {
 
   it("add up in each order: the order's totals are the sums of its sold rows", () => {
     checkEveryOrder((order) => {
-      const soldRows = flattenOrderProductRows(order).filter(isSoldProductRow);
+      const soldRows = flattenOrderProductRows(order).filter(isRowCountedAsSale);
       expect(order.total).toBe(sumFieldOfRows(soldRows, "totalRow"));
       expect(order.totalTax).toBe(sumFieldOfRows(soldRows, "taxAmount"));
       expect(order.totalWithoutTax).toBe(sumFieldOfRows(soldRows, "taxableAmount"));
@@ -165,7 +165,7 @@ describe("the amounts of a generated till", () => {
       const soldOrders = till.orderList.filter(
         (order) => !order.isCanceled && !order.isTransferred && !order.isTraining,
       );
-      const rows = soldOrders.flatMap(flattenOrderProductRows).filter(isSoldProductRow);
+      const rows = soldOrders.flatMap(flattenOrderProductRows).filter(isRowCountedAsSale);
       expect(sumFieldOfRows(rows, "totalRow")).toBe(sumFieldOfRows(soldOrders, "total"));
     });
   });

@@ -1,5 +1,5 @@
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrderFromPlan } from "./generate-order.ts";
@@ -10,7 +10,7 @@ import { SeededRandom } from "./random.ts";
 import { type GeneratedRestaurant, type GeneratedTillEstablishmentFields, generateRestaurant } from "./restaurant.ts";
 import {
   generateGuestArrivalTimes,
-  generateRestaurantOpeningHours,
+  generateSimulatedDayOpeningHours,
   pickClerkByShiftStatus,
   planSimulatedClerkShifts,
   type SimulatedDayOpeningHours,
@@ -53,11 +53,11 @@ export function generateTill(options: GenerateTillOptions): GeneratedTill {
 
   const random = new SeededRandom(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
-  const serviceDay = generateRestaurantOpeningHours(random, day, timeZone);
+  const serviceDay = generateSimulatedDayOpeningHours(random, day, timeZone);
   const shifts = planSimulatedClerkShifts(restaurant.clerks, serviceDay);
   const occupiedUntil = new Map<string, string>();
   const arrivalTimes = generateGuestArrivalTimes(random, serviceDay, count);
-  const orderList = planSimulatedOrders(random, count, mix).map((plan, index): OrderData => {
+  const orderList = planSimulatedOrders(random, count, mix).map((plan, index): PosOrderData => {
     const openedMs = arrivalTimes[index] ?? serviceDay.opensAtMs;
     const orderRandom = random.fork(index);
     const times = generateTimesOfSimulatedOrder(orderRandom, openedMs, plan.serviceType);
@@ -140,7 +140,7 @@ function computeCashDrawer(
   random: SeededRandom,
   restaurant: GeneratedRestaurant,
   day: SimulatedDayOpeningHours,
-  orders: readonly OrderData[],
+  orders: readonly PosOrderData[],
 ) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const plannedMovements = planMovements(random, orders.length);
@@ -158,7 +158,7 @@ function computeCashDrawer(
 }
 
 /** Returns the payments that the clerk declares at closing, by method. Training orders and tips are excluded. */
-function createDeclaredPayments(orders: readonly OrderData[]): DeclaredPayment[] {
+function createDeclaredPayments(orders: readonly PosOrderData[]): DeclaredPayment[] {
   const byMethod = new Map<string | null, DeclaredPayment & { quantity: number }>();
   for (const { paymentId, paymentMode, name, amount, paymentType } of listReceivedPayments(orders)) {
     if (paymentType === "tip") continue;
@@ -171,7 +171,7 @@ function createDeclaredPayments(orders: readonly OrderData[]): DeclaredPayment[]
   return [...byMethod.values()];
 }
 
-function listReceivedPayments(orders: readonly OrderData[]) {
+function listReceivedPayments(orders: readonly PosOrderData[]) {
   return orders
     .filter(({ isTraining }) => !isTraining)
     .flatMap(({ paymentRowList }) => paymentRowList)

@@ -44,7 +44,7 @@ export async function ensureApiConsumerWithScopes(
 }
 
 /** Creates an API key at the location for the consumer with this name, and returns the key. */
-export async function createLocationApiKey(
+export async function createLocationKeyThroughApi(
   admin: AdminApiClient,
   locationId: string,
   consumerName: string,

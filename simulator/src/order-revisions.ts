@@ -1,5 +1,5 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import {
   computeProductRowAmounts,
@@ -30,14 +30,17 @@ export function generateRevisionsOfTillOrders(till: GeneratedTill): SimulatedOrd
       return listChangeInstants(final).map((instant): SimulatedOrderRevision => {
         const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { atMs: Date.parse(instant), order: toOrderLiveInput(till, { ...data, revisionHash }) };
+        return { atMs: Date.parse(instant), order: buildSimulatedOrderLiveInput(till, { ...data, revisionHash }) };
       });
     })
     .sort((one, other) => one.atMs - other.atMs);
 }
 
 /** Returns a live order in the format in which a point of sale sends it, with the ticket header of its restaurant. */
-export function toOrderLiveInput(establishment: GeneratedTillEstablishmentFields, data: OrderData): OrderLiveInput {
+export function buildSimulatedOrderLiveInput(
+  establishment: GeneratedTillEstablishmentFields,
+  data: PosOrderData,
+): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
@@ -51,7 +54,7 @@ export function toOrderLiveInput(establishment: GeneratedTillEstablishmentFields
 }
 
 /** Returns the instants at which a generated order changes, from its opening to its closing, without duplicates. */
-function listChangeInstants(order: OrderData): string[] {
+function listChangeInstants(order: PosOrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
@@ -69,7 +72,7 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pos
  * Returns the state of an order at an instant, computed from its final state. The instant is a date-time in UTC. It
  * must not be before the opening of the order. At or after the closing of the order, returns the final state.
  */
-function restoreOrderAt(final: OrderData, instant: string): OrderData {
+function restoreOrderAt(final: PosOrderData, instant: string): PosOrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
   const rows = new Map(restoreProductRowsAt(flattenOrderProductRows(final), instant).map((row) => [row.id, row]));
   const present = (list: readonly PosOrderProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);

@@ -4,7 +4,7 @@ import type { SimulatedOrderRevision } from "./order-revisions.ts";
 import {
   createDayScheduleWithOriginalTimes,
   createDayScheduleWithSimulatedTimes,
-  dropSupersededPastRevisions,
+  omitSupersededSimulatedOrderRevisions,
   splitDueSimulatedRevisionBatch,
 } from "./order-schedule.ts";
 
@@ -20,7 +20,7 @@ function revisionHashes(list: readonly SimulatedOrderRevision[]) {
   return list.map(({ order }) => order.revisionHash);
 }
 
-describe("takeDueRevisions", () => {
+describe("splitDueSimulatedRevisionBatch", () => {
   it("takes due revisions, and keeps the sequence of the remaining revisions", () => {
     const nowMs = revisions[9]?.atMs ?? 0;
     const { batch, rest } = splitDueSimulatedRevisionBatch(revisions, nowMs);
@@ -51,10 +51,10 @@ describe("takeDueRevisions", () => {
   });
 });
 
-describe("resumeScheduleAt", () => {
+describe("omitSupersededSimulatedOrderRevisions", () => {
   it("keeps the last earlier revision of each order, and all later revisions", () => {
     const nowMs = lastMs / 2;
-    const queue = dropSupersededPastRevisions(day, nowMs).revisions;
+    const queue = omitSupersededSimulatedOrderRevisions(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
@@ -67,7 +67,7 @@ describe("resumeScheduleAt", () => {
   });
 
   it("returns the whole schedule at its beginning", () => {
-    expect(dropSupersededPastRevisions(day, -1)).toEqual(day);
+    expect(omitSupersededSimulatedOrderRevisions(day, -1)).toEqual(day);
   });
 });
 

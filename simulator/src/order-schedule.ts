@@ -63,7 +63,7 @@ export function splitDueSimulatedRevisionBatch(
 }
 
 /** Returns a schedule without past revisions, except for the last past revision of each order. */
-export function dropSupersededPastRevisions(
+export function omitSupersededSimulatedOrderRevisions(
   schedule: SimulatedDayRevisionsAndTill,
   nowMs: number,
 ): SimulatedDayRevisionsAndTill {

@@ -30,7 +30,7 @@ export function epochMsToUtcDateTime(instantMs: number): string {
 }
 
 /** Returns the times of an order that is opened and closed at these instants, in milliseconds since 1970. */
-export function createSimulatedOrderTimes(openedMs: number, closedMs: number): SimulatedOrderTimes {
+export function computeTimesOfSimulatedOrder(openedMs: number, closedMs: number): SimulatedOrderTimes {
   const at = (share: number) => epochMsToUtcDateTime(openedMs + (closedMs - openedMs) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
@@ -42,7 +42,7 @@ export function generateTimesOfSimulatedOrder(
   service: keyof typeof stayMinutes,
 ): SimulatedOrderTimes {
   const [shortest, longest] = stayMinutes[service];
-  return createSimulatedOrderTimes(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
+  return computeTimesOfSimulatedOrder(openedMs, openedMs + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** The minimum and maximum time from the opening to the closing of an order, in minutes. */

@@ -3,7 +3,7 @@ import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import {
   computeProductRowAmounts,
   flattenOrderProductRows,
-  isSoldProductRow,
+  isRowCountedAsSale,
   PosOrderDiscountRow,
   type PosOrderMenuRow,
   PosOrderProductRow,
@@ -172,7 +172,7 @@ export function sumFieldOfRows<Name extends string>(
 
 /** Returns the totals of an order in minor units. Only sold rows count. */
 export function computeSimulatedOrderAmounts(rows: SimulatedOrderRows) {
-  const soldRows = flattenOrderProductRows(rows).filter(isSoldProductRow);
+  const soldRows = flattenOrderProductRows(rows).filter(isRowCountedAsSale);
   return {
     total: sumFieldOfRows(soldRows, "totalRow"),
     totalTax: sumFieldOfRows(soldRows, "taxAmount"),
@@ -186,5 +186,5 @@ export function buildMenuRowWithProducts(
   menu: Omit<PosOrderMenuRow, "totalRow" | "productRowList">,
   productRowList: PosOrderProductRow[],
 ): PosOrderMenuRow {
-  return { ...menu, totalRow: sumFieldOfRows(productRowList.filter(isSoldProductRow), "totalRow"), productRowList };
+  return { ...menu, totalRow: sumFieldOfRows(productRowList.filter(isRowCountedAsSale), "totalRow"), productRowList };
 }

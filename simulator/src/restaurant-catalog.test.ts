@@ -12,7 +12,7 @@ function unknownIds<Row>(rows: Row[], field: keyof Row, catalogIds: Set<string>)
   return rows.map((row) => row[field]).filter((id) => id !== null && !catalogIds.has(String(id)));
 }
 
-describe("createRestaurantCatalog", () => {
+describe("buildGeneratedRestaurantCatalog", () => {
   it("always returns the same valid catalog", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
     expect(buildGeneratedRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);

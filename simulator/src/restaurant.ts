@@ -2,7 +2,7 @@ import {
   discountPercentsByName,
   fixedPriceMenusByName,
   menuCardModifierGroups,
-  menuCardProductsByCategory,
+  simulatedRestaurantProductsByCategory,
 } from "./menu-card.ts";
 import { SeededRandom } from "./random.ts";
 
@@ -91,7 +91,7 @@ function generateProducts(random: SeededRandom) {
 
 /** Returns the products of the menu card, each with the fields of its category and subcategory. */
 function listProducts() {
-  return Object.entries(menuCardProductsByCategory).flatMap(([category, { course, vat, subCategories }]) =>
+  return Object.entries(simulatedRestaurantProductsByCategory).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
       Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
     ),

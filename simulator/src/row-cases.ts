@@ -21,7 +21,7 @@ import type {
 import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
 
 /** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
-export function applySpecialOrderRowCases(
+export function addSpecialCasesToSimulatedRows(
   context: OrderGenerationContext,
   cases: ReadonlyMap<string, number>,
   rows: SimulatedOrderRows,
@@ -36,7 +36,7 @@ export function applySpecialOrderRowCases(
 }
 
 /** Returns the rows of an order with one additional discount on all products. */
-export function applyDiscountToOrder(
+export function applyDiscountToSimulatedOrder(
   context: OrderGenerationContext,
   rows: SimulatedOrderRows,
   discount: GeneratedRestaurantDiscount,
@@ -84,7 +84,7 @@ const rowCaseAppliers = {
   },
   groupDiscount(context) {
     const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));
-    return applyDiscountToOrder(context, context.rows, discount);
+    return applyDiscountToSimulatedOrder(context, context.rows, discount);
   },
   discount(context) {
     return addProductRows(

@@ -14,7 +14,7 @@ export function formatErrorWithCauses(error: unknown): string {
  * the process immediately. If the program throws an error after the abort, exits with code 0. If it throws an error
  * before, prints the error without its stack and exits with code 1.
  */
-export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export async function runProgramUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   // Disables the warning about many listeners, because each request adds one that only garbage collection removes.
   setMaxListeners(0, stop.signal);

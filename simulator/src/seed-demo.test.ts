@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { seedDemoLocation } from "./seed-demo.ts";
+import { seedDemoLocationThroughApi } from "./seed-demo.ts";
 import { FakeDemoApi } from "./testing/fake-demo-api.ts";
 
 const now = new Date("2026-06-15T12:00:00.000Z");
@@ -18,7 +18,7 @@ let progressTexts: string[];
 const file = () => join(folder, "demo.json");
 
 function seed(at = now) {
-  return seedDemoLocation({
+  return seedDemoLocationThroughApi({
     url: "http://localhost:4000",
     adminKey: api.adminKey,
     file: file(),
@@ -134,7 +134,7 @@ describe("seedDemo", () => {
   it("fails with the API's error when a call is rejected", async () => {
     api.adminKey = "another";
     await expect(
-      seedDemoLocation({
+      seedDemoLocationThroughApi({
         url: "http://localhost:4000",
         adminKey: "wrong",
         file: file(),

@@ -11,7 +11,7 @@ import {
   demoRestaurantSeed,
   ensureDemoLocationAndKey,
   generateDemoTill,
-  listDemoDays,
+  listDemoDaysWithTillIds,
 } from "./demo-location.ts";
 import type { DemoLocationCredentials } from "./demo-location-credentials.ts";
 import { pushCatalogIfMissing } from "./import-and-configure-location.ts";
@@ -36,7 +36,7 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
  * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
  * their reports. An existing catalog and existing tills are not changed. Returns instructions for reading the data.
  */
-export async function seedDemoLocation(options: SeedDemoOptions): Promise<string> {
+export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
@@ -48,7 +48,7 @@ export async function seedDemoLocation(options: SeedDemoOptions): Promise<string
   const api = createClient(access.apiKey);
   showProgress("Pushing the catalog");
   await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
-  const days = listDemoDays(access.locationId, now);
+  const days = listDemoDaysWithTillIds(access.locationId, now);
   for (let first = 0; first < days.length; first += maxConcurrentPushes) {
     const batch = days.slice(first, first + maxConcurrentPushes);
     await Promise.all(batch.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));

@@ -33,7 +33,7 @@ export function computeDailyTillOpeningMs(day: string, timeZone: string): number
 }
 
 /** Returns the opening hours of a local day. @throws RangeError for an invalid day or an unknown time zone. */
-export function generateRestaurantOpeningHours(
+export function generateSimulatedDayOpeningHours(
   random: SeededRandom,
   day: string,
   timeZone: string,

@@ -1,10 +1,10 @@
 import type { PublicApiClient } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { createSimulatedValidatedPaymentRow } from "./generate-payments.ts";
 import { buildGeneratedTillFromOrders, type GeneratedTill } from "./generate-till.ts";
-import { toOrderLiveInput } from "./order-revisions.ts";
+import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { type SimulatedDayRevisionsAndTill, splitDueSimulatedRevisionBatch } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
 import type { GeneratedRestaurant } from "./restaurant.ts";
@@ -74,7 +74,7 @@ export async function simulateRestaurantDay(
     : schedule.till.reportNumber;
   const orderList = schedule.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...schedule.till, reportNumber, orderList };
-  const sales = sumOrderSales([...orders.values()]);
+  const sales = sumSalesOfSimulatedOrders([...orders.values()]);
   const report = await pushTillAndAwaitReport(context, till);
   const outcome = report ? `report ${report.id}` : "its report is not available yet";
   log(`Till closed: ${till.orderList.length} orders, sales ${formatEuros(sales)}; ${outcome}`);
@@ -120,7 +120,7 @@ const pollIntervalMs = 250;
 const maxPolls = 240;
 
 /** Returns the total sales of these orders, in minor units. */
-export function sumOrderSales(orders: readonly OrderLiveInput[]): number {
+export function sumSalesOfSimulatedOrders(orders: readonly OrderLiveInput[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
     .reduce((sum, { data }) => sum + data.total, 0);
@@ -157,8 +157,11 @@ function createProgressLog(
 }
 
 /** Returns the live orders of the restaurant's device, grouped by till id. */
-export async function fetchLiveOrdersByTill({ api, restaurant }: SimulationContext): Promise<Map<string, OrderData[]>> {
-  const byTill = new Map<string, OrderData[]>();
+export async function fetchDeviceLiveOrdersByTillId({
+  api,
+  restaurant,
+}: SimulationContext): Promise<Map<string, PosOrderData[]>> {
+  const byTill = new Map<string, PosOrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {
     if (data.deviceIdentifier !== restaurant.device.id) continue;
     byTill.set(tillId, [...(byTill.get(tillId) ?? []), data]);
@@ -172,7 +175,7 @@ export async function fetchLiveOrdersByTill({ api, restaurant }: SimulationConte
  */
 export async function closeAndPushInterruptedTills(
   context: SimulationContext,
-  ordersByTill: ReadonlyMap<string, OrderData[]>,
+  ordersByTill: ReadonlyMap<string, PosOrderData[]>,
 ): Promise<void> {
   const { api, restaurant, clock, log } = context;
   for (const [id, orders] of ordersByTill) {
@@ -181,7 +184,7 @@ export async function closeAndPushInterruptedTills(
     const finalizedAt = new Date(clock.now()).toISOString();
     const [startedAt = finalizedAt] = orders.map(({ openedAt }) => openedAt).sort();
     const orderList = orders.map((order) => payAndCloseOrder(restaurant, order, finalizedAt));
-    const closedOrders = orderList.map((order) => toOrderLiveInput(restaurant.establishment, order));
+    const closedOrders = orderList.map((order) => buildSimulatedOrderLiveInput(restaurant.establishment, order));
     for (let first = 0; first < closedOrders.length; first += maxLiveOrdersPerRequest)
       await api.POST("/v1/orders-live", { body: closedOrders.slice(first, first + maxLiveOrdersPerRequest) });
     const reportNumber = await readNextReportNumber(context);
@@ -189,12 +192,14 @@ export async function closeAndPushInterruptedTills(
       context,
       buildGeneratedTillFromOrders(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }),
     );
-    log(`Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumOrderSales(closedOrders))}`);
+    log(
+      `Closed an interrupted till: ${closedOrders.length} orders, sales ${formatEuros(sumSalesOfSimulatedOrders(closedOrders))}`,
+    );
   }
 }
 
 /** Returns the order, closed at this time. Pays the amount due, if any, by card. Returns a closed order unchanged. */
-function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: OrderData, at: string): OrderData {
+function payAndCloseOrder({ paymentMethods }: GeneratedRestaurant, order: PosOrderData, at: string): PosOrderData {
   if (order.closedAt !== null) return order;
   const { operatorId, operatorName, leftToPay } = order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;

@@ -1,5 +1,5 @@
 import { createApiClient } from "@pragma/client/api-client";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { describe, expect, it } from "vitest";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
@@ -43,7 +43,7 @@ async function simulateHours(
   return lines;
 }
 
-function salesOf(orders: readonly OrderData[]): number {
+function salesOf(orders: readonly PosOrderData[]): number {
   return orders
     .filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred)
     .reduce((sum, { total }) => sum + total, 0);

@@ -1,9 +1,9 @@
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
 import {
   createDayScheduleWithSimulatedTimes,
-  dropSupersededPastRevisions,
+  omitSupersededSimulatedOrderRevisions,
   type SimulatedDayRevisionsAndTill,
 } from "./order-schedule.ts";
 import { SeededRandom } from "./random.ts";
@@ -11,7 +11,7 @@ import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
   closeAndPushInterruptedTills,
-  fetchLiveOrdersByTill,
+  fetchDeviceLiveOrdersByTillId,
   type SimulationContext,
   simulateRestaurantDay,
 } from "./simulate-day.ts";
@@ -36,14 +36,14 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
   const { clock, signal, log } = context;
   for (let shiftCount = 0; ; ) {
     try {
-      const liveOrdersByTill = await fetchLiveOrdersByTill(context);
+      const liveOrdersByTill = await fetchDeviceLiveOrdersByTillId(context);
       let shift = findInterruptedDemoTillShift(context, liveOrdersByTill) ?? planFirstDemoTillShift(context);
       liveOrdersByTill.delete(shift.tillId);
       await closeAndPushInterruptedTills(context, liveOrdersByTill);
       for (;;) {
         await simulateRestaurantDay(
           context,
-          dropSupersededPastRevisions(scheduleOrdersOfDemoTillShift(context, shift), clock.now()),
+          omitSupersededSimulatedOrderRevisions(generateDemoTillShiftSchedule(context, shift), clock.now()),
         );
         shiftCount++;
         shift = planNextDemoTillShift(context, shift, shiftCount);
@@ -63,7 +63,7 @@ export async function simulateDemoLocation(context: SimulationContext): Promise<
  */
 export function findInterruptedDemoTillShift(
   context: ShiftContext,
-  liveOrdersByTill: ReadonlyMap<string, OrderData[]>,
+  liveOrdersByTill: ReadonlyMap<string, PosOrderData[]>,
 ): DemoTillShift | undefined {
   const { locationId, clock } = context;
   const shifts = [...liveOrdersByTill.keys()].flatMap((tillId) => {
@@ -73,7 +73,7 @@ export function findInterruptedDemoTillShift(
   return shifts.find((shift) => {
     const orders = liveOrdersByTill.get(shift.tillId);
     if (!orders || clock.now() > shift.startsAtMs + shift.durationMs) return false;
-    const scheduledIds = new Set(scheduleOrdersOfDemoTillShift(context, shift).till.orderList.map(({ id }) => id));
+    const scheduledIds = new Set(generateDemoTillShiftSchedule(context, shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => scheduledIds.has(id));
   });
 }
@@ -103,7 +103,7 @@ export function planNextDemoTillShift(
 }
 
 /** Returns the schedule of a shift. The 24 hours after the opening are mapped to the duration of the shift. */
-export function scheduleOrdersOfDemoTillShift(
+export function generateDemoTillShiftSchedule(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoTillShift,
 ): SimulatedDayRevisionsAndTill {

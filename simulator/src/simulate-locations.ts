@@ -2,7 +2,7 @@ import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pra
 import { Temporal } from "temporal-polyfill";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
-  createLocationApiKey,
+  createLocationKeyThroughApi,
   ensureApiConsumerWithScopes,
   importAndConfigureRestaurantLocation,
   pushCatalogIfMissing,
@@ -13,7 +13,7 @@ import { generateRestaurant } from "./restaurant.ts";
 import { getLocalDate } from "./service-day.ts";
 import {
   closeAndPushInterruptedTills,
-  fetchLiveOrdersByTill,
+  fetchDeviceLiveOrdersByTillId,
   pushGeneratedTill,
   type SimulatedDayResult,
   type SimulationContext,
@@ -68,7 +68,7 @@ async function simulateCreatedLocations(
       const location = {
         seed,
         locationId,
-        apiKey: await createLocationApiKey(admin, locationId, simulatorConsumerName),
+        apiKey: await createLocationKeyThroughApi(admin, locationId, simulatorConsumerName),
       };
       locations.push(location);
       await pushCatalogIfMissing(createLocationClient(options, control, location.apiKey), restaurant);
@@ -119,7 +119,7 @@ export async function simulateLocation(
 ): Promise<SimulatedDayResult | undefined> {
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
-  await closeAndPushInterruptedTills(context, await fetchLiveOrdersByTill(context));
+  await closeAndPushInterruptedTills(context, await fetchDeviceLiveOrdersByTillId(context));
   const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
     await pushGeneratedTill(

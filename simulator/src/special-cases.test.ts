@@ -1,4 +1,4 @@
-import { isSoldProductRow } from "@pragma/contracts/order-rows";
+import { isRowCountedAsSale } from "@pragma/contracts/order-rows";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 
@@ -44,7 +44,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
       ({ discountGroupId: group }) => discounts.filter((it) => it.discountGroupId === group).length > 2,
     );
     expect(toSet(discounts.map(({ status }) => status))).toEqual(toSet(["validated", "pending", "cancelled"]));
-    expectSome(rows, (row) => row.totalRow === 0 && row.quantity > 0 && isSoldProductRow(row));
+    expectSome(rows, (row) => row.totalRow === 0 && row.quantity > 0 && isRowCountedAsSale(row));
   });
 
   it("has menus of several steps and VAT rates, some of them split over several bills", () => {
@@ -64,7 +64,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     expectSome(canceled, ({ order, row }) => isLater(row.modifiedAt, order.firstBillPrintDate));
     expectSome(
       menus,
-      (menu) => menu.productRowList.some(isSoldProductRow) && menu.productRowList.some((row) => row.isCanceled),
+      (menu) => menu.productRowList.some(isRowCountedAsSale) && menu.productRowList.some((row) => row.isCanceled),
     );
     expectSome(menus, (menu) => menu.productRowList.every((row) => row.isCanceled));
   });

@@ -1,7 +1,7 @@
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSimulatedOrderTimes } from "./order-times.ts";
+import { computeTimesOfSimulatedOrder } from "./order-times.ts";
 import { applyDiscountToProductRow, generateProductRow, sumFieldOfRows } from "./product-row.ts";
 import { SeededRandom } from "./random.ts";
 import { type GeneratedRestaurantProduct, generateRestaurant } from "./restaurant.ts";
@@ -13,7 +13,7 @@ const [room] = restaurant.rooms;
 const [operator] = restaurant.clerks;
 if (!room || !operator) throw new Error("The restaurant is empty");
 const random = new SeededRandom("split");
-const context = { random, restaurant, room, operator, times: createSimulatedOrderTimes(0, 3_600_000) };
+const context = { random, restaurant, room, operator, times: computeTimesOfSimulatedOrder(0, 3_600_000) };
 
 function sumRowTotals(rows: readonly PosOrderProductRow[]) {
   return {
@@ -27,7 +27,7 @@ const withModifiers = restaurant.products.find(
   ({ modifierGroups }) => modifierGroups.length > 0,
 ) as GeneratedRestaurantProduct;
 
-describe("splitProductRow", () => {
+describe("splitProductRowOverBills", () => {
   it("keeps the sum of all amounts, with modifiers and a discount", () => {
     for (const discount of restaurant.discounts) {
       for (const shares of [
@@ -68,7 +68,7 @@ describe("splitProductRow", () => {
   });
 });
 
-describe("splitMenuRow", () => {
+describe("splitMenuRowOverBills", () => {
   it("keeps the total, and links the products of each part to the part and to the original", () => {
     for (const menu of restaurant.menus) {
       const whole = generateSetMenuRow(context, menu);

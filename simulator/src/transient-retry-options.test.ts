@@ -38,7 +38,7 @@ function createClientWith(...outcomes: (number | "unreachable")[]) {
   return { stop, waits, lines, call: () => client.GET("/v1/locations/own") };
 }
 
-describe("createTransientRetryOptions", () => {
+describe("createUnlimitedApiRetryOptions", () => {
   it("retries without limit, with growing delays, and logs the outage once", async () => {
     const { call, waits, lines } = createClientWith(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
     await call();

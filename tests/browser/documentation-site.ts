@@ -2,11 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium.js";
 
-const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const portalFolder = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "..",
+  "docs-portal",
+);
 
 /** A running server of the built documentation site, and a browser that opens its pages. */
 export interface DocumentationSiteUnderTest {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { ApiScope } from "@pragma/contracts/scopes";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
 /** A JSON Schema in the OpenAPI document. */
 export type JsonSchema = Record<string, unknown>;
@@ -45,7 +45,7 @@ export interface DocumentedApiOperation {
   outcomes: Map<DocumentedStatusOrErrorCode, { status: number; content: Record<string, { schema: JsonSchema }> }>;
 }
 
-const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
 /** The OpenAPI document of all operations, including operations for operators. */
 export const fullOpenApiDocument: OpenApiDocument = JSON.parse(

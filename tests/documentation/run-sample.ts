@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
-const repositoryFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
+const repositoryFolder = join(findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
 const tryItFolder = join(repositoryFolder, "docs-portal", "src", "try-it");
 
 /** The values that a reader enters in the form of an operation. */

@@ -19,7 +19,7 @@ interface PaymentMethod {
  * Returns the ids and the total sales of all listed reports, and their total payments for each payment method, by the
  * method's name in the catalog.
  */
-export async function fetchPaymentTotalsAsOlderClient(api: OlderTestClientSettings) {
+export async function fetchReportTotalsAsOlderClient(api: OlderTestClientSettings) {
   const methods = await fetchAsOlderTestClient<PaymentMethod[]>(api, "/v1/catalog/payments");
   const nameById = new Map(methods.map(({ id, name }) => [id, name]));
   const reports = await fetchAllPagesAsOlderTestClient<Report>(api, "/v1/reports");

@@ -27,6 +27,6 @@ export async function fetchReportOrdersAsOlderClient(api: OlderTestClientSetting
 }
 
 /** Returns every order of a location from its list of orders. */
-export function fetchLocationOrdersAsTestClient(api: OlderTestClientSettings): Promise<Order[]> {
+export function fetchLocationOrdersAsOlderClient(api: OlderTestClientSettings): Promise<Order[]> {
   return fetchAllPagesAsOlderTestClient<Order>(api, "/v1/orders");
 }

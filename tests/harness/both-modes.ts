@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { normalizeResponseForComparison, omitErrorResponseConnectionHeaders } from "./compare-responses.ts";
+import { normalizeResponseForComparison, omitConnectionHeadersForComparison } from "./compare-responses.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./pragma-under-test.ts";
 import { type RawHttpRequest, type RawHttpResponse, sendRequestWithExactHeaders } from "./raw-http-client.ts";
 
@@ -43,7 +43,7 @@ export async function startPragmaInBothDeploymentModes(
           headers: { ...common, ...headers },
         });
         return normalizeResponseForComparison(
-          request.body === undefined ? response : omitErrorResponseConnectionHeaders(response),
+          request.body === undefined ? response : omitConnectionHeadersForComparison(response),
         );
       }),
     );

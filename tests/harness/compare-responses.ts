@@ -7,7 +7,7 @@ const volatileHeaderPattern = /^(?:date|x-request-id|ratelimit-.*|traceparent)$/
  * Removes the connection headers of an error response. They depend on timing, because the server closes the connection
  * only if it has not yet read the whole rejected body.
  */
-export function omitErrorResponseConnectionHeaders({ headers, ...response }: RawHttpResponse): RawHttpResponse {
+export function omitConnectionHeadersForComparison({ headers, ...response }: RawHttpResponse): RawHttpResponse {
   if (response.status < 400) return { ...response, headers };
   return { ...response, headers: headers.filter(([name]) => name !== "connection" && name !== "keep-alive") };
 }

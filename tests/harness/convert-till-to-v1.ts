@@ -1,6 +1,6 @@
 import type { ApiSchemaTypes } from "@pragma/client/api-client";
 import { paymentModes, paymentRowTypes } from "@pragma/contracts/enumerations";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosOrderPaymentRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";
@@ -73,7 +73,7 @@ export function convertGeneratedTillToV1(till: GeneratedTill, { application, leg
   };
 }
 
-function toTicket(order: OrderData): Ticket {
+function toTicket(order: PosOrderData): Ticket {
   return {
     order_id: order.id,
     date_begin: order.openedAt,
@@ -151,7 +151,7 @@ function toTicketItem(row: PosOrderProductRow): Item {
   };
 }
 
-function toTicketPayment(payment: PosOrderPaymentRow, order: OrderData): Ticket["payments"][number] {
+function toTicketPayment(payment: PosOrderPaymentRow, order: PosOrderData): Ticket["payments"][number] {
   return {
     client_id: payment.id,
     payment_method_client_id: payment.paymentId,

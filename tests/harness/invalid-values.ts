@@ -66,7 +66,7 @@ export function pickRandomEdgeCaseDate(random: SeededRandom): string {
   return random.pick(edgeCaseDates);
 }
 
-export function pickInvalidValue(random: SeededRandom): unknown {
+export function pickRandomInvalidTestValue(random: SeededRandom): unknown {
   return random.pickWeighted<() => unknown>([
     [() => random.pick(edgeCaseNumbers), 4],
     [() => random.pick(edgeCaseStrings), 4],
@@ -100,7 +100,7 @@ export function pickEdgeCaseValueOfSameType(random: SeededRandom, value: unknown
     date: () => pickRandomEdgeCaseDate(random),
     id: () => createEdgeCaseId(random),
     text: () => random.pick(edgeCaseStrings),
-    other: () => pickInvalidValue(random),
+    other: () => pickRandomInvalidTestValue(random),
   };
   return edgeCasesByKind[classifyJsonValueFormat(value)]();
 }

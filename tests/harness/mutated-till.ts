@@ -6,8 +6,8 @@ import type { TillFormat } from "./expected-report.ts";
 import {
   classifyJsonValueFormat,
   pickEdgeCaseValueOfSameType,
-  pickInvalidValue,
   pickRandomEdgeCaseDate,
+  pickRandomInvalidTestValue,
 } from "./invalid-values.ts";
 import { createSampleTillV1 } from "./sample-till-v1.ts";
 
@@ -99,7 +99,11 @@ const tillMutations: [name: string, weight: number, apply: (slot: JsonSlot, rand
     ({ container, key }, random) =>
       setSlotValue(container, key, pickEdgeCaseValueOfSameType(random, getSlotValue(container, key))),
   ],
-  ["another value", 3, ({ container, key }, random) => setSlotValue(container, key, pickInvalidValue(random))],
+  [
+    "another value",
+    3,
+    ({ container, key }, random) => setSlotValue(container, key, pickRandomInvalidTestValue(random)),
+  ],
   ["dropped", 2, ({ container, key }) => removeSlot(container, key)],
   ["wrapped in a list", 0.5, ({ container, key }) => setSlotValue(container, key, [getSlotValue(container, key)])],
   [
@@ -180,5 +184,5 @@ const unusualKeys = [
 
 function addUnusualKeys(container: Container, random: SeededRandom): void {
   if (Array.isArray(container)) return;
-  for (const key of random.sample(unusualKeys, 3)) setSlotValue(container, key, pickInvalidValue(random));
+  for (const key of random.sample(unusualKeys, 3)) setSlotValue(container, key, pickRandomInvalidTestValue(random));
 }

@@ -6,7 +6,7 @@ import {
 } from "@pragma/runtime/testing/server-sent-event-reader";
 
 /** An event that a client received, with the time of its arrival. */
-export interface ReceivedStreamEvent extends ServerSentEvent {
+export interface ReceivedTestServerSentEvent extends ServerSentEvent {
   /** The time of arrival, in milliseconds of `performance.now()`. */
   receivedAtMs: number;
 }
@@ -14,7 +14,7 @@ export interface ReceivedStreamEvent extends ServerSentEvent {
 /** A client of the live order stream. When the stream ends, the client reconnects with the id of its last event. */
 export interface ReconnectingTestLiveOrderClient {
   /** All received events of the types `order` and `left`, including the events before a reconnection. */
-  readonly orderEvents: ReceivedStreamEvent[];
+  readonly orderEvents: ReceivedTestServerSentEvent[];
   /** Number of streams that the client has opened, including the first one. */
   readonly openedStreamCount: number;
   /** Number of received `reset` events. After each of them, the stream sends all live orders again. */
@@ -30,7 +30,7 @@ const reconnectDelayMs = 100;
 
 /** Starts a client. It opens each connection at the next of these URLs, and uses the first URL again after the last. */
 export function startReconnectingTestLiveOrderClient(urls: string[], key: string): ReconnectingTestLiveOrderClient {
-  const orderEvents: ReceivedStreamEvent[] = [];
+  const orderEvents: ReceivedTestServerSentEvent[] = [];
   let lastEventId: string | undefined;
   let stream: ServerSentEventReader | undefined;
   let opened = 0;

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import type { SeededRandom } from "@pragma/simulator/random";
 
 interface SampleTillV1 {
@@ -8,7 +8,7 @@ interface SampleTillV1 {
   tillJson: { client_id: string; tickets: { order_id: string }[] };
 }
 
-const sampleTillV1Path = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
+const sampleTillV1Path = `${findEnclosingPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
 const sampleTillJson = readFileSync(sampleTillV1Path, "utf8");
 
 /** Returns a copy of the V1 sample till that belongs to this location and has new till and order ids. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type postgres from "postgres";
 import type { ContractTestFixture } from "../contract/contract-fixture.ts";
-import { listVictimReadPaths } from "./victim-data.ts";
+import { listIsolationVictimReadPaths } from "./victim-data.ts";
 
 /**
  * Returns the data of a location, so that two snapshots can be compared. The data consists of the responses to reads of
@@ -13,7 +13,7 @@ export async function snapshotLocationData(
   { sql, namespace }: { sql: postgres.Sql; namespace: string },
 ): Promise<Record<string, string>> {
   const snapshot: Record<string, string> = {};
-  for (const path of listVictimReadPaths(fixture)) {
+  for (const path of listIsolationVictimReadPaths(fixture)) {
     const response = await fixture.testLocation.request("GET", `${path}size=100`);
     snapshot[path] = `${response.status} ${(await response.text()).replaceAll(/"lastUsedAt":("[^"]+"|null)/g, "")}`;
   }

@@ -31,7 +31,7 @@ export interface IsolationVictimData {
 }
 
 /** Returns the paths of lists and resources of a location. Each path ends so that a query parameter can be appended. */
-export function listVictimReadPaths({
+export function listIsolationVictimReadPaths({
   testLocation,
   till,
   reportId,
@@ -83,7 +83,7 @@ export async function createIsolationVictimData(fixture: ContractTestFixture): P
 
   const pageTokens: string[] = [];
   const etags: string[] = [];
-  for (const path of listVictimReadPaths(fixture)) {
+  for (const path of listIsolationVictimReadPaths(fixture)) {
     const response = await testLocation.request("GET", `${path}size=1`);
     const { nextPageToken } = (await response.json()) as { nextPageToken?: string };
     if (nextPageToken) pageTokens.push(nextPageToken);

@@ -5,7 +5,7 @@ export type LabelsByMetricName = Map<string, Set<string>>;
  * Requests the metrics of a process in the text format of Prometheus, and returns their names and labels. The result
  * includes the labels `job` and `instance`, because Prometheus adds them to each metric.
  */
-export async function readPrometheusMetrics(url: string): Promise<LabelsByMetricName> {
+export async function fetchLabelsByPrometheusMetric(url: string): Promise<LabelsByMetricName> {
   const text = await (await fetch(url)).text();
   const labelsByMetric: LabelsByMetricName = new Map();
   for (const line of text.split("\n")) {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
@@ -80,7 +80,7 @@ export async function startLeastPrivilegeTestServers(): Promise<LeastPrivilegeTe
 }
 
 const migrateProgram = join(
-  findPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "dist",
   "commands",
   "migrate.js",

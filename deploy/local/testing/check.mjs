@@ -1,8 +1,8 @@
 /** `npm run check`: runs the static checks of the code. */
 import "../node-version.mjs";
 
-const { runUntilStopped } = await import("../run-until-stopped.mjs");
-await runUntilStopped(async () => {
+const { runProgramUntilStopped } = await import("../run-until-stopped.mjs");
+await runProgramUntilStopped(async () => {
   const { runRepositoryChecks } = await import("./run-checks.ts");
   return (await runRepositoryChecks()).failed === 0 ? 0 : 1;
 }, 1);

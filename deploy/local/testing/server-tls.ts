@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { ServerLaunchSpec } from "../run-server.ts";
 
 /** The certificate and key of a server, and the certificate authority of its clients, as PEM texts. */
-export interface ServerCertificate {
+export interface TestServerCertificate {
   ca: string;
   cert: string;
   key: string;
@@ -12,10 +12,10 @@ export interface ServerCertificate {
 /** Writes a certificate to a server's folder, with access only for the server's user. Returns the file paths. */
 function writeCertificate(
   folder: string,
-  certificate: ServerCertificate,
+  certificate: TestServerCertificate,
   user?: ServerLaunchSpec["user"],
-): ServerCertificate {
-  const write = (part: keyof ServerCertificate) => {
+): TestServerCertificate {
+  const write = (part: keyof TestServerCertificate) => {
     const file = join(folder, `tls-${part}.pem`);
     writeFileSync(file, certificate[part], { mode: 0o600 });
     if (user !== undefined) chownSync(file, user.uid, user.gid);
@@ -25,13 +25,17 @@ function writeCertificate(
 }
 
 /** Writes the certificate to the folder. Returns NATS configuration that requires TLS and client certificates. */
-export function prepareNatsTlsConfig(folder: string, certificate: ServerCertificate): string {
+export function writeNatsCertificateReturningTlsConfig(folder: string, certificate: TestServerCertificate): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }
 
 /** Writes the certificate to the folder. Returns Redis configuration that accepts only TLS connections on this port. */
-export function prepareRedisServerTlsConfig(folder: string, certificate: ServerCertificate, port: number): string {
+export function writeRedisCertificateReturningTlsConfig(
+  folder: string,
+  certificate: TestServerCertificate,
+  port: number,
+): string {
   const { ca, cert, key } = writeCertificate(folder, certificate);
   return `port 0\ntls-port ${port}\ntls-cert-file ${cert}\ntls-key-file ${key}\ntls-ca-cert-file ${ca}\ntls-auth-clients optional\n`;
 }
@@ -45,7 +49,7 @@ const copyCertificateCommand = 'mkdir /own && cp "$0"/tls-*.pem /own && chown -R
 /** Returns an `adjustLaunch` for `startPostgresServer` that enables TLS. */
 export function createPostgresServerTlsLaunchAdjuster(
   folder: string,
-  certificate: ServerCertificate,
+  certificate: TestServerCertificate,
 ): (launch: ServerLaunchSpec) => ServerLaunchSpec {
   return (launch) => {
     const files = writeCertificate(folder, certificate, launch.user);

@@ -9,8 +9,8 @@ process.on("exit", (code) => {
   process.stdout.write(`tests: ${totals.passed} passed, ${failed} failed\n`);
 });
 
-const { runUntilStopped } = await import("../run-until-stopped.mjs");
-await runUntilStopped(async () => {
+const { runProgramUntilStopped } = await import("../run-until-stopped.mjs");
+await runProgramUntilStopped(async () => {
   const { runChecksAndTests } = await import("./run-tests.ts");
   await runChecksAndTests(process.argv.slice(2), ({ passed, failed }) => {
     totals.passed += passed;

@@ -2,7 +2,7 @@ import homePageDay from "@site/.generated/home-page-day.json";
 import type { ReactNode } from "react";
 import { formatEuroAmount } from "../money/format-amount.ts";
 import { AmountBarChart } from "./AmountBarChart.tsx";
-import { HourlySalesChart } from "./HourlySalesChart.tsx";
+import { HomePageHourlySalesChart } from "./HomePageHourlySalesChart.tsx";
 import styles from "./report.module.css";
 import { sumAmountsByName, sumSalesByHour } from "./sums.ts";
 
@@ -41,7 +41,7 @@ export function HomePageReportCard(): ReactNode {
       </header>
       <section className={styles.wide}>
         <h4>Sales by hour</h4>
-        <HourlySalesChart hours={hours} />
+        <HomePageHourlySalesChart hours={hours} />
       </section>
       <section>
         <h4>By category</h4>

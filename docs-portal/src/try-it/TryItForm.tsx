@@ -12,14 +12,14 @@ import { RequestParameterFormField } from "./RequestParameterFormField.tsx";
 import { sendTryItRequest, type TryItResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
 import { TryItResponseView } from "./TryItResponseView.tsx";
-import { useTabStorage } from "./use-tab-storage.ts";
+import { useSessionStorageState } from "./use-session-storage-state.ts";
 
 const placeholderKey = "<your key>";
 
 /** Renders a form with which readers send requests to an operation, and code samples for the same request. */
 export function TryItForm({ operation }: { operation: TryItOperation }): ReactNode {
-  const [server, setServer] = useTabStorage("pragma-server", operation.servers?.[0]?.url ?? "");
-  const [key, setKey] = useTabStorage("pragma-api-key", "");
+  const [server, setServer] = useSessionStorageState("pragma-server", operation.servers?.[0]?.url ?? "");
+  const [key, setKey] = useSessionStorageState("pragma-api-key", "");
   const [parameters, setParameters] = useState<Record<string, string>>({});
   const [body, setBody] = useState(() => exampleRequestBodyOf(operation));
   const { response, failure, isSending, send, stop } = useRequest();

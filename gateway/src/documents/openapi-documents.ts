@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
 /** An OpenAPI document that the gateway serves, with its entity tag. */
 export interface OpenApiDocumentWithEtag {
@@ -13,7 +13,7 @@ export interface OpenApiDocumentWithEtag {
 /** The OpenAPI documents: `openapi` for partners and POS apps, and `full`, which also contains operator operations. */
 export type OpenApiDocuments = Awaited<ReturnType<typeof readServedOpenApiDocuments>>;
 
-const contractsFolder = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
 export async function readServedOpenApiDocuments(folder = contractsFolder) {
@@ -26,12 +26,12 @@ export async function readServedOpenApiDocuments(folder = contractsFolder) {
 
 async function readServedDocument(path: string): Promise<OpenApiDocumentWithEtag> {
   try {
-    return addEtagToOpenApiDocument(await readFile(path, "utf8"));
+    return encodeOpenApiDocumentWithEtag(await readFile(path, "utf8"));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 
-export function addEtagToOpenApiDocument(body: string): OpenApiDocumentWithEtag {
+export function encodeOpenApiDocumentWithEtag(body: string): OpenApiDocumentWithEtag {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }

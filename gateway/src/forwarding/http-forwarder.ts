@@ -9,7 +9,7 @@ import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/re
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
-import type { GatewayHonoContext, GatewayRequest } from "../server/gateway-request.ts";
+import type { GatewayHonoContext, GatewayRequestState } from "../server/gateway-request.ts";
 
 export interface ForwardTimeouts {
   /**
@@ -79,7 +79,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
 
   async function sendUpstream(
-    request: GatewayRequest,
+    request: GatewayRequestState,
     target: string,
     abort: EventEmitter,
   ): Promise<Dispatcher.ResponseData> {

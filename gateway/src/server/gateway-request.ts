@@ -5,7 +5,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { RequestIdentity } from "@pragma/runtime/http/request-identity";
+import type { RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import {
   formatTraceparent,
@@ -19,7 +19,7 @@ import { getClientIpAddress, getPublicBaseUrl, type ProxyConfig } from "./client
 /** The types of the gateway's Hono context: Node's request and response, and the gateway's own request object. */
 export interface GatewayHonoEnv {
   Bindings: HttpBindings;
-  Variables: { request: GatewayRequest };
+  Variables: { request: GatewayRequestState };
 }
 
 export type GatewayHonoContext = Context<GatewayHonoEnv>;
@@ -42,7 +42,7 @@ const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
  * The state of one request at the gateway. Middleware sets its fields. The gateway builds the forwarded headers and the
  * log line from these fields. Services in this process receive the object as the identity of the request.
  */
-export class GatewayRequest implements RequestIdentity {
+export class GatewayRequestState implements RequestPrincipalAndMetadata {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
   readonly startedAt = performance.now();
@@ -79,7 +79,7 @@ export class GatewayRequest implements RequestIdentity {
     this.span = startIncomingRequestSpan({ name: "gateway", kind: SpanKind.SERVER }, parent);
   }
 
-  get principal(): RequestIdentity["principal"] {
+  get principal(): RequestPrincipalAndMetadata["principal"] {
     if (!this.key) throw new Error("The request is not authenticated.");
     return this.key.principal;
   }
@@ -143,13 +143,13 @@ const streamFlushTimeoutMs = 2_000;
 interface GatewayRequestOptions {
   proxies: ProxyConfig;
   /** Called after the response has been sent or the client has disconnected. */
-  onFinished(request: GatewayRequest): void;
+  onFinished(request: GatewayRequestState): void;
 }
 
-/** Returns middleware that creates the `GatewayRequest` of each request and calls `onFinished` after the response. */
+/** Returns middleware that creates the `GatewayRequestState` of each request and calls `onFinished` after the response. */
 export function createGatewayRequestMiddleware({ proxies, onFinished }: GatewayRequestOptions): GatewayMiddleware {
   return async (context, next) => {
-    const request = new GatewayRequest(context.env, proxies);
+    const request = new GatewayRequestState(context.env, proxies);
     context.set("request", request);
     request.path = context.req.path;
     const { outgoing } = request;

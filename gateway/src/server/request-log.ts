@@ -1,7 +1,7 @@
 import { type Logger, writeLogEntryBatch } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
-import type { GatewayRequest } from "./gateway-request.ts";
+import type { GatewayRequestState } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
 const clientClosedRequestStatus = 499;
@@ -30,7 +30,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Prome
   }
 
   return {
-    add(request: GatewayRequest): void {
+    add(request: GatewayRequestState): void {
       const line = createLogLine(request);
       lines.push(line);
       if (request.span.isRecording()) endRequestSpan(request.span, line);
@@ -61,7 +61,7 @@ function endRequestSpan(
   span.end();
 }
 
-function createLogLine(request: GatewayRequest) {
+function createLogLine(request: GatewayRequestState) {
   const { outgoing, incoming, route, key, isAborted } = request;
   const isStream = request.isStream && outgoing.statusCode === 200;
   return {

@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { CachedApiKey, GatewayMiddleware, GatewayRequest } from "../server/gateway-request.ts";
+import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
 
 /** Tracks open streams and ends a stream if its API key is revoked or changed. */
 export type KeyCheckedStreamTracker = ReturnType<typeof createKeyCheckedStreamTracker>;
@@ -21,11 +21,11 @@ const maxLookupFailures = 5;
 
 export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idleTimeoutMs }: StreamTrackerOptions) {
   /** The open streams, with the number of consecutive failed lookups of each stream's key. */
-  const openStreams = new Map<GatewayRequest, number>();
+  const openStreams = new Map<GatewayRequestState, number>();
   const timer = setInterval(() => void recheckKeys(), keyCheckIntervalMs).unref();
   let isClosed = false;
 
-  async function recheckKey(request: GatewayRequest): Promise<void> {
+  async function recheckKey(request: GatewayRequestState): Promise<void> {
     try {
       const key = await findKey(request.incoming.headers.authorization);
       if (!key || key.isRevoked) request.endStream("key_revoked");
@@ -50,7 +50,7 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
      *
      * @throws `ApiError` service_unavailable when the gateway is stopping.
      */
-    add(request: GatewayRequest): void {
+    add(request: GatewayRequestState): void {
       if (isClosed) throw new ApiError("service_unavailable");
       const { outgoing } = request;
       if (outgoing.destroyed) return;
@@ -60,7 +60,7 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
       void recheckKey(request);
     },
     /** Stops tracking a request after it has finished. */
-    remove: (request: GatewayRequest) => void openStreams.delete(request),
+    remove: (request: GatewayRequestState) => void openStreams.delete(request),
     /** Ends the streams of a changed or revoked key. Clients can reconnect with a changed key. */
     endStreamsOfKey(keyId: string, isRevoked: boolean): void {
       for (const request of [...openStreams.keys()]) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { applyRenamedEnvironmentVariables, type EnvironmentVariables } from "./renamed-variables.ts";
-import { serverConnectionTlsConfigSchema } from "./server-tls.ts";
+import { databaseAndBrokerTlsConfigSchema } from "./server-tls.ts";
 
 /** The error for an invalid configuration. Its message lists all issues for the operator who starts the process. */
 export class ConfigError extends Error {
@@ -110,7 +110,7 @@ export const commonServiceConfigSchema = z.object({
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
   /** The maximum total size, in bytes, of the large responses in memory to requests with the same API key. */
   UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
-  ...serverConnectionTlsConfigSchema.shape,
+  ...databaseAndBrokerTlsConfigSchema.shape,
 });
 
 export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;

@@ -21,17 +21,17 @@ const pemFile = z
  * system's, and this process's client certificate and key for servers that request a client certificate. TLS is turned
  * on in the URL of each server (`sslmode=verify-full`, `tls://`, `rediss://`).
  */
-export const serverConnectionTlsConfigSchema = z.object({
+export const databaseAndBrokerTlsConfigSchema = z.object({
   TLS_CA_FILE: pemFile,
   TLS_CERT_FILE: pemFile,
   TLS_KEY_FILE: pemFile,
 });
 
 /** The TLS configuration. All files are optional. */
-export type ServerConnectionTlsConfig = Partial<z.output<typeof serverConnectionTlsConfigSchema>>;
+export type DatabaseAndBrokerTlsConfig = Partial<z.output<typeof databaseAndBrokerTlsConfigSchema>>;
 
 /** Returns the contents of the PEM files as options for `node:tls`. */
-export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerConnectionTlsConfig) {
+export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: DatabaseAndBrokerTlsConfig) {
   return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }
 
@@ -43,7 +43,7 @@ export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: Serve
  *
  * @throws `Error` for `allow` and `prefer`, which can fall back to an unencrypted connection, and for unknown modes.
  */
-export function buildPostgresTlsOptions(url: string, tls: ServerConnectionTlsConfig): ConnectionOptions | false {
+export function buildPostgresTlsOptions(url: string, tls: DatabaseAndBrokerTlsConfig): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const mode = searchParams.get("sslmode") ?? "disable";

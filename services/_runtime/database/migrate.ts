@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "../concurrency/sleep.ts";
 import type { Logger } from "../observability/logger.ts";
-import { findPackageFolder } from "../process/package-folder.ts";
+import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
 import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
 
@@ -27,7 +27,7 @@ export async function migrateOrAwaitDatabaseSchema(
   database: Database,
   { module, canMigrate, log }: { module: string; canMigrate: boolean; log: Logger },
 ): Promise<void> {
-  const folders = new Set([import.meta.url, module].map(findPackageFolder));
+  const folders = new Set([import.meta.url, module].map(findEnclosingPackageFolder));
   const known = (await Promise.all([...folders].map(readMigrations))).flat();
   const deadline = Date.now() + maxWaitMs;
   for (;;) {

@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findPackageFolder } from "../process/package-folder.ts";
+import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 
-const services = join(findPackageFolder(import.meta.url), "..");
+const services = join(findEnclosingPackageFolder(import.meta.url), "..");
 
 /** Patterns of SQL statements that would break running instances of the previous version. */
 const contractingStatements = [

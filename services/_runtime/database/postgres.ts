@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
-import { buildPostgresTlsOptions, type ServerConnectionTlsConfig } from "../config/server-tls.ts";
+import { buildPostgresTlsOptions, type DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
 import type { Logger } from "../observability/logger.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -40,7 +40,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 
 const millisecondsPerSecond = 1000;
 
-export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & ServerConnectionTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & DatabaseAndBrokerTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the

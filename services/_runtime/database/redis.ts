@@ -1,9 +1,9 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
-import { serverConnectionTlsConfigSchema, toTlsOptions } from "../config/server-tls.ts";
+import { databaseAndBrokerTlsConfigSchema, toTlsOptions } from "../config/server-tls.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
-export const redisConfigSchema = serverConnectionTlsConfigSchema.extend({
+export const redisConfigSchema = databaseAndBrokerTlsConfigSchema.extend({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
 });
 

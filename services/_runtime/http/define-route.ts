@@ -7,8 +7,8 @@ import type { Database } from "../database/postgres.ts";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
-import type { RequestContext } from "../observability/request-context.ts";
-import { getRequestHeader, type RequestIdentity, type ServiceHonoContext } from "./request-identity.ts";
+import type { ObservabilityContext } from "../observability/request-context.ts";
+import { getRequestHeader, type RequestPrincipalAndMetadata, type ServiceHonoContext } from "./request-identity.ts";
 import { toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
@@ -82,9 +82,9 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   readonly query: SchemaOutput<Query>;
   readonly body: Body;
   services: Services;
-  readonly context: RequestContext;
+  readonly context: ObservabilityContext;
   readonly principal: Principal;
-  readonly #identity: RequestIdentity;
+  readonly #identity: RequestPrincipalAndMetadata;
   readonly #honoContext: ServiceHonoContext;
 
   constructor(
@@ -92,7 +92,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
       RouteHandlerInput<Params, Query, Body, Services>,
       "params" | "query" | "body" | "services" | "context"
     >,
-    identity: RequestIdentity,
+    identity: RequestPrincipalAndMetadata,
     honoContext: ServiceHonoContext,
   ) {
     this.params = parsed.params;
@@ -174,7 +174,7 @@ export type ApiOperationDefinition = Omit<
 };
 
 /** A route of a service, without the types of its input, so that a list can contain different routes. */
-export type ServiceRoute<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
+export type ServiceRouteDefinition<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
 
 /** Returns the function `defineRoute` for a service. The handlers of its routes receive the service's `Services`. */
 export function createRouteDefiner<Services extends { db: Database }>() {
@@ -182,7 +182,7 @@ export function createRouteDefiner<Services extends { db: Database }>() {
     Params extends ObjectSchema = undefined,
     Query extends ObjectSchema = undefined,
     Body = undefined,
-  >(definition: RouteDefinition<Params, Query, Body, Services>): ServiceRoute<Services> {
-    return definition as unknown as ServiceRoute<Services>;
+  >(definition: RouteDefinition<Params, Query, Body, Services>): ServiceRouteDefinition<Services> {
+    return definition as unknown as ServiceRouteDefinition<Services>;
   };
 }

@@ -108,7 +108,7 @@ interface NewestRowsQuery<Row> {
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function createNewestRowsPageResponse<Row extends ListedRow>(
+export async function queryNewestRowsPageResponse<Row extends ListedRow>(
   request: PageRequest,
   sql: SqlClient,
   { columns, table, where, toItem = (row) => row }: NewestRowsQuery<Row>,

@@ -5,7 +5,7 @@ import { getInternalScopesOfCaller, type InternalCallerName } from "@pragma/cont
 import type { Context } from "hono";
 
 /** The principal of a request to a service, and the data about the request that the gateway sends to the service. */
-export interface RequestIdentity {
+export interface RequestPrincipalAndMetadata {
   readonly principal: Principal;
   readonly requestId: string;
   /** The W3C trace context of the request. */
@@ -24,7 +24,7 @@ export interface ServiceHonoBindings {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
   /** The trusted identity, from a caller in this process or from a verified signature. Clients cannot set it. */
-  requestIdentity?: RequestIdentity;
+  requestIdentity?: RequestPrincipalAndMetadata;
 }
 
 export type ServiceHonoContext = Context<{ Bindings: ServiceHonoBindings }>;

@@ -69,7 +69,7 @@ export class IssueCollector implements RequestBodyIssues {
  * Returns a schema for at most `max` orders with unique ids. Of each order, it keeps only the id, in lower case and
  * without the prefix `s`; undefined if the id is not a string.
  */
-export function createOrdersToIdsSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
+export function createOrderIdsOnlySchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
     return typeof id === "string" ? normalizeClientGeneratedUuid(id) : undefined;

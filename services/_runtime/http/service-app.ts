@@ -8,15 +8,20 @@ import type { KeyedSemaphore } from "../concurrency/semaphore.ts";
 import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
-import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
+import { type ObservabilityContext, runWithObservabilityContext } from "../observability/request-context.ts";
 import { markSpanFailed, SpanKind } from "../observability/tracing.ts";
-import { type RouteDeprecation, RouteHandlerInput, type RouteScope, type ServiceRoute } from "./define-route.ts";
+import {
+  type RouteDeprecation,
+  RouteHandlerInput,
+  type RouteScope,
+  type ServiceRouteDefinition,
+} from "./define-route.ts";
 import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
 import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
-  type RequestIdentity,
+  type RequestPrincipalAndMetadata,
   type ServiceAppFetch,
   type ServiceHonoBindings,
   type ServiceHonoContext,
@@ -27,7 +32,7 @@ import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
-  routes: ServiceRoute<Services>[];
+  routes: ServiceRouteDefinition<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
   unreadResponses: UnreadResponseLimiter;
@@ -50,7 +55,8 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
 }
 
 /** A route of which only the path and the handler are required. */
-type ServableRoute<Services> = Pick<ServiceRoute<Services>, "path" | "handle"> & Partial<ServiceRoute<Services>>;
+type ServableRoute<Services> = Pick<ServiceRouteDefinition<Services>, "path" | "handle"> &
+  Partial<ServiceRouteDefinition<Services>>;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -84,7 +90,7 @@ async function serveRequest<Services>(
     traceparent: requestIdentity?.traceparent,
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
-  return runWithRequestContext(identity, async (context) => {
+  return runWithObservabilityContext(identity, async (context) => {
     const { requestId, traceId, span, logFields } = context;
     let response: RouteHandlerResponse;
     try {
@@ -120,8 +126,8 @@ async function serveRequest<Services>(
 }
 
 interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
-  caller: RequestIdentity;
-  context: RequestContext;
+  caller: RequestPrincipalAndMetadata;
+  context: ObservabilityContext;
 }
 
 /** Parses the request and calls the route's handler. Handles a POST request with an Idempotency-Key only once. */

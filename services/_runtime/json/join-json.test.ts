@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { buildDataListJson, joinJsonArray, joinJsonObjectTexts, wrapInJsonObject } from "./join-json.ts";
+import { buildDataListJson, joinJsonArray, joinJsonObjectTexts, wrapJsonTextInObject } from "./join-json.ts";
 
 const text = fc.json();
 const objects = fc
@@ -33,7 +33,7 @@ describe("joined JSON texts", () => {
       fc.property(fc.string(), fc.array(text), objects, (name, items, [others]) => {
         const parsed: unknown[] = items.map((item) => JSON.parse(item));
         expect(JSON.parse(joinJsonArray(items))).toEqual(parsed);
-        expect(Object.entries(JSON.parse(wrapInJsonObject(name, joinJsonArray(items))))).toEqual([[name, parsed]]);
+        expect(Object.entries(JSON.parse(wrapJsonTextInObject(name, joinJsonArray(items))))).toEqual([[name, parsed]]);
         const rest = { ...others, data: undefined, meta: 1 };
         for (const data of [items, items.map((item) => Buffer.from(item))]) {
           const page = buildDataListJson(data, rest).toString();

@@ -7,7 +7,7 @@ export function joinJsonObjectTexts(...objects: string[]): string {
 }
 
 /** Returns the JSON of an object with one member. `value` is the JSON of the member's value. */
-export function wrapInJsonObject(name: string, value: string): string {
+export function wrapJsonTextInObject(name: string, value: string): string {
   return `{${JSON.stringify(name)}:${value}}`;
 }
 

@@ -7,13 +7,13 @@ import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.t
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import {
   createEventMessageHandler,
-  type EventMessageHandlerOptions,
-  readEventRevision,
+  type EventMessageHandlerDependencies,
+  parseEventDataRevision,
   runIgnoringMessageAckErrors,
 } from "./event-message-handler.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
-interface EventConsumerOptions<Services> extends EventMessageHandlerOptions<Services> {
+interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies<Services> {
   bus: EventBus;
 }
 
@@ -148,7 +148,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision: number } {
   try {
     const { subject, data } = parseEventEnvelope(message.string());
-    return { subjectKey: subject, revision: readEventRevision(data) ?? 0 };
+    return { subjectKey: subject, revision: parseEventDataRevision(data) ?? 0 };
   } catch {
     // Ignores the error, because the settler parses the message again and stores it as a dead letter.
     return { subjectKey: `${message.seq}`, revision: 0 };

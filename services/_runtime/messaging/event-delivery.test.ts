@@ -9,7 +9,7 @@ import {
   startDedicatedTestInfrastructureServers,
 } from "../testing/dedicated-infrastructure-servers.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestLocationEventConsumer, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { writeEventToOutbox } from "./outbox.ts";
@@ -19,7 +19,7 @@ type LocationUpdated = BusEventData<"location.updated">;
 /** The function that the handler calls before it changes data. It does nothing unless a test replaces it. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
-const listenerService = createTestLocationEventConsumer((data) => beforeEffect(data));
+const listenerService = defineTestLocationEventService((data) => beforeEffect(data));
 
 let servers: DedicatedTestInfrastructureServers;
 let environment: IsolatedTestEnvironment;

@@ -6,7 +6,7 @@ import { createReadWriteLock } from "../concurrency/read-write-lock.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
-import type { RequestContext } from "../observability/request-context.ts";
+import type { ObservabilityContext } from "../observability/request-context.ts";
 import { markSpanFailed } from "../observability/tracing.ts";
 import {
   computeRetryDelayMs,
@@ -15,9 +15,14 @@ import {
   PermanentEventError,
 } from "../retries/transient-error.ts";
 import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
-import { type EventHandlingOptions, handleEventOnce, parseEventEnvelope, runInEventContext } from "./handle-event.ts";
+import {
+  type EventHandlerDependencies,
+  handleEventOnce,
+  parseEventEnvelope,
+  runInEventContext,
+} from "./handle-event.ts";
 
-export interface EventMessageHandlerOptions<Services> extends EventHandlingOptions<Services> {
+export interface EventMessageHandlerDependencies<Services> extends EventHandlerDependencies<Services> {
   log: Logger;
   metrics: PrometheusMetrics;
 }
@@ -38,7 +43,7 @@ const processWideLock = createReadWriteLock();
  * Creates a settler. It acknowledges each message after the event is handled or stored as a dead letter. Otherwise, it
  * returns the message to JetStream for a retry.
  */
-export function createEventMessageHandler<Services>(options: EventMessageHandlerOptions<Services>) {
+export function createEventMessageHandler<Services>(options: EventMessageHandlerDependencies<Services>) {
   const { service, subscription, database, log, metrics } = options;
   const { sql } = database;
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
@@ -73,7 +78,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     await runInEventContext(envelope, service, (context) => handle(message, envelope, context));
   }
 
-  async function handle(message: JsMsg, envelope: EventEnvelope, context: RequestContext): Promise<void> {
+  async function handle(message: JsMsg, envelope: EventEnvelope, context: ObservabilityContext): Promise<void> {
     const { traceId, span, logFields } = context;
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
@@ -104,7 +109,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   }
 
   /** Handles a redelivered event. Records the attempt, because an earlier attempt may have crashed the process. */
-  async function handleRedelivery(envelope: EventEnvelope, context: RequestContext): Promise<boolean> {
+  async function handleRedelivery(envelope: EventEnvelope, context: ObservabilityContext): Promise<boolean> {
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
     /** Called when the event was handled, failed without a crash, or becomes a dead letter because of crashes. */
@@ -136,7 +141,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
 
   /** Deletes the dead letters about the event's subject, up to the event's revision, if the event has one. */
   async function removeOutdatedDeadLetters({ subject, data }: EventEnvelope): Promise<void> {
-    const revision = subscription.hasRevisions && readEventRevision(data);
+    const revision = subscription.hasRevisions && parseEventDataRevision(data);
     if (revision) await deleteSupersededDeadLetters(sql, { subscription: subscription.type, subject, revision });
   }
 
@@ -149,7 +154,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
 }
 
 /** Returns the revision in an event's data, or undefined if the data has no valid revision. */
-export function readEventRevision(data: unknown): number | undefined {
+export function parseEventDataRevision(data: unknown): number | undefined {
   const { revision } = Object(data) as { revision?: unknown };
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;
 }

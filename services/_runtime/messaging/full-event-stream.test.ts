@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createTestLocationEventConsumer, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createEventBus } from "./event-bus.ts";
@@ -14,7 +14,7 @@ let service: TestService;
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
-  service = await startTestService(createTestLocationEventConsumer(), environment);
+  service = await startTestService(defineTestLocationEventService(), environment);
 });
 afterAll(async () => {
   await service?.stop();

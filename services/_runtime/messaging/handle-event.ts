@@ -1,11 +1,11 @@
 import { busEventDataSchemas, type EventEnvelope, eventEnvelopeSchema } from "@pragma/contracts/events";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
-import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
+import { type ObservabilityContext, runWithObservabilityContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
 import { PermanentEventError } from "../retries/transient-error.ts";
 import type { EventSubscription } from "./subscription.ts";
 
-export interface EventHandlingOptions<Services> {
+export interface EventHandlerDependencies<Services> {
   service: string;
   subscription: EventSubscription<Services>;
   database: Database;
@@ -21,7 +21,7 @@ export interface EventHandlingOptions<Services> {
  */
 export async function handleEventOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
-  { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
+  { subscription, database, services, context }: EventHandlerDependencies<Services> & { context: ObservabilityContext },
 ): Promise<boolean> {
   const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
   if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
@@ -48,7 +48,7 @@ export async function handleEventOnce<Services>(
 export function runInEventContext<T>(
   { id, type, subject, traceparent }: EventEnvelope,
   service: string,
-  work: (context: RequestContext) => Promise<T>,
+  work: (context: ObservabilityContext) => Promise<T>,
 ): Promise<T> {
   const attributes = {
     "pragma.service": service,
@@ -59,7 +59,7 @@ export function runInEventContext<T>(
     "pragma.subject": subject,
   };
   const operation = { name: `${type} process`, kind: SpanKind.CONSUMER, attributes };
-  return runWithRequestContext({ requestId: id, traceparent, operation }, work);
+  return runWithObservabilityContext({ requestId: id, traceparent, operation }, work);
 }
 
 /** Parses a message as an event envelope. @throws `PermanentEventError` when the envelope is invalid. */

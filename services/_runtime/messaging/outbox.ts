@@ -6,7 +6,7 @@ import {
   type EventEnvelope,
 } from "@pragma/contracts/events";
 import { type Database, runAfterCommit, type SqlTransaction } from "../database/postgres.ts";
-import { joinJsonObjectTexts, wrapInJsonObject } from "../json/join-json.ts";
+import { joinJsonObjectTexts, wrapJsonTextInObject } from "../json/join-json.ts";
 
 interface EventToPublish<Type extends BusEventType> {
   /** The subject of the event, such as the id of a till. */
@@ -58,7 +58,7 @@ export async function writeEventJsonToOutbox(
     subject,
     ...(traceparent && { traceparent }),
   };
-  const body = joinJsonObjectTexts(JSON.stringify(head), wrapInJsonObject("data", data));
+  const body = joinJsonObjectTexts(JSON.stringify(head), wrapJsonTextInObject("data", data));
   // Rejects the event here, because NATS never accepts it and the relay would retry forever.
   if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} exceeds ${maxEventBytes} bytes.`);
   await tx`

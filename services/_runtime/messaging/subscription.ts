@@ -1,6 +1,6 @@
 import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { SqlTransaction } from "../database/postgres.ts";
-import type { RequestContext } from "../observability/request-context.ts";
+import type { ObservabilityContext } from "../observability/request-context.ts";
 
 /** The input of an event handler. */
 export interface EventHandlerInput<Type extends BusEventType, Services> {
@@ -9,7 +9,7 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   time: string;
   data: BusEventData<Type>;
   services: Services;
-  context: RequestContext;
+  context: ObservabilityContext;
   /**
    * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
    * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`, so that the

@@ -8,7 +8,7 @@ import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } fr
 import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 
 const bytes = Buffer.from("content");
-const timeouts = { connectMs: 500, responseMs: 300, idleMs: 1_000, checkMs: 300 };
+const timeouts = { connectMs: 500, responseMs: 300, idleMs: 1_000, healthCheckMs: 300 };
 
 /** The request handler of the fake S3 server. Set by each test that sends requests to this server. */
 let respond: (request: IncomingMessage, response: ServerResponse) => void;

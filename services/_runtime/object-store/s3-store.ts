@@ -43,10 +43,10 @@ export interface S3Timeouts {
   responseMs: number;
   /** The maximum time between two parts of the response body, including the time that the reader takes for a part. */
   idleMs: number;
-  checkMs: number;
+  healthCheckMs: number;
 }
 
-const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
+const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, healthCheckMs: 5_000 };
 /** The assumed minimum upload rate, in bytes per millisecond. It determines the additional time for an upload. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
@@ -118,7 +118,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
       await callWithKey(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreObjectNotFound);
     },
     async check() {
-      const abortSignal = AbortSignal.timeout(timeouts.checkMs);
+      const abortSignal = AbortSignal.timeout(timeouts.healthCheckMs);
       await client.send(new HeadBucketCommand({ Bucket }), { abortSignal }).catch((error) => {
         throw createUnavailableError(error);
       });

@@ -9,7 +9,7 @@ import {
 } from "./tracing.ts";
 
 /** The context of the request or event that is being handled: its id, its span and its log fields. */
-export class RequestContext {
+export class ObservabilityContext {
   readonly requestId: string;
   /** The span of the request or event. It is recorded only if tracing is on and the sampler selected the trace. */
   readonly span: Span;
@@ -37,10 +37,10 @@ export class RequestContext {
   }
 
   /** Runs a step of the request or event. If the trace is recorded, the step gets its own span and `traceparent`. */
-  runStep<T>(operation: TracedOperation, work: (context: RequestContext) => Promise<T>): Promise<T> {
+  runStep<T>(operation: TracedOperation, work: (context: ObservabilityContext) => Promise<T>): Promise<T> {
     if (!this.span.isRecording()) return work(this);
     const span = startSpan(operation, this.traceparent);
-    return endSpanAfter(span, work(new RequestContext(this.requestId, span, this.logFields)));
+    return endSpanAfter(span, work(new ObservabilityContext(this.requestId, span, this.logFields)));
   }
 }
 
@@ -53,11 +53,11 @@ interface RequestContextOptions {
 }
 
 /** Runs `work` with a new context. The context continues the trace in `traceparent`, or starts a new trace. */
-export function runWithRequestContext<T>(
+export function runWithObservabilityContext<T>(
   { requestId = randomUUID(), traceparent, operation }: RequestContextOptions,
-  work: (context: RequestContext) => Promise<T>,
+  work: (context: ObservabilityContext) => Promise<T>,
 ): Promise<T> {
   const span = operation ? startSpan(operation, traceparent) : startUnrecordedSpan(traceparent);
-  const result = work(new RequestContext(requestId, span));
+  const result = work(new ObservabilityContext(requestId, span));
   return span.isRecording() ? endSpanAfter(span, result) : result;
 }

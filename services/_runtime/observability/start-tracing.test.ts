@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { runWithRequestContext } from "./request-context.ts";
+import { runWithObservabilityContext } from "./request-context.ts";
 import { startTracing } from "./start-tracing.ts";
 import { isTracingEnabled } from "./tracing.ts";
 
@@ -12,7 +12,7 @@ describe("tracing", () => {
   it("is off without an endpoint", async () => {
     const tracing = await startTracing("test", {});
     expect(isTracingEnabled()).toBe(false);
-    await runWithRequestContext({ operation: { name: "work" } }, async ({ span, traceId, traceparent }) => {
+    await runWithObservabilityContext({ operation: { name: "work" } }, async ({ span, traceId, traceparent }) => {
       expect(span.isRecording()).toBe(false);
       expect(traceId).toMatch(/^[0-9a-f]{32}$/);
       expect(traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
@@ -36,7 +36,7 @@ describe("tracing", () => {
     });
 
     const tracing = await startTracing("reporting", { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
-    await runWithRequestContext({ operation: { name: "count the drawer" } }, async () => {});
+    await runWithObservabilityContext({ operation: { name: "count the drawer" } }, async () => {});
     await tracing.stop();
 
     expect(isTracingEnabled()).toBe(false);

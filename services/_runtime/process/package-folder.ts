@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
  * Returns the path of the package that contains a module. Read files that are not compiled, such as migrations,
  * relative to this path, because the module can be in the package's folder or, when compiled, in its `dist/`.
  */
-export function findPackageFolder(moduleUrl: string): string {
+export function findEnclosingPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return folder;

@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import type { ApiError } from "@pragma/contracts/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
-import type { RequestIdentity } from "../http/request-identity.ts";
+import type { RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 import { buildTestPrincipal } from "../testing/test-service.ts";
 import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
 
@@ -48,7 +48,7 @@ function sendRequest({
   path?: string;
   headers: Headers;
 }) {
-  return new Promise<RequestIdentity & { code?: string }>((resolve, reject) => {
+  return new Promise<RequestPrincipalAndMetadata & { code?: string }>((resolve, reject) => {
     httpRequest({ port: accounts.port, method, path, headers }, async (response) => {
       let text = "";
       for await (const chunk of response) text += chunk;

@@ -7,7 +7,7 @@ import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/con
 import { LRUCache } from "lru-cache";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { createCallingServicePrincipal, type RequestIdentity } from "../http/request-identity.ts";
+import { createCallingServicePrincipal, type RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
@@ -30,7 +30,7 @@ const nonRepeatableHeaders = [
 /** How long a signature is valid, in seconds. Allows for the wait for a connection and for clock differences. */
 const signatureLifetimeSeconds = 60;
 
-interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
+interface UnsignedInternalRequest extends Omit<RequestPrincipalAndMetadata, "principal"> {
   method: string;
   target: string;
   /** The client's principal in requests that the gateway forwards, or undefined in the caller's own requests. */
@@ -101,7 +101,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
    * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when
    * one of `nonRepeatableHeaders` is repeated.
    */
-  return (incoming: IncomingMessage): RequestIdentity => {
+  return (incoming: IncomingMessage): RequestPrincipalAndMetadata => {
     const { method = "", url = "", headers, headersDistinct } = incoming;
     const repeatedHeader = nonRepeatableHeaders.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
     if (repeatedHeader)

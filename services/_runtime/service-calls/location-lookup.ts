@@ -5,7 +5,7 @@ import { hasScope } from "@pragma/contracts/scopes";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { createInvalidRequestError } from "../http/request-issues.ts";
-import type { RequestContext } from "../observability/request-context.ts";
+import type { ObservabilityContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 
@@ -40,7 +40,7 @@ export function resolveAuthorizedLocationId(principal: Principal, requestedId: s
  *
  * @throws `ApiError` location_forbidden when the key has neither a location nor the scope `locations:any`.
  */
-export function getReadableLocationId(principal: Principal): string | null {
+export function getReadRestrictionLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
   if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });
   return principal.location.id;
@@ -60,7 +60,7 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
-  async function fetchLocation(path: string, description: string, context: RequestContext): Promise<LocationRef> {
+  async function fetchLocation(path: string, description: string, context: ObservabilityContext): Promise<LocationRef> {
     const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
       const response = await registry.request("accounts", { from: name, path, timeoutMs, requestId, traceparent });
@@ -77,8 +77,8 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   }
 
   return {
-    getById: (id: string, context: RequestContext) => fetchLocation(`/internal/locations/${id}`, id, context),
-    getByLegacyId: (application: PosApplicationName, legacyId: number, context: RequestContext) =>
+    getById: (id: string, context: ObservabilityContext) => fetchLocation(`/internal/locations/${id}`, id, context),
+    getByLegacyId: (application: PosApplicationName, legacyId: number, context: ObservabilityContext) =>
       fetchLocation(
         `/internal/locations/?application=${application}&legacyId=${legacyId}`,
         `of ${application} with the legacyId ${legacyId}`,
@@ -97,7 +97,7 @@ export async function resolveRequestedLocation(
   principal: Principal,
   requestedId: string | undefined,
   locations: LocationLookupClient,
-  context: RequestContext,
+  context: ObservabilityContext,
 ): Promise<LocationRef> {
   const id = resolveAuthorizedLocationId(principal, requestedId);
   return principal.location?.id === id ? principal.location : locations.getById(id, context);

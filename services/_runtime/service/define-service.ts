@@ -1,10 +1,10 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { z } from "zod";
 import type { Database } from "../database/postgres.ts";
-import type { ServiceRoute } from "../http/define-route.ts";
+import type { ServiceRouteDefinition } from "../http/define-route.ts";
 import type { InstanceNotifier } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
-import type { RequestContext } from "../observability/request-context.ts";
+import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
@@ -22,7 +22,7 @@ export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
   /** Runs the task. The scheduler passes `context`. Other callers may omit it. */
-  run(services: Services, context?: RequestContext): Promise<void>;
+  run(services: Services, context?: ObservabilityContext): Promise<void>;
 }
 
 /** The resources that a service creates itself, and the function that closes them. */
@@ -44,7 +44,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
     dependencies: ServiceRuntimeResources,
     config: z.output<Config>,
   ): Promise<CreatedServiceResources<Services>> | CreatedServiceResources<Services>;
-  routes: ServiceRoute<Services>[];
+  routes: ServiceRouteDefinition<Services>[];
   subscriptions?: EventSubscription<Services>[];
   periodic?: PeriodicTask<Services>[];
 }

@@ -2,7 +2,7 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
-import { runWithRequestContext } from "../observability/request-context.ts";
+import { runWithObservabilityContext } from "../observability/request-context.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
 /** Runs a task in one instance at a time, at its interval and even after failures, until `stop` is called. */
@@ -18,7 +18,7 @@ export function startPeriodicTask<Services>(
     while (!stopping.signal.aborted) {
       try {
         if (await leadership.tryBecomeLeader(role))
-          await runWithRequestContext({}, (context) => task.run(services, context));
+          await runWithObservabilityContext({}, (context) => task.run(services, context));
         outage.recordRecovery();
       } catch (error) {
         outage.recordFailure(error);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
-import type { RequestIdentity, ServiceAppFetch } from "../http/request-identity.ts";
+import type { RequestPrincipalAndMetadata, ServiceAppFetch } from "../http/request-identity.ts";
 
 /** A fake of the accounts service with the internal routes to look up locations. */
 export interface FakeAccountsService {
@@ -15,7 +15,7 @@ export interface FakeAccountsService {
 export function createFakeAccountsService(): FakeAccountsService {
   const locations: LocationRef[] = [];
 
-  function findLocation(url: string, caller: RequestIdentity | undefined): LocationRef {
+  function findLocation(url: string, caller: RequestPrincipalAndMetadata | undefined): LocationRef {
     if (!caller?.principal.scopes.includes("internal:locations")) throw new ApiError("scope_missing");
     if (accounts.isUnavailable) throw new ApiError("service_unavailable");
     const { pathname, searchParams } = new URL(url);

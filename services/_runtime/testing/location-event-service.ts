@@ -12,7 +12,7 @@ type LocationUpdated = BusEventData<"location.updated">;
  * Returns a service that inserts one row into its table `effects` for each `location.updated` event. The handler calls
  * `beforeEffect` before it inserts the row. If `beforeEffect` throws, the handler fails.
  */
-export function createTestLocationEventConsumer(
+export function defineTestLocationEventService(
   beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {},
 ) {
   return defineService<z.ZodObject, { db: Database }>({

@@ -27,7 +27,7 @@ export interface TestOpenStackSwiftServer {
 }
 
 /** Installs OpenStack Swift if necessary. Returns the reason if Swift cannot be used, otherwise undefined. */
-export async function tryInstallOpenStackSwift(): Promise<string | undefined> {
+export async function installSwiftOrGetFailureReason(): Promise<string | undefined> {
   if (await isSwiftInstalled()) return undefined;
   const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
   if (!canInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;

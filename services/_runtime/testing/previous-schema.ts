@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
-import { findPackageFolder } from "../process/package-folder.ts";
+import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** The number of the first migration that the previous version does not contain, by folder in `services/`. */
@@ -25,7 +25,7 @@ export async function createPreviousDatabaseSchema(
 
   async function applyMigrations(isIncluded: (number: number, firstNew: number) => boolean): Promise<void> {
     for (const [folder, firstNew] of Object.entries(firstNewMigrations)) {
-      const path = join(findPackageFolder(import.meta.url), "..", folder, "migrations");
+      const path = join(findEnclosingPackageFolder(import.meta.url), "..", folder, "migrations");
       for (const file of (await readdir(path)).sort()) {
         if (!isIncluded(Number.parseInt(file, 10), firstNew)) continue;
         const statements = await readFile(join(path, file), "utf8");

@@ -6,7 +6,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { startTestOpenStackSwiftServer, tryInstallOpenStackSwift } from "./openstack-swift-server.ts";
+import { installSwiftOrGetFailureReason, startTestOpenStackSwiftServer } from "./openstack-swift-server.ts";
 
 /** A bucket on a real S3 server for one test. The bucket is initially empty. */
 export interface TestS3Bucket {
@@ -26,7 +26,7 @@ export interface TestS3Bucket {
 export async function createTestS3Bucket(): Promise<TestS3Bucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
-  const obstacle = await tryInstallOpenStackSwift();
+  const obstacle = await installSwiftOrGetFailureReason();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 

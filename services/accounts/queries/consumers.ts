@@ -47,10 +47,7 @@ export async function lockApiConsumer(
 }
 
 /** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
-export async function lockOperatorApiConsumerByName(
-  tx: SqlTransaction,
-  name: string,
-): Promise<ConsumerRow | undefined> {
+export async function shareLockOperatorApiConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
     select ${consumerColumns(tx)} from consumers where name = ${name} and location_id is null for share`;
   return row;

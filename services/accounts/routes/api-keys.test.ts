@@ -8,7 +8,7 @@ import { buildTestLegacyLocationImportBody, importTestLocation } from "../testin
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  gatewayTestPrincipal,
+  gatewayConsumerTestPrincipal,
   operatorTestPrincipal,
   startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
@@ -35,7 +35,7 @@ async function createKey(locationId = ownLocationId): Promise<string> {
 }
 
 const resolveKey = (key: string) =>
-  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayTestPrincipal);
+  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayConsumerTestPrincipal);
 
 describe("POST /v1/auth/keys/", () => {
   it("creates a well-formed key for its consumer at its location", async () => {

@@ -1,10 +1,10 @@
 import { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
@@ -36,9 +36,9 @@ export const listApiKeysRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId =
       query.locationId === undefined
-        ? getReadableLocationId(principal)
+        ? getReadRestrictionLocationId(principal)
         : resolveAuthorizedLocationId(principal, query.locationId);
-    return createNewestRowsPageResponse(
+    return queryNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
       buildApiKeyListSql(services.db.sql, locationId),

@@ -3,7 +3,7 @@ import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildTestLegacyLocationImportBody,
-  createTestLocationId,
+  createTestLocationAndGetId,
   fetchTestLocationDetails,
   importTestLocation,
   minimalCreateLocationTestBody,
@@ -25,7 +25,7 @@ describe("PATCH /v1/locations/{id}", () => {
     accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
 
   it("changes the given fields and keeps the other fields", async () => {
-    const id = await createTestLocationId(accounts, {
+    const id = await createTestLocationAndGetId(accounts, {
       ...minimalCreateLocationTestBody,
       gapAllowed: true,
       tipsConfig: { isEnabled: true, predefinedValues: [1], format: "amount" },
@@ -57,14 +57,14 @@ describe("PATCH /v1/locations/{id}", () => {
   });
 
   it("ignores an empty body, and fields that cannot change", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const { updatedAt: _, ...before } = await fetchTestLocationDetails(accounts, id);
     expect(await patch(id, {})).toMatchObject(before);
     expect(await patch(id, { id: randomUUID(), application: "JALIA", legacyId: 5 })).toMatchObject(before);
   });
 
   it("applies all of several concurrent changes", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const changes = [{ city: "Lyon" }, { zipCode: "69001" }, { nafCode: "5610A" }, { website: "https://x.example" }];
     await Promise.all(changes.map((locationSettings) => patch(id, { locationSettings })));
     expect((await fetchTestLocationDetails(accounts, id)).locationSettings).toMatchObject(
@@ -73,7 +73,7 @@ describe("PATCH /v1/locations/{id}", () => {
   });
 
   it("reports all issues at once, and changes nothing", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const before = await fetchTestLocationDetails(accounts, id);
     const body = {
       agencyId: null,
@@ -95,15 +95,15 @@ describe("PATCH /v1/locations/{id}", () => {
   it("returns 404 for an unknown location, and for another location", async () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
-    const id = await createTestLocationId(accounts);
-    const principal = buildTestLocationPrincipal(await createTestLocationId(accounts), "locations:write");
+    const id = await createTestLocationAndGetId(accounts);
+    const principal = buildTestLocationPrincipal(await createTestLocationAndGetId(accounts), "locations:write");
     const forbiddenChange = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
     expect((await accounts.requestProblem(forbiddenChange)).code).toBe("location_not_found");
     expect((await fetchTestLocationDetails(accounts, id)).agencyId).toBe("3");
   });
 
   it("lets a key change its own location", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const principal = buildTestLocationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
     expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);

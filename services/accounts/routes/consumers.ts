@@ -1,9 +1,9 @@
 import { ApiConsumer, ChangeApiConsumerRequest, CreateApiConsumerRequest } from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { changeApiConsumerAndPublishEvents, createApiConsumer } from "../consumers.ts";
 import { defineAccountsRoute } from "../context.ts";
@@ -23,8 +23,8 @@ export const listConsumersRoute = defineAccountsRoute({
   responses: { 200: { description: "A page of consumers, newest first", schema: paginatedSchema(ApiConsumer) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
-    const locationId = getReadableLocationId(principal);
-    return createNewestRowsPageResponse(
+    const locationId = getReadRestrictionLocationId(principal);
+    return queryNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
       buildApiConsumerListSql(services.db.sql, locationId),

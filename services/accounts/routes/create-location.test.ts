@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  createTestLocationId,
+  createTestLocationAndGetId,
   fetchTestLocationDetails,
   minimalCreateLocationTestBody,
 } from "../testing/location-fixtures.ts";
@@ -21,7 +21,7 @@ describe("POST /v1/locations/", () => {
   it("creates a location with the defaults of all options and settings", async () => {
     const { createdAt, updatedAt, locationSettings, ...location } = await fetchTestLocationDetails(
       accounts,
-      await createTestLocationId(accounts),
+      await createTestLocationAndGetId(accounts),
     );
     expect(createdAt).toBe(updatedAt);
     expect(location).toEqual({
@@ -130,7 +130,7 @@ describe("POST /v1/locations/", () => {
     };
     const location = await fetchTestLocationDetails(
       accounts,
-      await createTestLocationId(accounts, {
+      await createTestLocationAndGetId(accounts, {
         ...minimalCreateLocationTestBody,
         application: "JALIA",
         ...options,
@@ -143,12 +143,12 @@ describe("POST /v1/locations/", () => {
   it("ignores unknown fields, including an id", async () => {
     const id = randomUUID();
     expect(
-      await createTestLocationId(accounts, { ...minimalCreateLocationTestBody, id, legacyId: 7, colour: "blue" }),
+      await createTestLocationAndGetId(accounts, { ...minimalCreateLocationTestBody, id, legacyId: 7, colour: "blue" }),
     ).not.toBe(id);
   });
 
   it("publishes location.updated with the time zone", async () => {
-    const id = await createTestLocationId(accounts, {
+    const id = await createTestLocationAndGetId(accounts, {
       ...minimalCreateLocationTestBody,
       locationSettings: { locationName: "Chez Max", timezone: "Indian/Reunion" },
     });
@@ -211,7 +211,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const principal = buildTestLocationPrincipal(await createTestLocationId(accounts), "locations:write");
+    const principal = buildTestLocationPrincipal(await createTestLocationAndGetId(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -223,7 +223,7 @@ describe("POST /v1/locations/", () => {
 
   it("returns 403 for a key without the scope", async () => {
     const principal = buildTestLocationPrincipal(
-      await createTestLocationId(accounts),
+      await createTestLocationAndGetId(accounts),
       "locations:read",
       "locations:any",
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocationId } from "../testing/location-fixtures.ts";
+import { createTestLocationAndGetId } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -17,7 +17,7 @@ afterAll(() => accounts.remove());
 
 describe("GET /v1/locations/{id}", () => {
   it("returns 304 while the location has not changed", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const path = `/v1/locations/${id}`;
     const etag = (await accounts.request("GET", path, { principal: operatorTestPrincipal })).headers.get("etag") ?? "";
     const headers = { "if-none-match": etag };
@@ -27,7 +27,7 @@ describe("GET /v1/locations/{id}", () => {
   });
 
   it("returns the key's own location, with and without the trailing slash", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const principal = buildTestLocationPrincipal(id, "locations:write");
     expect((await accounts.getJson(`/v1/locations/${id.toUpperCase()}/`, LocationDetails, principal)).id).toBe(id);
   });
@@ -35,8 +35,8 @@ describe("GET /v1/locations/{id}", () => {
   it("returns 404 for an unknown location, and for another location", async () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "GET", path })).code).toBe("location_not_found");
-    const otherPath = `/v1/locations/${await createTestLocationId(accounts)}`;
-    const principal = buildTestLocationPrincipal(await createTestLocationId(accounts), "locations:write");
+    const otherPath = `/v1/locations/${await createTestLocationAndGetId(accounts)}`;
+    const principal = buildTestLocationPrincipal(await createTestLocationAndGetId(accounts), "locations:write");
     expect((await accounts.requestProblem({ method: "GET", path: otherPath, principal })).code).toBe(
       "location_not_found",
     );

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  gatewayTestPrincipal,
+  gatewayConsumerTestPrincipal,
   operatorTestPrincipal,
   startAccountsServiceUnderTest,
   testAdminKey,
@@ -32,7 +32,7 @@ async function createKey(): Promise<string> {
 }
 
 const resolveKey = (key: string) =>
-  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayTestPrincipal);
+  accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedApiKey, gatewayConsumerTestPrincipal);
 
 async function findListedKey(id: string) {
   const { data } = await accounts.getJson("/v1/auth/keys/?size=100", paginatedSchema(ApiKey));
@@ -77,7 +77,7 @@ describe("GET /internal/keys/{hash}", () => {
 
   it("returns 404 for an unknown key", async () => {
     const path = `/internal/keys/${hashApiKey("pragma_unknown")}`;
-    expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
+    expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayConsumerTestPrincipal })).code).toBe(
       "key_not_found",
     );
   });
@@ -86,7 +86,7 @@ describe("GET /internal/keys/{hash}", () => {
     const problem = await accounts.requestProblem({
       method: "GET",
       path: "/internal/keys/secret",
-      principal: gatewayTestPrincipal,
+      principal: gatewayConsumerTestPrincipal,
     });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "path", path: "hash" }] });
   });
@@ -103,12 +103,14 @@ describe("GET /internal/locations/", () => {
   const locationFields = { application: "JALIA" as const, legacyId: 77, timeZone: "Europe/Paris" };
 
   it("returns a location by its id and by its legacyId", async () => {
-    expect(await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayTestPrincipal)).toEqual({
+    expect(
+      await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayConsumerTestPrincipal),
+    ).toEqual({
       id: locationId,
       ...locationFields,
     });
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
-    expect(await accounts.getJson(byLegacyId, LocationRef, gatewayTestPrincipal)).toEqual({
+    expect(await accounts.getJson(byLegacyId, LocationRef, gatewayConsumerTestPrincipal)).toEqual({
       id: locationId,
       ...locationFields,
     });
@@ -117,27 +119,31 @@ describe("GET /internal/locations/", () => {
   it("returns the current time zone", async () => {
     const body = { locationSettings: { timezone: "Indian/Reunion" } };
     await accounts.request("PATCH", `/v1/locations/${locationId}`, { principal: operatorTestPrincipal, body });
-    const { timeZone } = await accounts.getJson(`/internal/locations/${locationId}`, LocationRef, gatewayTestPrincipal);
+    const { timeZone } = await accounts.getJson(
+      `/internal/locations/${locationId}`,
+      LocationRef,
+      gatewayConsumerTestPrincipal,
+    );
     expect(timeZone).toBe("Indian/Reunion");
   });
 
   it.each([`/internal/locations/${randomUUID()}`, "/internal/locations/?application=POPINA&legacyId=77"])(
     "returns 404 for an unknown location: %s",
     async (path) => {
-      expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
-        "location_not_found",
-      );
+      expect(
+        (await accounts.requestProblem({ method: "GET", path, principal: gatewayConsumerTestPrincipal })).code,
+      ).toBe("location_not_found");
     },
   );
 
   it("reports all issues at once", async () => {
     const path = "/internal/locations/?application=popina";
-    const problem = await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal });
+    const problem = await accounts.requestProblem({ method: "GET", path, principal: gatewayConsumerTestPrincipal });
     expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["application", "legacyId"]);
     const invalidIdProblem = await accounts.requestProblem({
       method: "GET",
       path: "/internal/locations/7",
-      principal: gatewayTestPrincipal,
+      principal: gatewayConsumerTestPrincipal,
     });
     expect(invalidIdProblem.errors).toMatchObject([{ in: "path", path: "id" }]);
   });

@@ -3,7 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildTestLegacyLocationImportBody,
-  createTestLocationId,
+  createTestLocationAndGetId,
   importTestLocation,
 } from "../testing/location-fixtures.ts";
 import {
@@ -23,9 +23,9 @@ afterAll(() => accounts.remove());
 describe("GET /v1/locations/", () => {
   it("lists locations, newest first, page by page", async () => {
     const createdIds = [
-      await createTestLocationId(accounts),
-      await createTestLocationId(accounts),
-      await createTestLocationId(accounts),
+      await createTestLocationAndGetId(accounts),
+      await createTestLocationAndGetId(accounts),
+      await createTestLocationAndGetId(accounts),
     ];
     const page = await accounts.getJson("/v1/locations/?size=2", LocationPage);
     expect(page.data.map(({ id }) => id)).toEqual([createdIds[2], createdIds[1]]);
@@ -35,7 +35,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("returns each location once when paged by token", async () => {
-    for (let count = 0; count < 7; count++) await createTestLocationId(accounts);
+    for (let count = 0; count < 7; count++) await createTestLocationAndGetId(accounts);
     const { totalCount } = (await accounts.getJson("/v1/locations/", LocationPage)).meta;
     const listedIds: string[] = [];
     let token: string | null = "";
@@ -68,7 +68,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("shows a key without locations:any only its own location", async () => {
-    const id = await createTestLocationId(accounts);
+    const id = await createTestLocationAndGetId(accounts);
     const page = await accounts.getJson(
       "/v1/locations/",
       LocationPage,

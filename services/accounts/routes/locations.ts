@@ -11,10 +11,10 @@ import {
 import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
@@ -24,12 +24,12 @@ import {
   changeLocationAndPublishUpdate,
   createLocationAndPublishUpdate,
   createLocationNotFoundError,
-  findOrCreateLegacyLocation,
+  findOrImportLegacyLocation,
   requireAccessToLocation,
   toLocationDetails,
   toLocationTicketHeader,
 } from "../locations.ts";
-import { requireAccessToAnyLocation } from "../permissions.ts";
+import { requireAccessToAllLocations } from "../permissions.ts";
 import { buildLocationListSql, findLocationRow, listLocationPosDevices } from "../queries/locations.ts";
 
 export const locationPathParams = z.object({ id: z.guid().meta({ description: "ID of the location" }) });
@@ -62,11 +62,11 @@ export const listLocationsRoute = defineAccountsRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const filter = {
-      locationId: getReadableLocationId(principal),
+      locationId: getReadRestrictionLocationId(principal),
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return createNewestRowsPageResponse(
+    return queryNewestRowsPageResponse(
       { query, url, origin },
       services.db.sql,
       buildLocationListSql(services.db.sql, filter),
@@ -126,7 +126,7 @@ export const createLocationRoute = defineAccountsRoute({
   responses: { 201: { description: "The ID of the created location", schema: CreateLocationResponse } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    requireAccessToAnyLocation(principal, "Only an API key with the scope locations:any can create locations.");
+    requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can create locations.");
     return jsonResponse(201, { id: await createLocationAndPublishUpdate(services, { location: body, context }) });
   },
 });
@@ -177,8 +177,8 @@ export const importLocationRoute = defineAccountsRoute({
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    requireAccessToAnyLocation(principal, "Only an API key with the scope locations:any can import locations.");
-    const { id, isNew } = await findOrCreateLegacyLocation(services, { location: body, context });
+    requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can import locations.");
+    const { id, isNew } = await findOrImportLegacyLocation(services, { location: body, context });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
-  gatewayTestPrincipal,
+  gatewayConsumerTestPrincipal,
   operatorTestPrincipal,
   startAccountsServiceUnderTest,
 } from "../testing/start-test-accounts.ts";
@@ -123,7 +123,7 @@ describe("GET /v1/locations/own", () => {
   it("returns 403 for a key without the scope, and for internal services", async () => {
     const principal = buildTestLocationPrincipal(id, "locations:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
-    expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
+    expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayConsumerTestPrincipal })).code).toBe(
       "scope_missing",
     );
   });

@@ -4,7 +4,7 @@ import { PrintedTicketHeader } from "@pragma/contracts/location";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocationId } from "../testing/location-fixtures.ts";
+import { createTestLocationAndGetId } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -37,7 +37,7 @@ async function listDevices(locationId: string, query = "") {
 
 describe("device.seen", () => {
   it("lists devices with their location in the order in which they were first seen", async () => {
-    const [id, other] = [await createTestLocationId(accounts), await createTestLocationId(accounts)];
+    const [id, other] = [await createTestLocationAndGetId(accounts), await createTestLocationAndGetId(accounts)];
     await publishDeviceSeen({ locationId: id, deviceId: "bar", name: "Bar" });
     await publishDeviceSeen({ locationId: id, deviceId: "caisse", seenAt: "2026-05-29T09:00:00.000Z" });
     await publishDeviceSeen({ locationId: other, deviceId: "bar", name: "Other bar" });
@@ -49,7 +49,7 @@ describe("device.seen", () => {
   });
 
   it("keeps the latest name of a device, whatever the order of the events", async () => {
-    const locationId = await createTestLocationId(accounts);
+    const locationId = await createTestLocationAndGetId(accounts);
     const nameAfter = async (name: string | null, seenAt: string) => {
       await publishDeviceSeen({ locationId, name, seenAt });
       return (await listDevices(locationId))?.[0]?.name;
@@ -61,7 +61,7 @@ describe("device.seen", () => {
   });
 
   it("keeps the 200 most recently seen devices, which can be paged", async () => {
-    const [id, other] = [await createTestLocationId(accounts), await createTestLocationId(accounts)];
+    const [id, other] = [await createTestLocationAndGetId(accounts), await createTestLocationAndGetId(accounts)];
     await publishDeviceSeen({ locationId: other, deviceId: "bar" });
     await accounts.db.sql`
       insert into devices (location_id, id, first_seen_at, last_seen_at)

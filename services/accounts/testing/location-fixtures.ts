@@ -21,7 +21,7 @@ export const buildTestLegacyLocationImportBody = (changes: object = {}) => ({
 });
 
 /** Creates a location as the operator and returns its id. */
-export async function createTestLocationId(
+export async function createTestLocationAndGetId(
   accounts: AccountsServiceUnderTest,
   body: unknown = minimalCreateLocationTestBody,
 ): Promise<string> {

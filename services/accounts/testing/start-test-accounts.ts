@@ -22,7 +22,7 @@ export interface AccountsServiceUnderTest extends TestService {
 export const operatorTestPrincipal = buildTestPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
 /** A principal with the consumer name of the gateway and all internal scopes, for tests of internal routes. */
-export const gatewayTestPrincipal = buildTestPrincipal({
+export const gatewayConsumerTestPrincipal = buildTestPrincipal({
   consumer: "gateway",
   scopes: ["internal:keys", "internal:locations"],
   location: null,

@@ -17,7 +17,7 @@ import {
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { type CatalogContext, defineCatalogRoute } from "../context.ts";
+import { type CatalogServiceContext, defineCatalogRoute } from "../context.ts";
 import { findCatalogItemList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
@@ -117,7 +117,7 @@ export const listCatalogCategoriesRoute = defineListRoute("categories", {
 const mebibyte = 1024 * 1024;
 
 /** The parser of catalog bodies. It parses large bodies in a worker thread, so that they do not block requests. */
-const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> = {
+const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogServiceContext> = {
   schema: Catalog,
   maxBytes: 20 * mebibyte,
   async parse(bytes, { reader }, sender) {

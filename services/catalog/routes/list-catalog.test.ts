@@ -4,14 +4,14 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  buildTestCatalogPrincipal,
+  buildTestCatalogPrincipalAndLocation,
   startTestCatalogService,
   type TestCatalogService,
   testCatalogListPathsAndSchemas,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
-const { principal, locationId } = buildTestCatalogPrincipal();
+const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
 const catalog = buildTestCatalog({ products: 9 });
 
 beforeAll(async () => {
@@ -100,7 +100,7 @@ describe("an archived product", () => {
 });
 
 it("reads one list per API key at a time, and lists of other keys concurrently", async () => {
-  const otherPrincipal = buildTestCatalogPrincipal().principal;
+  const otherPrincipal = buildTestCatalogPrincipalAndLocation().principal;
   const { sql } = service.db;
   const countWaitingReads = async () => {
     const [counted] = await sql<[{ count: number }]>`

@@ -4,7 +4,7 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  buildTestCatalogPrincipal,
+  buildTestCatalogPrincipalAndLocation,
   startTestCatalogService,
   type TestCatalogService,
   testCatalogListPathsAndSchemas,
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const path = "/v1/catalog/";
-type CatalogPrincipal = ReturnType<typeof buildTestCatalogPrincipal>["principal"];
+type CatalogPrincipal = ReturnType<typeof buildTestCatalogPrincipalAndLocation>["principal"];
 
 async function readAllLists(principal: CatalogPrincipal) {
   const entries = await Promise.all(
@@ -33,16 +33,16 @@ async function findListEtag(principal: CatalogPrincipal, list: CatalogItemListNa
 
 describe("PUT /v1/catalog/", () => {
   it("stores the five lists, and publishes catalog.updated", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const replaced = await service.replaceCatalog(principal, catalogExample);
     const counts = { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 };
     expect(replaced).toMatchObject({ locationId, changed: true, counts });
     expect(await readAllLists(principal)).toEqual(catalogExample);
-    expect(await service.catalogUpdatedEvents(locationId)).toEqual([{ locationId, etag: replaced.etag, counts }]);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toEqual([{ locationId, etag: replaced.etag, counts }]);
   });
 
   it("returns 429 beyond the daily bytes, and does not count a repeated catalog", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     const catalog = buildTestCatalog({ products: 50 });
     const bytes = Buffer.byteLength(JSON.stringify(catalog));
     const limited = await startTestCatalogService({ MAX_CATALOG_BYTES_PER_DAY: String(bytes * 2) });
@@ -55,12 +55,12 @@ describe("PUT /v1/catalog/", () => {
       body: buildTestCatalog({ products: 49 }),
     });
     expect(problem).toMatchObject({ code: "quota_exceeded", limit: { name: "catalog_bytes", maximum: bytes * 2 } });
-    await limited.replaceCatalog(buildTestCatalogPrincipal().principal, catalog);
+    await limited.replaceCatalog(buildTestCatalogPrincipalAndLocation().principal, catalog);
     await limited.remove();
   });
 
   it("replaces the whole previous catalog", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     await service.replaceCatalog(principal, buildTestCatalog({ products: 50 }));
     const other: Catalog = { ...buildTestCatalog({ products: 2, mark: "two" }), modifiers: [], payments: [] };
     expect(await service.replaceCatalog(principal, other)).toMatchObject({
@@ -68,11 +68,11 @@ describe("PUT /v1/catalog/", () => {
       counts: { products: 2, payments: 0, modifiers: 0 },
     });
     expect(await readAllLists(principal)).toEqual(other);
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(2);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(2);
   });
 
   it("accepts an empty catalog", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     await service.replaceCatalog(principal, buildTestCatalog());
     const empty = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
     expect(await service.replaceCatalog(principal, empty)).toMatchObject({
@@ -110,7 +110,7 @@ describe("PUT /v1/catalog/", () => {
 
 describe("a repeated catalog", () => {
   it("changes nothing, publishes nothing, and returns the same entity tag and time", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const first = await service.replaceCatalog(principal, buildTestCatalog());
     expect(await service.replaceCatalog(principal, buildTestCatalog())).toEqual({ ...first, changed: false });
     const reordered = Object.fromEntries(Object.entries(buildTestCatalog()).reverse());
@@ -118,22 +118,22 @@ describe("a repeated catalog", () => {
       ...first,
       changed: false,
     });
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(1);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(1);
   });
 
   it("is a change after another catalog", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const first = await service.replaceCatalog(principal, buildTestCatalog());
     await service.replaceCatalog(principal, buildTestCatalog({ mark: "two" }));
     expect(await service.replaceCatalog(principal, buildTestCatalog())).toMatchObject({
       changed: true,
       etag: first.etag,
     });
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(3);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(3);
   });
 
   it("keeps the entity tags of unchanged lists", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     await service.replaceCatalog(principal, buildTestCatalog());
     const before = await Promise.all(catalogItemListNames.map((list) => findListEtag(principal, list)));
     await service.replaceCatalog(principal, { ...buildTestCatalog(), payments: [] });
@@ -148,7 +148,7 @@ describe("If-Match", () => {
     service.request("PUT", path, { principal, body: buildTestCatalog({ mark }), headers: { "if-match": ifMatch } });
 
   it("allows replacing the catalog that was read", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     const { etag } = await service.replaceCatalog(principal, buildTestCatalog());
     expect(await findListEtag(principal, "products")).toBe(`"${etag}"`);
     expect((await put(principal, "two", `"${etag}"`)).status).toBe(200);
@@ -156,18 +156,18 @@ describe("If-Match", () => {
   });
 
   it("returns 412 with the current entity tag if any list has changed since", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const staleEtag = (await service.replaceCatalog(principal, buildTestCatalog())).etag;
     const { etag } = await service.replaceCatalog(principal, { ...buildTestCatalog(), payments: [] });
     const response = await put(principal, "two", `"${staleEtag}"`);
     expect([response.status, response.headers.get("etag")]).toEqual([412, `"${etag}"`]);
     expect(await response.json()).toMatchObject({ code: "precondition_failed" });
     expect(await service.readList(principal, "payments")).toEqual([]);
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(2);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(2);
   });
 
   it("accepts a repeated request whose response was lost", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     const { etag } = await service.replaceCatalog(principal, buildTestCatalog());
     const responses = [await put(principal, "two", `"${etag}"`), await put(principal, "two", `"${etag}"`)];
     expect(await Promise.all(responses.map((response) => response.json()))).toMatchObject([
@@ -177,25 +177,25 @@ describe("If-Match", () => {
   });
 
   it("applies to the empty catalog of a new location", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     expect((await put(principal, "one", '"other"')).status).toBe(412);
     expect(await service.db.sql`select 1 from catalogs where location_id = ${locationId}`).toHaveLength(0);
     expect((await put(principal, "one", (await findListEtag(principal, "products")) ?? "")).status).toBe(200);
   });
 
   it("accepts one of many concurrent requests with the same entity tag", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const { etag } = await service.replaceCatalog(principal, buildTestCatalog());
     const marks = ["a", "b", "c", "d", "e", "f"];
     const responses = await Promise.all(marks.map((mark) => put(principal, mark, `"${etag}"`)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(2);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(2);
   });
 });
 
 describe("an invalid catalog", () => {
   it("is rejected with all its issues, and changes nothing", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     await service.replaceCatalog(principal, buildTestCatalog());
     const [product] = buildTestCatalog().products;
     const body = {
@@ -213,11 +213,11 @@ describe("an invalid catalog", () => {
       "products[1].priceList[1].taxRate unknown_reference",
     ]);
     expect(await readAllLists(principal)).toEqual(buildTestCatalog());
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(1);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(1);
   });
 
   it("is rejected if one list is missing", async () => {
-    const { principal } = buildTestCatalogPrincipal();
+    const { principal } = buildTestCatalogPrincipalAndLocation();
     const { modifiers, ...body } = buildTestCatalog();
     const problem = await service.requestProblem({ method: "PUT", path, principal, body });
     expect(problem.errors).toMatchObject([{ path: "modifiers", code: "required" }]);
@@ -229,7 +229,12 @@ describe("an invalid catalog", () => {
     ["a list", "[]", "invalid_request"],
   ])("is rejected for %s", async (_, body, code) => {
     expect(
-      await service.requestProblem({ method: "PUT", path, principal: buildTestCatalogPrincipal().principal, body }),
+      await service.requestProblem({
+        method: "PUT",
+        path,
+        principal: buildTestCatalogPrincipalAndLocation().principal,
+        body,
+      }),
     ).toMatchObject({
       code,
     });
@@ -241,8 +246,8 @@ describe("an invalid catalog", () => {
     expect(await service.requestProblem({ method: "PUT", path, principal: reader, body })).toMatchObject({
       code: "scope_missing",
     });
-    const { locationId } = buildTestCatalogPrincipal();
-    const otherRequest = { principal: buildTestCatalogPrincipal().principal, body };
+    const { locationId } = buildTestCatalogPrincipalAndLocation();
+    const otherRequest = { principal: buildTestCatalogPrincipalAndLocation().principal, body };
     expect(
       await service.requestProblem({ method: "PUT", path: `${path}?locationId=${locationId}`, ...otherRequest }),
     ).toMatchObject({
@@ -253,7 +258,7 @@ describe("an invalid catalog", () => {
 
 describe("concurrent catalogs", () => {
   it("replace each other as a whole, so that readers never see a mix of two", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const marks = Array.from({ length: 12 }, (_, index) => `mark-${index}`);
     await service.replaceCatalog(principal, buildTestCatalog({ products: 60, mark: "before" }));
     const marksIn = (value: unknown) => new Set(JSON.stringify(value).match(/mark-\d+|before/g));
@@ -272,17 +277,17 @@ describe("concurrent catalogs", () => {
     expect(marksIn(last).size).toBe(1);
     const [mark = ""] = marksIn(last);
     expect(last).toEqual(buildTestCatalog({ products: 60 + marks.indexOf(mark), mark }));
-    const events = await service.catalogUpdatedEvents(locationId);
+    const events = await service.readCatalogUpdatedEvents(locationId);
     expect(events).toHaveLength(13);
     expect(`"${events.at(-1)?.etag}"`).toBe(await findListEtag(principal, "products"));
   });
 
   it("change the catalog of a new location once if they are equal", async () => {
-    const { principal, locationId } = buildTestCatalogPrincipal();
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => service.replaceCatalog(principal, buildTestCatalog())),
     );
     expect(responses.filter(({ changed }) => changed)).toHaveLength(1);
-    expect(await service.catalogUpdatedEvents(locationId)).toHaveLength(1);
+    expect(await service.readCatalogUpdatedEvents(locationId)).toHaveLength(1);
   });
 });

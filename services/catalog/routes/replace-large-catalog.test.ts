@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseCatalogBody } from "../parse-catalog-body.ts";
+import { parseAndSerializeCatalogBody } from "../parse-catalog-body.ts";
 import { buildTestCatalog } from "../testing/catalog-fixture.ts";
 import {
-  buildTestCatalogPrincipal,
+  buildTestCatalogPrincipalAndLocation,
   startTestCatalogService,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
@@ -12,7 +12,7 @@ import {
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
 let service: TestCatalogService;
-const { principal } = buildTestCatalogPrincipal();
+const { principal } = buildTestCatalogPrincipalAndLocation();
 
 beforeAll(async () => {
   service = await startTestCatalogService();
@@ -28,7 +28,7 @@ describe("a catalog of 20,000 products", () => {
   it("is stored without blocking other requests", async () => {
     const block = await measureLongestEventLoopBlockMs(() => service.replaceCatalog(principal, bytes));
     const started = performance.now();
-    parseCatalogBody(bytes);
+    parseAndSerializeCatalogBody(bytes);
     expect(block).toBeLessThan((performance.now() - started) / 2);
     expect(await service.readList(principal, "products")).toEqual(catalog.products);
   });

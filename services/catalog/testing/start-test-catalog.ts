@@ -39,11 +39,11 @@ export interface TestCatalogService extends TestServiceWithFakeAccounts {
   /** Returns a list after checking its items against their schema. */
   readList(principal: Principal, list: CatalogItemListName): Promise<unknown[]>;
   /** Waits until the outbox is empty, and returns the data of every `catalog.updated` event of a location. */
-  catalogUpdatedEvents(locationId: string): Promise<BusEventData<"catalog.updated">[]>;
+  readCatalogUpdatedEvents(locationId: string): Promise<BusEventData<"catalog.updated">[]>;
 }
 
 /** Returns the id of a new location, and a principal that may read and replace the catalog of the location. */
-export function buildTestCatalogPrincipal(overrides: Partial<Principal> = {}) {
+export function buildTestCatalogPrincipalAndLocation(overrides: Partial<Principal> = {}) {
   const principal = buildTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }
@@ -66,7 +66,7 @@ export async function startTestCatalogService(variables: Record<string, string> 
         z.array<z.ZodType>(testCatalogListPathsAndSchemas[list].schema),
         principal,
       ),
-    async catalogUpdatedEvents(locationId) {
+    async readCatalogUpdatedEvents(locationId) {
       await service.waitForEmptyOutbox();
       return listPublishedTestEvents(service.environment, "catalog.updated", locationId);
     },

@@ -68,7 +68,7 @@ const jobColumns = (sql: SqlClient | SqlTransaction) => sql`
   last_due_ms, repeating_job_id, result, failure, outcome, finished_at, traceparent`;
 
 /** Serializes job creation per location and API key, so that concurrent requests cannot exceed the limits. */
-export async function lockJobCreation(
+export async function lockJobCreationOfLocationAndKey(
   tx: SqlTransaction,
   db: Database,
   locationId: string,
@@ -170,7 +170,10 @@ export async function deleteJobRow(tx: SqlTransaction, { locationId, id }: JobPr
 }
 
 /** Counts the unfinished runs of a repeating job, which are all stored runs, because finished runs are deleted. */
-export async function countUnfinishedJobRuns(tx: SqlTransaction, { locationId, id }: JobPrimaryKey): Promise<number> {
+export async function countUnfinishedRepeatingJobRuns(
+  tx: SqlTransaction,
+  { locationId, id }: JobPrimaryKey,
+): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from location_jobs where location_id = ${locationId} and repeating_job_id = ${id}`;
   return row.count;

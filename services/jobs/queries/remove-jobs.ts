@@ -1,13 +1,13 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import type { JobsConfig } from "../config.ts";
+import type { JobsServiceConfig } from "../config.ts";
 import { deleteJobRow, type JobRow } from "./jobs.ts";
 
 /** 100 years, in seconds. Larger values of the option `age` are reduced to this number, so that the date is valid. */
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
 /** Applies a job's removeOnComplete or removeOnFail option to the location's finished jobs with the same outcome. */
-export async function deleteJobRowsBeyondRetentionOptions(
+export async function deleteJobRowsExceedingRetention(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,
   outcome: NonNullable<JobRow["outcome"]>,
@@ -42,7 +42,7 @@ export async function deleteJobRowsBeyondRetentionOptions(
  */
 export async function deleteOldFinishedJobRows(
   sql: SqlClient,
-  { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsConfig,
+  { JOBS_RETENTION_DAYS: retentionDays, JOBS_MAX_RETAINED_PER_LOCATION: maxPerLocation }: JobsServiceConfig,
 ): Promise<void> {
   await deleteRowsInBatches(sql, "location_jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
   const excess = sql`

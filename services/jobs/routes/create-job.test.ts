@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jobsConfigSchema } from "../config.ts";
+import { jobsServiceConfigSchema } from "../config.ts";
 import { deleteOldFinishedJobRows } from "../queries/remove-jobs.ts";
 import { createUniqueTestJobMessage, startTestJobsService, type TestJobsService } from "../testing/start-test-jobs.ts";
 
@@ -274,7 +274,7 @@ describe("limits per location", () => {
       await location.waitForState(id, "completed");
       ids.push(id);
     }
-    const config = jobsConfigSchema.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
+    const config = jobsServiceConfigSchema.parse({ REDIS_URL: "redis://unused", JOBS_MAX_RETAINED_PER_LOCATION: "2" });
     await deleteOldFinishedJobRows(limited.db.sql, config);
     expect(await Promise.all(ids.map((id) => location.isJobRemoved(id)))).toEqual([true, true, false, false]);
   });

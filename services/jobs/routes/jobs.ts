@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { CreateJobRequest, CreateJobResponse, JobId, JobWithStateAndProgress } from "@pragma/contracts/job";
+import { CreateJobRequest, CreateJobResponse, JobWithStateAndProgress, jobIdSchema } from "@pragma/contracts/job";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import {
@@ -9,8 +9,8 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineJobsRoute } from "../context.ts";
-import { findOrCreateJob, getPublicLocationQueueName } from "../find-or-create-job.ts";
-import { bullJobName } from "../job-queue.ts";
+import { findOrCreateJob, getPublicJobQueueName } from "../find-or-create-job.ts";
+import { publicJobsBullJobName } from "../job-queue.ts";
 import { findJobRow, type JobRow } from "../queries/jobs.ts";
 
 const locationIdQuery = z.object({
@@ -27,7 +27,7 @@ export const getJobRoute = defineJobsRoute({
   summary: "Get a job",
   description:
     "Returns a job with its state, progress and result. If the job finished and was later removed, the response is a 404 error.",
-  request: { params: z.object({ id: JobId }), query: locationIdQuery },
+  request: { params: z.object({ id: jobIdSchema }), query: locationIdQuery },
   responses: {
     200: { description: "The job, with its state, progress and result", schema: JobWithStateAndProgress },
     304: { description: "The client's cached response is current" },
@@ -47,8 +47,8 @@ function toJobResponse({ id, locationId, message, duration, options, timestamp }
   const payload = { message, duration };
   return {
     id,
-    queueName: getPublicLocationQueueName(locationId),
-    jobName: bullJobName,
+    queueName: getPublicJobQueueName(locationId),
+    jobName: publicJobsBullJobName,
     jobOptions: options,
     payload,
     timestamp,

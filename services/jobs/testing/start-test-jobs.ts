@@ -8,7 +8,7 @@ import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-envi
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
-import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
+import { bullEventStreamOptions, publicJobsBullQueueName, toBullJobId } from "../job-queue.ts";
 import { type JobHandler, sleepForJobDuration } from "../run-job.ts";
 import { defineJobsService } from "../service.ts";
 
@@ -83,7 +83,7 @@ export async function startTestJobsService(variables: Record<string, string> = {
   const redis = new Redis(environment.variables.REDIS_URL ?? "");
   redis.on("error", () => {});
   const prefix = environment.namespace;
-  const queue = new Queue(bullQueueName, { connection: redis, prefix, streams: bullEventStreamOptions });
+  const queue = new Queue(publicJobsBullQueueName, { connection: redis, prefix, streams: bullEventStreamOptions });
   queue.on("error", () => {});
 
   function createTestLocation(): TestJobsClient {

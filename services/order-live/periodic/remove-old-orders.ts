@@ -2,16 +2,18 @@ import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { computeLiveOrderRetentionCutoff } from "../config.ts";
-import type { OrderLiveContext } from "../context.ts";
+import type { OrderLiveServiceContext } from "../context.ts";
 import { deleteLiveOrderRows, findStaleLiveOrderLocationIds, findStaleLiveOrderStates } from "../queries/orders.ts";
-import { appendLiveOrderDepartureLogEntries, ensureAndLockLiveOrderStream } from "../queries/streams.ts";
+import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "../queries/streams.ts";
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
  * final report. Unchanged live orders are removed, because their till will probably never be closed. A later upsert
  * makes a removed order live again.
  */
-export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" | "broadcaster" | "log" | "config">> = {
+export const removeOldLiveOrdersTask: PeriodicTask<
+  Pick<OrderLiveServiceContext, "db" | "broadcaster" | "log" | "config">
+> = {
   name: "remove old orders",
   intervalSeconds: 60 * 60,
   async run({ db, broadcaster, log, config }) {
@@ -21,7 +23,7 @@ export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" |
     let removedCount = 0;
     for (const locationId of await findStaleLiveOrderLocationIds(db.sql, cutoff)) {
       removedCount += await db.transaction(async (tx) => {
-        const lastPosition = await ensureAndLockLiveOrderStream(tx, locationId);
+        const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
         const orders = await findStaleLiveOrderStates(tx, { locationId, since: cutoff });
         await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
         const position = await appendLiveOrderDepartureLogEntries(tx, {
@@ -39,7 +41,7 @@ export const removeOldLiveOrdersTask: PeriodicTask<Pick<OrderLiveContext, "db" |
 };
 
 /** Removes entries that are older than the log's retention period from the change logs of all locations. */
-export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveContext, "db" | "config">> = {
+export const trimOrderChangeLogTask: PeriodicTask<Pick<OrderLiveServiceContext, "db" | "config">> = {
   name: "trim change log",
   intervalSeconds: 300,
   async run({ db: { sql }, config }) {

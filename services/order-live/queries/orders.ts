@@ -23,7 +23,7 @@ interface TillKey {
 }
 
 /** Returns the states of these orders, live or departed, by id. */
-export async function findOrderStatesIncludingDeparted(
+export async function findOrderStatesIncludingNoLongerLive(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
 ): Promise<Map<string, StoredLiveOrderState>> {
@@ -98,7 +98,7 @@ export async function upsertLiveOrderRows(
  * Marks live orders as departed. `closedAt` is the time at which the till whose report contains the orders was closed;
  * null if no report contains them.
  */
-export async function markLiveOrdersDeparted(
+export async function markOrdersNoLongerLive(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
 ): Promise<void> {
@@ -108,7 +108,7 @@ export async function markLiveOrdersDeparted(
 }
 
 /** Inserts reported orders that were never sent. They are marked as departed, so that a late upsert is skipped. */
-export async function insertMissingOrdersAsDeparted(
+export async function insertMissingOrdersAsNoLongerLive(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
 ): Promise<void> {

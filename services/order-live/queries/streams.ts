@@ -17,7 +17,7 @@ export interface LiveOrderChangeLogEntry {
  * Locks a location's stream until the transaction ends, and returns the stream's last position. Every transaction that
  * appends changes needs this lock, so that positions are consecutive and are committed in sequence.
  */
-export async function ensureAndLockLiveOrderStream(tx: SqlTransaction, locationId: string): Promise<number> {
+export async function lockLiveOrderStreamReturningPosition(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into location_streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
     tx<[{ position: number }]>`select position from location_streams where location_id = ${locationId} for update`,

@@ -6,18 +6,18 @@ import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pr
 import { createConditionalJsonResponse, createSerializedJsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
   resolveRequestedLocation,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { applyLiveOrderUpserts } from "../apply-live-order-upserts.ts";
 import { defineOrderLiveRoute } from "../context.ts";
-import { liveOrderFilterQueryShape, pickLiveOrderFilterFields } from "../order-filter.ts";
+import { liveOrderFilterQueryShape, pickLiveOrderQueryFilters } from "../order-filter.ts";
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrderResponseBody } from "../queries/orders.ts";
+import { upsertLiveOrdersAndPublish } from "../upsert-live-orders-and-publish.ts";
 
 export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   method: "post",
@@ -54,7 +54,7 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
     const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const responses = await applyLiveOrderUpserts(services, { locationId, orders, context });
+    const responses = await upsertLiveOrdersAndPublish(services, { locationId, orders, context });
     return createSerializedJsonResponse(200, joinJsonArray(responses));
   },
 });
@@ -82,7 +82,7 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const filter = pickLiveOrderFilterFields(query);
+    const filter = pickLiveOrderQueryFilters(query);
     return createConcurrencyLimitedPageResponse(
       { query, principal, url, origin },
       createdAtCursorSchema,
@@ -119,7 +119,7 @@ export const getLiveOrderRoute = defineOrderLiveRoute({
   async handle({ params: { id }, principal, services, header }) {
     const order = await findLiveOrderResponseBody(services.db.sql, {
       id,
-      locationId: getReadableLocationId(principal),
+      locationId: getReadRestrictionLocationId(principal),
     });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
     return createConditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
@@ -187,7 +187,7 @@ export const streamLiveOrdersRoute = defineOrderLiveRoute({
       status: 200,
       body: await services.broadcaster.openStream({
         locationId,
-        filter: pickLiveOrderFilterFields(query),
+        filter: pickLiveOrderQueryFilters(query),
         lastEventId,
         signal,
       }),

@@ -4,7 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { type ServerSentEvent, startServerSentEventReader } from "@pragma/runtime/testing/server-sent-event-reader";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderLiveConfigSchema } from "../config.ts";
+import { orderLiveServiceConfigSchema } from "../config.ts";
 import { trimOrderChangeLogTask } from "../periodic/remove-old-orders.ts";
 import {
   buildTestLiveOrderProductRow,
@@ -199,7 +199,7 @@ describe("a resumed stream", () => {
     await orderLive.db.sql`
       update order_revisions set created_at = now() - interval '25 hours'
       where location_id = ${locationId} and position < 3`;
-    await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveConfigSchema.parse({}) });
+    await trimOrderChangeLogTask.run({ db: orderLive.db, config: orderLiveServiceConfigSchema.parse({}) });
     const openAfter = async (position: number) => {
       const stream = await orderLive.openStream(principal, { lastEventId: `${locationId}:${position}` });
       await stream.waitForEvents(1, "ready");

@@ -1,10 +1,10 @@
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { OrderLiveContext } from "../context.ts";
+import type { OrderLiveServiceContext } from "../context.ts";
 
 /** Erases the personal data of orders from the live orders and from the change log. */
-export const redactLiveOrdersSubscription = defineEventSubscription<OrderLiveContext, "orders.erased">(
+export const liveOrderRedactionSubscription = defineEventSubscription<OrderLiveServiceContext, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {

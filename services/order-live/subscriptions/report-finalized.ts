@@ -1,15 +1,15 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { OrderLiveContext } from "../context.ts";
+import type { OrderLiveServiceContext } from "../context.ts";
 import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
 
 /** Removes the orders of a closed till from the live orders once the till's report is final. */
-export const removeReportedLiveOrdersSubscription = defineEventSubscription<OrderLiveContext, "report.finalized">(
-  "report.finalized",
-  async ({ data, services, once }) => {
-    await once(async (tx) => {
-      const position = await removeLiveOrdersOfFinalTill(tx, data, services.config);
-      runAfterCommit(tx, () => services.broadcaster.notify(data.locationId, position));
-    });
-  },
-);
+export const reportedLiveOrderRemovalSubscription = defineEventSubscription<
+  OrderLiveServiceContext,
+  "report.finalized"
+>("report.finalized", async ({ data, services, once }) => {
+  await once(async (tx) => {
+    const position = await removeLiveOrdersOfFinalTill(tx, data, services.config);
+    runAfterCommit(tx, () => services.broadcaster.notify(data.locationId, position));
+  });
+});

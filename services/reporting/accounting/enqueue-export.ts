@@ -8,8 +8,8 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { ReportingContext } from "../context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { ReportingServiceContext } from "../context.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
 import { insertAccountingExportWithFiles, lockAndCountUnfinishedExports } from "../queries/accounting-exports.ts";
 import { findLocationIdsOfTills } from "../queries/tills.ts";
@@ -26,8 +26,12 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
-  { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingContext,
-  { body, principal, context }: { body: CreateAccountingExportRequest; principal: Principal; context: RequestContext },
+  { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingServiceContext,
+  {
+    body,
+    principal,
+    context,
+  }: { body: CreateAccountingExportRequest; principal: Principal; context: ObservabilityContext },
 ): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, principal);
   const id = randomUUID();

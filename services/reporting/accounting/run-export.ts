@@ -1,9 +1,9 @@
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import type { ReportingContext } from "../context.ts";
+import type { ReportingServiceContext } from "../context.ts";
 import {
   type AccountingExportClaim,
   type ComputedAccountingExport,
@@ -14,18 +14,18 @@ import {
   storeAccountingExportResult,
   type TillAccountingExportResult,
 } from "../queries/accounting-exports.ts";
-import { findAccountingFiguresOfTill } from "../queries/reports.ts";
+import { findStoredReportAndAccountingData } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {
-  createFailedTillAccountingExport,
-  type EncodedTillJournal,
+  buildFailedTillAccountingExport,
+  type EncodedTillJournalEntries,
   type FailedTillAccountingExport,
   type TillJournalEntriesWorkerInput,
 } from "./write-till-entries.ts";
 
-interface ExportServices extends Pick<ReportingContext, "db" | "log" | "config"> {
-  writer: WorkerThreadPool<TillJournalEntriesWorkerInput, EncodedTillJournal | FailedTillAccountingExport>;
+interface ExportServices extends Pick<ReportingServiceContext, "db" | "log" | "config"> {
+  writer: WorkerThreadPool<TillJournalEntriesWorkerInput, EncodedTillJournalEntries | FailedTillAccountingExport>;
 }
 
 /** Maximum number of attempts. An attempt whose claim expired may have crashed the process, so it counts as three. */
@@ -48,7 +48,7 @@ export async function runAccountingExport(
   const { db, log } = services;
   const { id: exportId, attempt, traceparent } = claim;
   const operation = { name: "accounting export", kind: SpanKind.CONSUMER };
-  await runWithRequestContext({ traceparent, operation }, async ({ traceId }) => {
+  await runWithObservabilityContext({ traceparent, operation }, async ({ traceId }) => {
     const startedMs = performance.now();
     const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - startedMs });
     try {
@@ -82,7 +82,7 @@ async function buildExport(
   return { state: items.every((item) => item.state === "done") ? "done" : "failed", items, files };
 }
 
-const interruptedFailure = createFailedTillAccountingExport(
+const interruptedFailure = buildFailedTillAccountingExport(
   "interrupted",
   "Several attempts to run the export failed, so no till was exported. Create the export again.",
 );
@@ -119,7 +119,7 @@ async function buildExportFile(
     }
     if (items.length % tillsPerClaimRenewal === 0 && !(await renewAccountingExportClaim(db.sql, claim, { seconds })))
       return undefined;
-    let outcome: EncodedTillJournal | FailedTillAccountingExport;
+    let outcome: EncodedTillJournalEntries | FailedTillAccountingExport;
     if (claim.attempt > maxAttempts) outcome = interruptedFailure;
     else if (progress.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
     else outcome = await writeTillInWorker(services, planned, { tillId, entriesBefore: entries });
@@ -150,15 +150,15 @@ async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingExportFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
-): Promise<EncodedTillJournal | FailedTillAccountingExport> {
+): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
   try {
-    const stored = await findAccountingFiguresOfTill(db.sql, { tillId, locationId });
+    const stored = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
     return await writer.run({ stored, provider, config, entriesBefore });
   } catch (error) {
     if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(maxBytes);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "till export failed");
-    return createFailedTillAccountingExport(
+    return buildFailedTillAccountingExport(
       "internal_error",
       "The till could not be exported because of an internal error.",
     );
@@ -167,5 +167,5 @@ async function writeTillInWorker(
 
 function tooLargeFailure(maxBytes: number): FailedTillAccountingExport {
   const limitText = `The files of an export are limited to ${maxBytes} bytes in total`;
-  return createFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
+  return buildFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
 }

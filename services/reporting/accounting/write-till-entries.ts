@@ -18,7 +18,7 @@ export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingExp
 }
 
 /** The encoded lines of a till, to be appended to its file. */
-export interface EncodedTillJournal {
+export interface EncodedTillJournalEntries {
   lines: Uint8Array;
   entries: number;
   day: string;
@@ -39,11 +39,11 @@ export default function writeTillEntries({
   provider,
   config,
   entriesBefore,
-}: TillJournalEntriesWorkerInput): EncodedTillJournal | FailedTillAccountingExport {
+}: TillJournalEntriesWorkerInput): EncodedTillJournalEntries | FailedTillAccountingExport {
   if (!stored)
-    return createFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
+    return buildFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
   if (stored.accountingFacts === null) {
-    return createFailedTillAccountingExport(
+    return buildFailedTillAccountingExport(
       "outdated_report",
       "The report lacks figures that exports require. Reprocess the till, then export it again.",
     );
@@ -54,7 +54,7 @@ export default function writeTillEntries({
   const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
   const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules);
   if (!entries)
-    return createFailedTillAccountingExport(
+    return buildFailedTillAccountingExport(
       "unbalanced",
       "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
       gaps,
@@ -63,7 +63,7 @@ export default function writeTillEntries({
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
-export function createFailedTillAccountingExport(
+export function buildFailedTillAccountingExport(
   code: TillAccountingExportFailure["code"],
   message: string,
   gaps: TillAccountingExportFailure["gaps"] = [],

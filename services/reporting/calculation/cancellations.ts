@@ -1,6 +1,6 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
@@ -19,7 +19,7 @@ interface CanceledProductRow {
  * Returns the canceled rows of an order. If the order is canceled, returns all rows with the reason for which the order
  * was canceled. Transferred orders and rows do not count as canceled.
  */
-export function listCanceledProductRows(order: OrderData): CanceledProductRow[] {
+export function getCanceledProductRowsOfOrder(order: PosOrderData): CanceledProductRow[] {
   if (order.isTransferred) return [];
   const rows = flattenOrderProductRows(order).filter((row) => !row.isTransferred);
   if (order.isCanceled) {
@@ -34,7 +34,7 @@ export function listCanceledProductRows(order: OrderData): CanceledProductRow[] 
 export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
-    for (const { row, reason, canceledAt } of listCanceledProductRows(order)) {
+    for (const { row, reason, canceledAt } of getCanceledProductRowsOfOrder(order)) {
       const name = reason ?? "";
       const afterFinalization =
         order.firstBillPrintDate !== null && canceledAt !== null && isUtcBefore(order.firstBillPrintDate, canceledAt);

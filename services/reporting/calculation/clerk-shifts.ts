@@ -2,15 +2,15 @@ import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { flattenOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { ClerkShift } from "@pragma/contracts/till-v2";
-import { listCanceledProductRows } from "./cancellations.ts";
+import type { TillClerkShift } from "@pragma/contracts/till-v2";
+import { getCanceledProductRowsOfOrder } from "./cancellations.ts";
 import { listValidatedProductRowDiscounts } from "./discounts.ts";
 import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
 /** Returns the figures of the shifts of all clerks, in the same sequence as the shifts. */
-export function computeClerkShiftFigures(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
+export function computeClerkShiftFigures(shifts: TillClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
   const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
   const findShift = createShiftFinder(shifts);
   const findFigures = (clerkId: string | null, instant: string) => {
@@ -31,7 +31,7 @@ export function computeClerkShiftFigures(shifts: ClerkShift[], orders: Reportabl
   return [...figuresByShift.values()];
 }
 
-function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift): ShiftFigures {
+function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: TillClerkShift): ShiftFigures {
   return {
     id,
     clockInDate,
@@ -49,7 +49,7 @@ function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift):
 }
 
 function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: ReportableOrder): void {
-  for (const { row } of listCanceledProductRows(order))
+  for (const { row } of getCanceledProductRowsOfOrder(order))
     figures.cancellations = addMoneyAmounts(figures.cancellations, row.totalRow);
   if (!isSale) return;
   figures.orderCount += 1;
@@ -69,8 +69,10 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
  * else the clerk's first shift. The function returns undefined if there is no clerk, or if the clerk has no shift. A
  * shift includes its start and excludes its end. If its start or end is null, the shift is not limited on that side.
  */
-function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, instant: string) => ClerkShift | undefined {
-  const shiftsByClerk = new Map<string, ClerkShift[]>();
+function createShiftFinder(
+  shifts: TillClerkShift[],
+): (clerkId: string | null, instant: string) => TillClerkShift | undefined {
+  const shiftsByClerk = new Map<string, TillClerkShift[]>();
   for (const shift of shifts) {
     const clerkShifts = shiftsByClerk.get(shift.id);
     if (clerkShifts) clerkShifts.push(shift);
@@ -82,7 +84,7 @@ function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, insta
   };
 }
 
-function isWithinShift({ clockInDate, clockOutDate }: ClerkShift, instant: string): boolean {
+function isWithinShift({ clockInDate, clockOutDate }: TillClerkShift, instant: string): boolean {
   const hasStarted = clockInDate === null || !isUtcBefore(instant, clockInDate);
   return hasStarted && (clockOutDate === null || isUtcBefore(instant, clockOutDate));
 }

@@ -3,7 +3,7 @@ import type { PosOrderDiscountRow, PosOrderProductRow } from "@pragma/contracts/
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap } from "./aggregate-map.ts";
-import type { SoldProductRow } from "./reportable-orders.ts";
+import type { ReportableProductRow } from "./reportable-orders.ts";
 
 type Discount = ReportV2["reportDiscounts"][number];
 type DiscountTax = Discount["taxRepartition"][number];
@@ -23,7 +23,7 @@ export function listValidatedProductRowDiscounts(row: PosOrderProductRow): PosOr
 /**
  * Groups discounts on sold products by name, by catalog id, and by whether the discounted product row has a total of 0.
  */
-export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
+export function groupSoldProductDiscounts(rows: ReportableProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
     const gifted = row.totalRow === 0;
@@ -62,7 +62,7 @@ export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
 }
 
 /** Groups discounts for V0 reports, which distinguish them only by name and catalog id. */
-export function groupDiscountsForReportV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
+export function groupDiscountsForReportV0(rows: ReportableProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
     for (const { name, discountId, amount } of listValidatedProductRowDiscounts(row)) {

@@ -2,7 +2,7 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, omitEmptyAndClampReportAggregates, raiseQuantityToMinOne } from "./aggregate-map.ts";
-import { getQuantityUnlessSplitChild, type SoldSetMenu } from "./reportable-orders.ts";
+import { getQuantityUnlessSplitChild, type ReportableSetMenu } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 
@@ -22,7 +22,7 @@ interface StepGroup {
 }
 
 /** Groups sold menus by catalog id and name, and counts the products chosen in each step. */
-export function groupSoldMenus(menus: SoldSetMenu[]): Menu[] {
+export function aggregateSoldMenus(menus: ReportableSetMenu[]): Menu[] {
   const groups = new AggregateMap<MenuGroup>();
   for (const { menuRow, rows } of menus) {
     const group = groups.getOrCreate([menuRow.menuId, menuRow.name], () => ({

@@ -1,5 +1,5 @@
 import { percentToBasisPoints } from "@pragma/contracts/money";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosOrderPaymentRow, PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { listValidatedProductRowDiscounts } from "./discounts.ts";
@@ -10,7 +10,7 @@ export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
 
 /** Returns a V1 order. It contains all products, but only validated payments, tips and discounts. */
 export function toOrderV1(
-  order: OrderData,
+  order: PosOrderData,
   { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
 ): OrderV1WithoutTimestamps {
   const payments = order.paymentRowList.filter((payment) => payment.status === "validated");

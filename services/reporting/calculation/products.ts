@@ -2,10 +2,10 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
-import { getQuantityUnlessSplitChild, type SoldProductRow } from "./reportable-orders.ts";
+import { getQuantityUnlessSplitChild, type ReportableProductRow } from "./reportable-orders.ts";
 
 interface ProductSales {
-  first: SoldProductRow;
+  first: ReportableProductRow;
   quantity: number;
   sales: number;
   withoutTax: number;
@@ -15,7 +15,7 @@ interface ProductSales {
  * Groups sales by the catalog id, name, category and subcategory of the product. A product in menus and the same
  * product outside menus are separate groups.
  */
-export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProducts"] {
+export function groupProductSales(rows: ReportableProductRow[]): ReportV2["reportProducts"] {
   return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,
     productQuantity: group.quantity,
@@ -29,7 +29,7 @@ export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProdu
 }
 
 /** Groups sales by product for V0 reports, which do not distinguish products in menus. */
-export function groupProductSalesV0(rows: SoldProductRow[]): ReportV0["reportProducts"] {
+export function groupProductSalesV0(rows: ReportableProductRow[]): ReportV0["reportProducts"] {
   return groupSales(rows, productKey).map((group) => ({
     productName: group.first.row.name,
     productSales: group.sales,
@@ -40,13 +40,13 @@ export function groupProductSalesV0(rows: SoldProductRow[]): ReportV0["reportPro
   }));
 }
 
-function productKey({ row }: SoldProductRow) {
+function productKey({ row }: ReportableProductRow) {
   return [row.productId, row.name, row.categoryName, row.subCategoryName];
 }
 
 function groupSales(
-  rows: SoldProductRow[],
-  getKey: (soldRow: SoldProductRow) => (string | boolean | null)[],
+  rows: ReportableProductRow[],
+  getKey: (soldRow: ReportableProductRow) => (string | boolean | null)[],
 ): ProductSales[] {
   const groups = new AggregateMap<ProductSales>();
   for (const soldRow of rows) {

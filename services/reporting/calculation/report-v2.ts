@@ -1,15 +1,15 @@
 import { addMoneyAmounts, multiplyAmountOrThrow, percentToBasisPoints } from "@pragma/contracts/money";
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import { flattenOrderProductRows, type PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { AggregateMap, omitEmptyAndClampReportAggregates } from "./aggregate-map.ts";
 import { groupCanceledProductRowsByReason } from "./cancellations.ts";
 import { computeClerkShiftFigures } from "./clerk-shifts.ts";
-import { groupDiscounts } from "./discounts.ts";
-import { groupSoldMenus } from "./menus.ts";
+import { groupSoldProductDiscounts } from "./discounts.ts";
+import { aggregateSoldMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
-import { getQuantityUnlessSplitChild, type ReportableOrder, type SoldProductRow } from "./reportable-orders.ts";
+import { getQuantityUnlessSplitChild, type ReportableOrder, type ReportableProductRow } from "./reportable-orders.ts";
 
 /**
  * The fields of a report that the caller of `computeReportV2` provides. All other fields are computed from the till.
@@ -65,12 +65,12 @@ export function computeReportV2(
     reportTransferred: groupTransfers(orders),
     reportModifiers: groupModifiers(rows),
     reportEntries: toReportEntries(till.financialMovementList),
-    reportDiscounts: groupDiscounts(rows),
+    reportDiscounts: groupSoldProductDiscounts(rows),
     reportProducts: groupProductSales(rows),
     reportClerksShift: computeClerkShiftFigures(till.clerkShiftList, orders),
     reportPayments: groupDeclaredPayments(till.declaredPaymentList),
     reportRooms: groupRooms(sales),
-    reportMenus: groupSoldMenus(orders.flatMap((order) => order.menus)),
+    reportMenus: aggregateSoldMenus(orders.flatMap((order) => order.menus)),
     reportTaxes: groupTaxes(rows),
     orders: orders.map(({ order: { id, roomName, openedAt, closedAt, tableName, operatorName, total } }) => ({
       id,
@@ -114,7 +114,7 @@ function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecor
  * Groups the modifiers of sold products by modifier group and name. Each modifier of a product row adds the row's
  * quantity (0 for a child row of a split bill), and the modifier's amount for each unit of the product.
  */
-function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
+function groupModifiers(rows: ReportableProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
@@ -152,7 +152,7 @@ function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["
 }
 
 /** Groups sales by the name and type of the room. */
-function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
+function groupRooms(orders: PosOrderData[]): ReportV2["reportRooms"] {
   const groups = new AggregateMap<ReportV2["reportRooms"][number]>();
   for (const order of orders) {
     const group = groups.getOrCreate([order.roomName, order.roomType], () => ({
@@ -174,7 +174,7 @@ function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
 }
 
 /** Groups sales by tax name and rate. The catalog id of a group is the catalog id of its first row. */
-function groupTaxes(rows: SoldProductRow[]): ReportV2["reportTaxes"] {
+function groupTaxes(rows: ReportableProductRow[]): ReportV2["reportTaxes"] {
   const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
   for (const { row } of rows) {
     const taxRate = percentToBasisPoints(row.taxRate);
@@ -211,7 +211,7 @@ function groupTransfers(orders: ReportableOrder[]): Transfer[] {
  * Returns the transferred rows of an order. If the order is transferred, returns all rows that are not canceled.
  * Canceled orders and rows do not count as transferred.
  */
-function listTransferredRows(order: OrderData): { row: PosOrderProductRow; destination: string | null }[] {
+function listTransferredRows(order: PosOrderData): { row: PosOrderProductRow; destination: string | null }[] {
   if (order.isCanceled) return [];
   const rows = flattenOrderProductRows(order).filter((row) => !row.isCanceled);
   if (order.isTransferred) return rows.map((row) => ({ row, destination: order.transferredTo }));

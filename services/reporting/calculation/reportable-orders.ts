@@ -1,31 +1,31 @@
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import {
-  isSoldProductRow,
+  isRowCountedAsSale,
   type PosOrderMenuRow,
   type PosOrderPaymentRow,
   type PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
 
 /** A set menu of an order, with the product rows that count as sales. */
-export interface SoldSetMenu {
+export interface ReportableSetMenu {
   menuRow: PosOrderMenuRow;
   rows: PosOrderProductRow[];
 }
 
-export interface SoldProductRow {
+export interface ReportableProductRow {
   row: PosOrderProductRow;
   inMenu: boolean;
 }
 
 /** An order that is not in training mode, with the rows, menus and payments that count in the report. */
 export interface ReportableOrder {
-  order: OrderData;
+  order: PosOrderData;
   /** Whether the order counts as a sale. True unless the order is canceled or transferred. */
   isSale: boolean;
   /** The product rows that count as sales: first the rows outside menus. Empty unless the order is a sale. */
-  rows: SoldProductRow[];
+  rows: ReportableProductRow[];
   /** The menus that count as sales, each with at least one row. Empty unless the order is a sale. */
-  menus: SoldSetMenu[];
+  menus: ReportableSetMenu[];
   /** The validated payments. They count even if the order is not a sale, because the money was received. */
   payments: PosOrderPaymentRow[];
 }
@@ -35,7 +35,7 @@ export interface ReportableOrder {
  * An order counts as a sale unless it is canceled or transferred. A row counts if its order counts and the row is not
  * canceled, transferred or lost. A menu counts if one of its rows counts. A payment counts if it is validated.
  */
-export function toReportableOrders(orders: OrderData[]): ReportableOrder[] {
+export function toReportableOrders(orders: PosOrderData[]): ReportableOrder[] {
   return orders.filter((order) => !order.isTraining).map(toReportableOrder);
 }
 
@@ -44,11 +44,11 @@ export function getQuantityUnlessSplitChild(row: PosOrderProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
 }
 
-function toReportableOrder(order: OrderData): ReportableOrder {
+function toReportableOrder(order: PosOrderData): ReportableOrder {
   const isSale = !order.isCanceled && !order.isTransferred;
-  const menus = isSale ? order.menuRowList.map(toSoldMenu).filter((menu) => menu.rows.length > 0) : [];
+  const menus = isSale ? order.menuRowList.map(toReportableSetMenu).filter((menu) => menu.rows.length > 0) : [];
   const rowsOutsideMenus = isSale
-    ? order.productRowList.filter(isSoldProductRow).map((row) => ({ row, inMenu: false }))
+    ? order.productRowList.filter(isRowCountedAsSale).map((row) => ({ row, inMenu: false }))
     : [];
   return {
     order,
@@ -59,8 +59,8 @@ function toReportableOrder(order: OrderData): ReportableOrder {
   };
 }
 
-function toSoldMenu(menuRow: PosOrderMenuRow): SoldSetMenu {
-  return { menuRow, rows: menuRow.productRowList.filter(isSoldProductRow) };
+function toReportableSetMenu(menuRow: PosOrderMenuRow): ReportableSetMenu {
+  return { menuRow, rows: menuRow.productRowList.filter(isRowCountedAsSale) };
 }
 
 /** Returns whether a payment of this type reduces the amount that is left to pay. Tips, change and discounts do not. */

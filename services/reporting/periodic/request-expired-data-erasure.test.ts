@@ -2,7 +2,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportingConfigSchema } from "../config.ts";
+import { reportingServiceConfigSchema } from "../config.ts";
 import { recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { requestTillDataErasureBefore } from "../request-erasure.ts";
 import {
@@ -21,7 +21,10 @@ afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
 const runTask = (days: string | undefined) => {
-  const config = reportingConfigSchema.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_RETENTION_DAYS: days });
+  const config = reportingServiceConfigSchema.parse({
+    OBJECT_STORE: "file:/unused",
+    PERSONAL_DATA_RETENTION_DAYS: days,
+  });
   return requestExpiredPersonalDataErasureTask.run({ db: service.db, log, config });
 };
 

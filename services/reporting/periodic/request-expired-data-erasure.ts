@@ -1,11 +1,13 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { ReportingContext } from "../context.ts";
+import type { ReportingServiceContext } from "../context.ts";
 import { requestTillDataErasureBefore } from "../request-erasure.ts";
 
 const dayMs = 24 * 3_600_000;
 
 /** Requests the erasure of personal data that is older than the configured retention. */
-export const requestExpiredPersonalDataErasureTask: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
+export const requestExpiredPersonalDataErasureTask: PeriodicTask<
+  Pick<ReportingServiceContext, "db" | "log" | "config">
+> = {
   name: "erase expired personal data",
   intervalSeconds: 3_600,
   async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {

@@ -27,7 +27,7 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Pr
  * Returns the days of the current orders with these ids. An order that several tills contain is current only in the
  * till that was pushed last, and only this copy is returned to clients.
  */
-export async function findDaysOfCurrentOrders(
+export async function findDaysOfOrdersByIds(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<string[]> {
@@ -49,8 +49,8 @@ export async function findOrderCreationTimes(
 }
 
 /**
- * Replaces a till's orders. An order that other tills contain too becomes current only when `assignOrdersToLatestTill`
- * is called.
+ * Replaces a till's orders. An order that other tills contain too becomes current only when
+ * `markLatestOrderCopiesCurrent` is called.
  */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
@@ -77,7 +77,7 @@ async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: Locat
 }
 
 /** Makes each order current in only one till: of the tills that contain the order, the till that was pushed last. */
-export async function assignOrdersToLatestTill(
+export async function markLatestOrderCopiesCurrent(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
 ): Promise<void> {

@@ -58,7 +58,7 @@ export interface StoredReportAndAccountingData {
   accountingFacts: string | null;
 }
 
-export async function findAccountingFiguresOfTill(
+export async function findStoredReportAndAccountingData(
   sql: SqlClient,
   { tillId, locationId }: { tillId: string; locationId: string },
 ): Promise<StoredReportAndAccountingData | undefined> {

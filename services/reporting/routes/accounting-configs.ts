@@ -15,7 +15,7 @@ import {
   createSerializedJsonResponse,
 } from "@pragma/runtime/http/route-response";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
   resolveRequestedLocation,
@@ -102,7 +102,10 @@ export const getAccountingConfigRoute = defineReportingRoute({
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const config = await findAccountingConfigRow(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    const config = await findAccountingConfigRow(services.db.sql, {
+      id,
+      locationId: getReadRestrictionLocationId(principal),
+    });
     if (!config) throw configNotFoundError(id);
     return createConditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
   },
@@ -125,7 +128,7 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
   },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
-    const key = { id, locationId: getReadableLocationId(principal) };
+    const key = { id, locationId: getReadRestrictionLocationId(principal) };
     return services.db.transaction(async (tx) => {
       const current = await lockAccountingConfigRow(tx, key);
       if (!current) throw configNotFoundError(id);
@@ -148,7 +151,9 @@ export const deleteAccountingConfigRoute = defineReportingRoute({
   responses: { 204: { description: "The accounting config was deleted" } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, principal, services }) {
-    if (!(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadableLocationId(principal) })))
+    if (
+      !(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadRestrictionLocationId(principal) }))
+    )
       throw configNotFoundError(id);
     return { status: 204, body: null, headers: {} };
   },

@@ -15,7 +15,7 @@ import {
   createJsonResponseWithContentEtag,
   jsonResponse,
 } from "@pragma/runtime/http/route-response";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { enqueueAccountingExport } from "../accounting/enqueue-export.ts";
 import { fecFileFormatsByProvider } from "../accounting/fec/file-formats.ts";
@@ -82,7 +82,10 @@ export const getAccountingExportRoute = defineReportingRoute({
   },
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
-    const stored = await findAccountingExport(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    const stored = await findAccountingExport(services.db.sql, {
+      id,
+      locationId: getReadRestrictionLocationId(principal),
+    });
     if (!stored) throw exportNotFoundError(id);
     return createJsonResponseWithContentEtag(JSON.stringify(toExportResponse(stored, origin)), {
       ifNoneMatch: header("if-none-match"),
@@ -113,7 +116,7 @@ export const getAccountingExportFileRoute = defineReportingRoute({
     const stored = await findAccountingExportFileMetadata(sql, {
       exportId: id,
       number,
-      locationId: getReadableLocationId(principal),
+      locationId: getReadRestrictionLocationId(principal),
     });
     if (!stored) throw exportNotFoundError(id);
     if (!stored.file) {

@@ -9,12 +9,12 @@ import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import { createConditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineReportingRoute, type ReportingContext } from "../context.ts";
+import { defineReportingRoute, type ReportingServiceContext } from "../context.ts";
 import type { ReportOrOrderKind } from "../queries/day-counts.ts";
 import { findReportOrOrderBody, findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
@@ -35,7 +35,7 @@ const reportOrOrderListQuery = z.object({
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListRouteInput = Pick<
-  RouteHandlerInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingContext>,
+  RouteHandlerInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingServiceContext>,
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
@@ -52,7 +52,7 @@ async function reportOrOrderPageResponse(
 }
 
 type ReportOrOrderRouteInput = Pick<
-  RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingContext>,
+  RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingServiceContext>,
   "params" | "principal" | "services" | "header"
 >;
 
@@ -68,7 +68,7 @@ async function reportOrOrderResponse(
   const stored = await findReportOrOrderBody(services.db, {
     kind,
     id,
-    locationId: getReadableLocationId(principal),
+    locationId: getReadRestrictionLocationId(principal),
     body,
   });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });

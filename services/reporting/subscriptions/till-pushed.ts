@@ -2,17 +2,17 @@ import type { BusEventData } from "@pragma/contracts/events";
 import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { computeTillReportId } from "../calculation/report-id.ts";
-import type { ReportingContext } from "../context.ts";
+import type { ReportingServiceContext } from "../context.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
-export const calculateTillReportSubscription = defineEventSubscription<ReportingContext, "till.pushed">(
+export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = await findAppliedTillRevisionNumber(services.db.sql, data.tillId);
@@ -32,8 +32,8 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,
-  { objects, calculator }: ReportingContext,
-  context: RequestContext,
+  { objects, calculator }: ReportingServiceContext,
+  context: ObservabilityContext,
 ): Promise<TillCalculationResult> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;

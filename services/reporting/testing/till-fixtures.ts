@@ -1,4 +1,4 @@
-import type { OrderData } from "@pragma/contracts/order-data";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import type {
   PosOrderDiscountRow,
   PosOrderMenuRow,
@@ -6,7 +6,7 @@ import type {
   PosOrderPaymentRow,
   PosOrderProductRow,
 } from "@pragma/contracts/order-rows";
-import { minimalOrder, minimalTill } from "@pragma/contracts/testing/minimal-till-v2";
+import { minimalTestOrder, minimalTestTill } from "@pragma/contracts/testing/minimal-till-v2";
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
 
@@ -23,12 +23,12 @@ function newId(): string {
 
 /** Returns a till that contains these orders. */
 export function buildTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
-  return TillV2.parse({ ...minimalTill, id: newId(), orderList, ...fields });
+  return TillV2.parse({ ...minimalTestTill, id: newId(), orderList, ...fields });
 }
 
 /** Returns an order with a total of 0 and without rows. */
-export function buildTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
-  return { ...minimalOrder, id: newId(), ...fields };
+export function buildTestOrder(fields: PartialInput<typeof PosOrderData> = {}): z.input<typeof PosOrderData> {
+  return { ...minimalTestOrder, id: newId(), ...fields };
 }
 
 /** Returns a product row of 11.00 including 10% VAT. */

@@ -1,11 +1,11 @@
 import { paymentModes, paymentRowTypes } from "@pragma/contracts/enumerations";
 import { getSchemaFieldDefaults } from "@pragma/contracts/fields";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { OrderData } from "@pragma/contracts/order-data";
+import { PosOrderData } from "@pragma/contracts/order-data";
 import {
   computeProductRowAmounts,
   flattenOrderProductRows,
-  isSoldProductRow,
+  isRowCountedAsSale,
   PosOrderDiscountRow,
   PosOrderMenuRow,
   PosOrderModifierRow,
@@ -116,18 +116,18 @@ function convertItemV1(
   });
 }
 
-const orderDefaults = getSchemaFieldDefaults(OrderData.shape);
+const orderDefaults = getSchemaFieldDefaults(PosOrderData.shape);
 const menuDefaults = getSchemaFieldDefaults(PosOrderMenuRow.shape);
 
 /**
  * Returns the order of a V1 ticket. Fields that V1 does not have are null or have a default. Its tax and discount are
  * sums over the rows that are not canceled, transferred or lost, even if the order itself is canceled or transferred.
  */
-export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): OrderData {
+export function convertTicketV1ToOrder(ticket: TicketV1, tillId: string, toInstant: LocalToUtcConverter): PosOrderData {
   const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
   const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
-  const soldRows = flattenOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldProductRow);
+  const soldRows = flattenOrderProductRows({ productRowList: products, menuRowList: menus }).filter(isRowCountedAsSale);
   const totalTax = soldRows.reduce((sum, row) => addMoneyAmounts(sum, row.taxAmount), 0);
   const settlingPayments = payments.filter(
     (payment) => payment.status === "validated" && isPaymentReducingAmountDue(payment),

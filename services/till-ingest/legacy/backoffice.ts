@@ -3,7 +3,7 @@ import type { LegacyTill } from "@pragma/contracts/legacy-till";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { z } from "zod";
-import type { TillIngestConfig } from "../config.ts";
+import type { TillIngestServiceConfig } from "../config.ts";
 
 /** The address of the legacy backoffice of one POS application, with its bearer token. */
 export interface LegacyBackofficeAddress {
@@ -16,7 +16,7 @@ export interface LegacyBackofficeAddress {
 export class LegacyBackofficeError extends Error {}
 
 interface BackofficeRequest {
-  config: TillIngestConfig;
+  config: TillIngestServiceConfig;
   /** Maximum size of the response body after decompression, in bytes. */
   maxBytes: number;
   signal: AbortSignal;
@@ -85,7 +85,7 @@ const BackofficePage = z.object({
  * @throws `ApiError` legacy_not_configured.
  */
 export function requireLegacyBackofficeAddress(
-  config: TillIngestConfig,
+  config: TillIngestServiceConfig,
   application: PosApplicationName,
 ): LegacyBackofficeAddress {
   const url = config[`LEGACY_${application}_URL`];
@@ -102,7 +102,7 @@ export function requireLegacyBackofficeAddress(
  * @throws `ApiError` legacy_not_configured, legacy_unavailable.
  */
 export async function fetchBackofficeTillList(
-  config: TillIngestConfig,
+  config: TillIngestServiceConfig,
   {
     application,
     legacyId,
@@ -138,7 +138,7 @@ export async function fetchBackofficeTillList(
 async function fetchBackofficePage(
   address: LegacyBackofficeAddress,
   page: number,
-  { config, signal }: { config: TillIngestConfig; signal: AbortSignal },
+  { config, signal }: { config: TillIngestServiceConfig; signal: AbortSignal },
 ): Promise<z.output<typeof BackofficePage>> {
   const path = `/tills?page=${page}&size=${backofficePageSize}`;
   const bytes = await fetchFromLegacyBackoffice(address, path, { config, maxBytes: maxPageBytes, signal });

@@ -2,8 +2,8 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { TillIngestContext } from "../context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestServiceContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
 import { resolveAuthorizedLegacyLocation } from "../resolve-till-location.ts";
 import { storePushedTill } from "../store-pushed-till.ts";
@@ -21,7 +21,7 @@ interface LegacyTillFetch {
   tills: LegacyTill[];
   principal: Principal;
   signal: AbortSignal;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**
@@ -32,7 +32,7 @@ interface LegacyTillFetch {
  * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */
 export async function fetchAndStoreLegacyTills(
-  services: TillIngestContext,
+  services: TillIngestServiceContext,
   { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
 ): Promise<LegacyTillFetchResultsForLocation[]> {
   const deadline = Date.now() + fetchStartLimitMs;
@@ -92,8 +92,8 @@ function groupByLocation(legacyTills: LegacyTill[]): LegacyTill[][] {
 
 /** Returns the given tills with their location, which is undefined if it does not exist. */
 async function findLocationOfTills(
-  { locations }: Pick<TillIngestContext, "locations">,
-  { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: RequestContext },
+  { locations }: Pick<TillIngestServiceContext, "locations">,
+  { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: ObservabilityContext },
 ): Promise<{ tills: LegacyTill[]; location: LocationRef | undefined }> {
   const [first] = tills;
   if (!first) return { tills: [], location: undefined };
@@ -115,7 +115,7 @@ function unknownLocationError({ application, legacyId, serverId }: LegacyTill): 
  * @throws `LegacyBackofficeError`; the `ApiError`s of `reader.read` and `storePushedTill`; the signal's abort reason.
  */
 async function fetchLegacyTill(
-  services: TillIngestContext,
+  services: TillIngestServiceContext,
   {
     legacyTill,
     location,

@@ -89,7 +89,7 @@ function createBlockingStore() {
   return { objects, started, release };
 }
 
-describe("removeOrphanedObjectsTask", () => {
+describe("removeOrphanedTillObjectsTask", () => {
   it("removes an object that no till refers to after a day", async () => {
     const key = await createOrphan({ hours: 25 });
     await runRemoval();

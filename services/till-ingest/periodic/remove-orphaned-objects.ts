@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { TillIngestContext } from "../context.ts";
+import type { TillIngestServiceContext } from "../context.ts";
 import { listStaleTillUploadKeys } from "../queries/pending-uploads.ts";
 import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
 
@@ -10,7 +10,7 @@ const maxPerRun = 1_000;
  * Removes objects that no till refers to and whose upload started more than a day ago. Such objects remain, for
  * example, when a process crashes after it wrote a body and before it stored the till.
  */
-export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "log">> = {
+export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",
   intervalSeconds: 60 * 60,
   async run(services) {

@@ -1,7 +1,7 @@
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tillIngestConfigSchema } from "../config.ts";
+import { tillIngestServiceConfigSchema } from "../config.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
 import { removeReplacedTillBodiesTask } from "./remove-replaced-bodies.ts";
@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const runRemoval = (days: string | undefined) => {
-  const config = tillIngestConfigSchema.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_RETENTION_DAYS: days });
+  const config = tillIngestServiceConfigSchema.parse({
+    OBJECT_STORE: "file:/unused",
+    REPLACED_BODIES_RETENTION_DAYS: days,
+  });
   return removeReplacedTillBodiesTask.run({ db: service.db, objects: service.objects, config });
 };
 
@@ -48,7 +51,7 @@ async function doObjectsExist(keys: string[]): Promise<boolean[]> {
   );
 }
 
-describe("removeReplacedBodies", () => {
+describe("removeReplacedTillBodiesTask", () => {
   it("removes bodies that were replaced too long ago, and never the current body of a till", async () => {
     const [old, recent] = [await pushAndReplaceTill({ days: 31 }), await pushAndReplaceTill({ days: 29 })];
     await runRemoval("30");

@@ -1,18 +1,18 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { TillIngestContext } from "../context.ts";
-import { scheduleReplacedTillBodyRemoval } from "../queries/till-versions.ts";
+import type { TillIngestServiceContext } from "../context.ts";
+import { scheduleReplacedTillBodyRemovals } from "../queries/till-versions.ts";
 import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
 /** Removes the bodies of till revisions that were replaced longer ago than the retention period. Keeps their rows. */
-export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
+export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
     for (let count = batchSize; count === batchSize; ) {
-      const keys = await db.transaction((tx) => scheduleReplacedTillBodyRemoval(tx, { days, limit: batchSize }));
+      const keys = await db.transaction((tx) => scheduleReplacedTillBodyRemovals(tx, { days, limit: batchSize }));
       for (const key of keys) await removeTillObjectIfUnreferenced({ db, objects }, key);
       count = keys.length;
     }

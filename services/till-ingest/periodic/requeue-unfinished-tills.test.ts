@@ -66,7 +66,7 @@ async function publishReportFinalized(tillId: string, revision = 1): Promise<voi
   });
 }
 
-describe("requeueUnfinishedTills", () => {
+describe("requeueTillsWithOverdueReportTask", () => {
   it("publishes till.pushed again with the same revision after five minutes without a report", async () => {
     const id = await pushTill();
     expect(await secondsToNextRequeue(id)).toBeGreaterThan(290);

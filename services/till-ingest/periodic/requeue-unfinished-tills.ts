@@ -1,8 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { TillIngestContext } from "../context.ts";
+import type { TillIngestServiceContext } from "../context.ts";
 import { writeTillPushedToOutbox } from "../publish-till-events.ts";
 import { findCurrentTillRevisionReasons } from "../queries/till-versions.ts";
-import { lockTillsWithOverdueReport, recordTillRequeueWithBackoff } from "../queries/tills.ts";
+import { lockTillsWithOverdueReport, recordTillRequeuesAndBackoff } from "../queries/tills.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;
@@ -12,7 +12,7 @@ const maxPerRun = 1_000;
  * lost, or the till could not be processed. If the till still cannot be processed, its message becomes a dead letter.
  */
 export const requeueTillsWithOverdueReportTask: PeriodicTask<
-  Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">
+  Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">
 > = {
   name: "requeue unfinished tills",
   intervalSeconds: 60,
@@ -25,7 +25,7 @@ export const requeueTillsWithOverdueReportTask: PeriodicTask<
         const reason = reasons.get(till.id) ?? "push";
         await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
       }
-      await recordTillRequeueWithBackoff(tx, ids, { requeueAfterSeconds });
+      await recordTillRequeuesAndBackoff(tx, ids, { requeueAfterSeconds });
       return tills.length;
     });
     if (requeued > 0) log.warn({ tills: requeued }, "requeued tills without a result");

@@ -73,7 +73,7 @@ export async function findNextBulkReprocessingId(sql: SqlClient): Promise<string
 }
 
 /** Locks an unfinished reprocessing and returns it; undefined if it is finished, or locked by another instance. */
-export async function tryLockBulkTillReprocessing(
+export async function tryLockBulkReprocessingRow(
   tx: SqlTransaction,
   id: string,
 ): Promise<BulkTillReprocessingRow | undefined> {

@@ -49,7 +49,7 @@ export async function scheduleOtherTillBodyRemoval(
  * stored at least `days` days ago, of tills that were last replaced at least `days` days ago. Returns the keys of the
  * objects.
  */
-export async function scheduleReplacedTillBodyRemoval(
+export async function scheduleReplacedTillBodyRemovals(
   tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {

@@ -137,7 +137,7 @@ export async function lockTillsWithOverdueReport(tx: SqlTransaction, limit: numb
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
-export async function recordTillRequeueWithBackoff(
+export async function recordTillRequeuesAndBackoff(
   tx: SqlTransaction,
   ids: string[],
   { requeueAfterSeconds }: { requeueAfterSeconds: number },

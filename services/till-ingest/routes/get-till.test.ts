@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { Till } from "@pragma/contracts/till";
+import { TillWithBodyUrl } from "@pragma/contracts/till";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
@@ -22,7 +22,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 describe("GET /v1/tills/{id}", () => {
   it("returns the till in the same form as the push", async () => {
     const pushed = await (await service.request("POST", "/v2/tills/", { principal, body })).json();
-    const response = Till.parse(await (await get(`/v1/tills/${till.id}`)).json());
+    const response = TillWithBodyUrl.parse(await (await get(`/v1/tills/${till.id}`)).json());
     expect({ ...response, tillId: response.id }).toEqual(pushed);
   });
 

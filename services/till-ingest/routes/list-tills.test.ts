@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { Till } from "@pragma/contracts/till";
+import { TillWithBodyUrl } from "@pragma/contracts/till";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
@@ -11,7 +11,7 @@ let service: TestTillIngestService;
 const principal = buildTestPrincipal();
 /** The ids of the pushed tills, newest first: one per day from May 31 back to May 26, but two for May 29. */
 const pushedIds: string[] = [];
-const TillPage = paginatedSchema(Till);
+const TillPage = paginatedSchema(TillWithBodyUrl);
 
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -34,7 +34,7 @@ async function listTills(query: string, reader = principal) {
 }
 const requestListProblem = (query: string, reader = principal) =>
   service.requestProblem({ method: "GET", path: `/v1/tills/${query}`, principal: reader });
-const listedIds = ({ data }: { data: Till[] }) => data.map(({ id }) => id);
+const listedIds = ({ data }: { data: TillWithBodyUrl[] }) => data.map(({ id }) => id);
 
 describe("GET /v1/tills/", () => {
   it("lists the tills of the key's location since a time, newest first", async () => {

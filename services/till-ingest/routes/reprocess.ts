@@ -5,7 +5,7 @@ import { hasScope } from "@pragma/contracts/scopes";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import {
-  getReadableLocationId,
+  getReadRestrictionLocationId,
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
@@ -35,7 +35,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
   async handle({ params, principal, services, context, origin }) {
     const till = await requestTillReprocessing(services, {
       id: params.id,
-      locationId: getReadableLocationId(principal),
+      locationId: getReadRestrictionLocationId(principal),
       author: principal,
       context,
     });
@@ -103,7 +103,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
   responses: { 200: { description: "The reprocessing job, with its progress", schema: BulkTillReprocessingStatus } },
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
-    const locationId = getReadableLocationId(principal);
+    const locationId = getReadRestrictionLocationId(principal);
     const row = await findBulkTillReprocessing(db.sql, params.id);
     if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing job ${params.id}.` });

@@ -1,15 +1,15 @@
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import type { z } from "zod";
-import type { TillIngestContext } from "../context.ts";
-import type { AcceptedTillBodyFormat, ResolvedTillBodyFormat } from "../validation/parse-till-body.ts";
-import type { ReceivedTill } from "../validation/till-body-reader.ts";
+import type { TillIngestServiceContext } from "../context.ts";
+import type { AcceptedTillBodyFormat, PossibleTillBodyFormat } from "../validation/parse-till-body.ts";
+import type { TillMetadataWithBodyBytes } from "../validation/till-body-reader.ts";
 
 /** Returns a parser of till bodies. Large bodies are parsed in worker threads, so that other requests do not wait. */
 export function createTillRequestBodyParser<Requested extends AcceptedTillBodyFormat>(
   format: Requested,
   schema: z.ZodType,
-): RequestBodyParser<ReceivedTill<ResolvedTillBodyFormat<Requested>>, TillIngestContext> {
+): RequestBodyParser<TillMetadataWithBodyBytes<PossibleTillBodyFormat<Requested>>, TillIngestServiceContext> {
   return {
     schema,
     maxBytes: maxRequestBodyBytes,

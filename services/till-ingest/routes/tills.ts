@@ -2,10 +2,10 @@ import { RequestDateTime } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { PushTillResponse, ReplaceTillResponse, Till } from "@pragma/contracts/till";
+import { PushTillResponse, ReplaceTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
   createConditionalJsonResponse,
   createJsonResponseWithContentEtag,
@@ -139,7 +139,7 @@ export const listTillsRoute = defineTillIngestRoute({
   description:
     "Returns the V1 and V2 tills that were first pushed for the location at or after a given time, newest first.",
   request: { query: listTillsQuery },
-  responses: { 200: { description: "A page of tills, newest first", schema: paginatedSchema(Till) } },
+  responses: { 200: { description: "A page of tills, newest first", schema: paginatedSchema(TillWithBodyUrl) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
@@ -147,7 +147,7 @@ export const listTillsRoute = defineTillIngestRoute({
       locationId: resolveAuthorizedLocationId(principal, query.locationId),
       since: query.sinceDate,
     });
-    return createNewestRowsPageResponse({ query, url, origin }, sql, {
+    return queryNewestRowsPageResponse({ query, url, origin }, sql, {
       ...list,
       toItem: (till: TillRow) => toTillResponse(till, origin),
     });
@@ -164,7 +164,7 @@ export const getTillRoute = defineTillIngestRoute({
     "Returns a till's location, the times at which it was first and last received, and the URL of its body. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
-    200: { description: "The till: its location, and the URL of its body", schema: Till },
+    200: { description: "The till: its location, and the URL of its body", schema: TillWithBodyUrl },
     304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],

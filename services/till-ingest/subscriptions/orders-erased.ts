@@ -1,12 +1,12 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { TillIngestContext } from "../context.ts";
+import type { TillIngestServiceContext } from "../context.ts";
 import { eraseTillPersonalData } from "../erase-till.ts";
 
 /**
  * Erases the personal data of orders, or of a whole till, in the till's body. Ignores orders that no till contains,
  * because this service stores only tills. A repeated event changes nothing.
  */
-export const redactTillOrdersSubscription = defineEventSubscription<TillIngestContext, "orders.erased">(
+export const tillOrderRedactionSubscription = defineEventSubscription<TillIngestServiceContext, "orders.erased">(
   "orders.erased",
   async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {
     const { traceparent } = context;

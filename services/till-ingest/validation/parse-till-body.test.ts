@@ -1,20 +1,20 @@
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
-import { parseTillMetadataV2 } from "./parse-till-body.ts";
+import { validateTillV2AndGetMetadata } from "./parse-till-body.ts";
 
 function findIssues(input: unknown) {
-  const validated = parseTillMetadataV2(input);
+  const validated = validateTillV2AndGetMetadata(input);
   if ("metadata" in validated) throw new Error("The till has no issues");
   return validated;
 }
 
-describe("validateTillV2", () => {
+describe("validateTillV2AndGetMetadata", () => {
   it("returns the metadata of a valid till", () => {
     const orderList = [buildTestOrder(), buildTestOrder()];
     const till = buildTestTill({ isTraining: true, deviceIdentifier: "B7F2", deviceName: "Bar", orderList });
     const device = { deviceId: "B7F2", name: "Bar" };
-    expect(parseTillMetadataV2(till)).toEqual({
+    expect(validateTillV2AndGetMetadata(till)).toEqual({
       metadata: { format: "V2", tillId: till.id, isTraining: true, device },
     });
   });
@@ -34,7 +34,7 @@ describe("validateTillV2", () => {
       buildTestTill({ orderList: [buildTestOrder({ id: "" }), buildTestOrder({ id: "" })] }),
     ],
   ])("finds as many issues in %s as the schema", (_, input) => {
-    const validated = parseTillMetadataV2(input);
+    const validated = validateTillV2AndGetMetadata(input);
     const issues = TillV2.safeParse(input).error?.issues ?? [];
     expect("count" in validated ? validated.count : 0).toBe(issues.length);
   });

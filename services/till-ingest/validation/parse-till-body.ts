@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device";
-import { OrderData } from "@pragma/contracts/order-data";
+import { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
-import { createOrdersToIdsSchema, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
+import { createOrderIdsOnlySchema, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, findJsonPartLimitIssue, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
@@ -19,7 +19,7 @@ export type TillFormat = "V1" | "V2";
 export type AcceptedTillBodyFormat = TillFormat | "either";
 
 /** The formats that a body can have if this format was requested. */
-export type ResolvedTillBodyFormat<Requested extends AcceptedTillBodyFormat> = Requested extends TillFormat
+export type PossibleTillBodyFormat<Requested extends AcceptedTillBodyFormat> = Requested extends TillFormat
   ? Requested
   : TillFormat;
 
@@ -51,12 +51,12 @@ export type TillMetadata<Format extends TillFormat = TillFormat> = TillMetadataB
 const orderJsonLimits = { items: 20_000, levels: 50 };
 
 const tillV1Head = TillV1.extend({
-  tillJson: TillV1.shape.tillJson.extend({ tickets: createOrdersToIdsSchema("order_id", maxOrdersPerTill) }),
+  tillJson: TillV1.shape.tillJson.extend({ tickets: createOrderIdsOnlySchema("order_id", maxOrdersPerTill) }),
 });
-const tillV2Head = TillV2.extend({ orderList: createOrdersToIdsSchema("id", maxOrdersPerTill) });
+const tillV2Head = TillV2.extend({ orderList: createOrderIdsOnlySchema("id", maxOrdersPerTill) });
 
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
-export function parseTillMetadataV1(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
+export function validateTillV1AndGetMetadata(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, {
     head: tillV1Head,
     order: TicketV1,
@@ -77,8 +77,8 @@ export function parseTillMetadataV1(input: unknown): { metadata: TillMetadata<"V
 }
 
 /** Checks a parsed body against `TillV2` and returns its metadata or its issues. */
-export function parseTillMetadataV2(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
-  const validated = validateOrderByOrder(input, { head: tillV2Head, order: OrderData, ordersPath: ["orderList"] });
+export function validateTillV2AndGetMetadata(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
+  const validated = validateOrderByOrder(input, { head: tillV2Head, order: PosOrderData, ordersPath: ["orderList"] });
   if ("issues" in validated) return validated;
   const { id, isTraining, deviceIdentifier, deviceName } = validated.head;
   return { metadata: { format: "V2", tillId: id, isTraining, device: parsePosDevice(deviceIdentifier, deviceName) } };
@@ -126,14 +126,14 @@ export interface TillMetadataWithBodyHash<Format extends TillFormat = TillFormat
  */
 const tillJsonLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
-const tillValidators = { V1: parseTillMetadataV1, V2: parseTillMetadataV2 };
+const tillValidators = { V1: validateTillV1AndGetMetadata, V2: validateTillV2AndGetMetadata };
 
 /**
  * Parses and validates a till body. Returns the till or its issues.
  *
  * @throws `ApiError` malformed_json.
  */
-export function parseTillBody(
+export function parseTillBodyMetadata(
   bytes: Uint8Array,
   requestedFormat: AcceptedTillBodyFormat,
 ): TillMetadataWithBodyHash | RequestBodyIssues {
@@ -145,7 +145,7 @@ export function parseTillBody(
   return { metadata: validated.metadata, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
-export default createBodyParserWorkerFunction(parseTillBody);
+export default createBodyParserWorkerFunction(parseTillBodyMetadata);
 
 /** Returns the format of a body. Only V1 wraps the till in `tillJson`. */
 function detectTillFormat(body: unknown): TillFormat {

@@ -1,10 +1,11 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
-import type { AcceptedTillBodyFormat, ResolvedTillBodyFormat, TillFormat } from "./parse-till-body.ts";
-import { parseTillBody, type TillMetadataWithBodyHash } from "./parse-till-body.ts";
+import type { AcceptedTillBodyFormat, PossibleTillBodyFormat, TillFormat } from "./parse-till-body.ts";
+import { parseTillBodyMetadata, type TillMetadataWithBodyHash } from "./parse-till-body.ts";
 
 /** The metadata of a valid till, with its exact bytes. */
-export interface ReceivedTill<Format extends TillFormat = TillFormat> extends TillMetadataWithBodyHash<Format> {
+export interface TillMetadataWithBodyBytes<Format extends TillFormat = TillFormat>
+  extends TillMetadataWithBodyHash<Format> {
   bytes: Uint8Array;
 }
 
@@ -13,7 +14,7 @@ const maxInlineBytes = 128 * 1024;
 
 /** Creates a parser of till bodies. It parses large bodies in worker threads, so that they do not block requests. */
 export function createThreadedTillBodyParser(options: { threads: number; heapMegabytes: number }) {
-  const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
+  const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBodyMetadata, {
     ...options,
     maxInlineBytes,
   });
@@ -24,9 +25,11 @@ export function createThreadedTillBodyParser(options: { threads: number; heapMeg
       body: Uint8Array,
       format: Requested,
       sender: string,
-    ): Promise<ReceivedTill<ResolvedTillBodyFormat<Requested>> | RequestBodyIssues> {
+    ): Promise<TillMetadataWithBodyBytes<PossibleTillBodyFormat<Requested>> | RequestBodyIssues> {
       const { result, bytes } = await reader.read(body, format, sender);
-      return "issues" in result ? result : ({ ...result, bytes } as ReceivedTill<ResolvedTillBodyFormat<Requested>>);
+      return "issues" in result
+        ? result
+        : ({ ...result, bytes } as TillMetadataWithBodyBytes<PossibleTillBodyFormat<Requested>>);
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
-import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
 import { getWebhookAttemptTimeoutMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { signWebhookMessage } from "../messages/sign-message.ts";
+import { createWebhookSignatureHeaders } from "../messages/sign-message.ts";
 import type { ReleasedWebhookDeliveryClaim, WebhookDeliveryClaim } from "../queries/claims.ts";
 import type { WebhookAttemptWriter } from "./attempt-writer.ts";
 import type { WebhookEndpointLookup, WebhookEndpointWithCredentials } from "./endpoint-cache.ts";
-import type { WebhookEndpointHealthFromAttempt } from "./endpoint-concurrency-limiter.ts";
+import type { WebhookAttemptResultForCircuitBreaker } from "./endpoint-concurrency-limiter.ts";
 import { evaluateWebhookDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
@@ -36,11 +36,11 @@ const endpointLoadRetryMs = 30_000;
 export async function attemptWebhookDelivery(
   services: DeliveryAttemptDependencies,
   claim: WebhookDeliveryClaim,
-): Promise<WebhookEndpointHealthFromAttempt> {
+): Promise<WebhookAttemptResultForCircuitBreaker> {
   const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
     services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookEndpointHealthFromAttempt> => {
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<WebhookAttemptResultForCircuitBreaker> => {
     log.warn({ deliveryId, webhookId }, `attempt skipped: ${reason}`);
     // An error is ignored, because the claim also ends when its lease expires.
     await releaseClaim({ ...claim, dueAt }).catch(() => {});
@@ -54,7 +54,7 @@ export async function attemptWebhookDelivery(
   if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + getWebhookAttemptTimeoutMs(config))
     return releaseUnused(startedAt, "remaining lease is shorter than the timeout");
   const operation = attemptOperation(claim, endpoint);
-  return runWithRequestContext({ requestId, traceparent, operation }, async (context) => {
+  return runWithObservabilityContext({ requestId, traceparent, operation }, async (context) => {
     const { event, failures } = claim;
     const startedAtMs = performance.now();
     const postResult = await postToEndpoint(httpClient, { claim, endpoint, startedAt });
@@ -116,7 +116,7 @@ async function postToEndpoint(
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signWebhookMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
+    ...createWebhookSignatureHeaders({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return httpClient.post({ url, headers, body });

@@ -2,8 +2,8 @@ import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-l
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { WebhookDeliveryClaim, WebhookDeliveryClaimRequest } from "../queries/claims.ts";
 import {
-  type WebhookEndpointConcurrencyAndBreaker,
-  type WebhookEndpointHealthFromAttempt,
+  type EndpointConcurrencyAndBreakerOptions,
+  type WebhookAttemptResultForCircuitBreaker,
   WebhookEndpointQueue,
 } from "./endpoint-concurrency-limiter.ts";
 import { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
@@ -16,8 +16,8 @@ interface DeliverySchedulerOptions {
   /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
-  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookEndpointHealthFromAttempt>;
-  limits: WebhookEndpointConcurrencyAndBreaker;
+  attemptDelivery(claim: WebhookDeliveryClaim): Promise<WebhookAttemptResultForCircuitBreaker>;
+  limits: EndpointConcurrencyAndBreakerOptions;
   hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Number of messages in flight to all endpoints. Beyond this number, each endpoint gets only its fair share. */
   maxActiveMessages: number;

@@ -10,7 +10,7 @@ import {
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
-import { recoverNextDeliveryBatch } from "../queries/recoveries.ts";
+import { requeueNextWebhookRecoveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createWebhookAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
@@ -136,7 +136,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await db.transaction((tx) => recoverNextDeliveryBatch(tx, clock()));
+      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),

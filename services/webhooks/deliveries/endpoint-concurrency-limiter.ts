@@ -4,9 +4,9 @@ import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
 /** Whether an attempt shows that the endpoint works; `unknown` if the attempt was skipped or a test message failed. */
-export type WebhookEndpointHealthFromAttempt = "succeeded" | "failed" | "unknown";
+export type WebhookAttemptResultForCircuitBreaker = "succeeded" | "failed" | "unknown";
 
-export interface WebhookEndpointConcurrencyAndBreaker {
+export interface EndpointConcurrencyAndBreakerOptions {
   /** Maximum number of messages in flight to one endpoint. */
   maxConcurrency: number;
   circuitBreaker: CircuitBreakerOptions;
@@ -14,7 +14,7 @@ export interface WebhookEndpointConcurrencyAndBreaker {
 
 interface EndpointQueueOptions {
   url: URL;
-  limits: WebhookEndpointConcurrencyAndBreaker;
+  limits: EndpointConcurrencyAndBreakerOptions;
   semaphore: FairWebhookEndpointSemaphore;
   hostTokenBuckets: WebhookHostTokenBucketLookup;
   /** Returns the current time in milliseconds, for the circuit breaker. */
@@ -101,7 +101,7 @@ export class WebhookEndpointQueue {
   }
 
   /** Records the result of an attempt, and releases the attempt's capacity. */
-  recordResult(result: WebhookEndpointHealthFromAttempt): void {
+  recordResult(result: WebhookAttemptResultForCircuitBreaker): void {
     if (result === "succeeded") this.#circuitBreaker.recordSuccess();
     else if (result === "failed") this.#circuitBreaker.recordFailure(this.#options.nowMs());
     this.#releaseSlots(1);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, test, vi } from "vitest";
-import { webhooksConfigSchema } from "../config.ts";
+import { webhooksServiceConfigSchema } from "../config.ts";
 import { computeNextWebhookAttemptAt, parseRetryAfter } from "./retry-schedule.ts";
 
-const schedule = webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
+const schedule = webhooksServiceConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
 const failedAt = new Date("2026-05-29T10:00:00.000Z");
 const secondsUntil = (date: Date | null) => (date ? (date.getTime() - failedAt.getTime()) / 1_000 : null);
 const minuteSeconds = 60;
@@ -59,10 +59,12 @@ test.each([
 
 describe("WEBHOOK_RETRY_SCHEDULE", () => {
   it("is a comma-separated list of durations", () => {
-    expect(webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse("1s, 2m,3h")).toEqual([1_000, 120_000, 10_800_000]);
+    expect(webhooksServiceConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse("1s, 2m,3h")).toEqual([
+      1_000, 120_000, 10_800_000,
+    ]);
   });
 
   test.each(["", "5", "5s,", "5d", "-5s", "1.5s"])("rejects %j", (text) => {
-    expect(webhooksConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.safeParse(text).success).toBe(false);
+    expect(webhooksServiceConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.safeParse(text).success).toBe(false);
   });
 });

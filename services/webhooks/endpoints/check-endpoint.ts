@@ -65,7 +65,7 @@ const forbiddenAddressIssue: WebhookEndpointRejection = {
  * on the operator's allowlist. Also accepts a host if its lookup fails for a temporary reason or takes too long,
  * because each connection checks the addresses again.
  */
-export async function findWebhookEndpointIssue(
+export async function findWebhookEndpointUrlIssue(
   text: string,
   rules: WebhookEndpointRules,
 ): Promise<WebhookEndpointRejection | undefined> {

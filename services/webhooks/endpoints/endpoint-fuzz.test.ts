@@ -10,7 +10,7 @@ import {
 } from "../testing/connection-recorder.ts";
 import { isNonPublicIpAddress } from "../testing/non-public-ip-address.ts";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
-import { findWebhookEndpointIssue } from "./check-endpoint.ts";
+import { findWebhookEndpointUrlIssue } from "./check-endpoint.ts";
 
 const runs = 5_000;
 
@@ -138,7 +138,7 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
         return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
       };
       const earlierConnections = connectionRecorder.addresses.length;
-      const issue = await findWebhookEndpointIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
+      const issue = await findWebhookEndpointUrlIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
       if (issue) expect(issue.message.length).toBeGreaterThan(20);
       else acceptedCount += 1;
       // Also connects to rejected endpoints, which may have been registered before the rules or the DNS record changed.

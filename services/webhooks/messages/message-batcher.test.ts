@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { webhooksConfigSchema } from "../config.ts";
+import { webhooksServiceConfigSchema } from "../config.ts";
 import { claimDueWebhookDeliveries } from "../queries/claims.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
@@ -26,7 +26,7 @@ beforeAll(async () => {
     db: service.db,
     clock: () => new Date(),
     scheduler,
-    config: webhooksConfigSchema.parse(service.environment.variables),
+    config: webhooksServiceConfigSchema.parse(service.environment.variables),
   });
 });
 afterAll(() => service?.remove());

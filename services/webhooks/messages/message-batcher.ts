@@ -6,7 +6,7 @@ import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertWebhookMessagesAndDeliveries, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { findSubscribedWebhookIds, type LocationWebhookEventKey } from "../queries/webhooks.ts";
+import { findSubscribedWebhookIdsPerEvent, type LocationWebhookEventKey } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -52,10 +52,13 @@ export function createWebhookMessageBatcher({
   config,
   scheduler,
 }: MessageBatcherOptions): WebhookMessageBatcher {
-  const findBatched = batchCalls((matches: LocationWebhookEventKey[]) => findSubscribedWebhookIds(db.sql, matches), {
-    maxBatchSize: 50,
-    maxConcurrentBatches: 2,
-  });
+  const findBatched = batchCalls(
+    (matches: LocationWebhookEventKey[]) => findSubscribedWebhookIdsPerEvent(db.sql, matches),
+    {
+      maxBatchSize: 50,
+      maxConcurrentBatches: 2,
+    },
+  );
   const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
 
   /**

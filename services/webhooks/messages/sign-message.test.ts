@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { encodeSigningSecret, signWebhookMessage } from "./sign-message.ts";
+import { createWebhookSignatureHeaders, encodeSigningSecret } from "./sign-message.ts";
 
 const randomSecret = () => randomBytes(32).toString("hex");
 const signedAt = new Date();
@@ -11,7 +11,7 @@ const message = { id: "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94", event: "order.paid
 describe("a signed message", () => {
   it("is verified by the Standard Webhooks library, with the secret's bytes in base64", () => {
     const secret = randomSecret();
-    const headers = signWebhookMessage(message, { secrets: [secret], signedAt });
+    const headers = createWebhookSignatureHeaders(message, { secrets: [secret], signedAt });
     expect(new Webhook(encodeSigningSecret(secret)).verify(body, headers)).toEqual(JSON.parse(body));
     expect(() => new Webhook(encodeSigningSecret(randomSecret())).verify(body, headers)).toThrow();
     expect(() => new Webhook(encodeSigningSecret(secret)).verify(body.replace("690", "69"), headers)).toThrow();
@@ -19,14 +19,14 @@ describe("a signed message", () => {
 
   it("is verified by the x-popina headers, with the unencoded secret", () => {
     const secret = randomSecret();
-    const headers = signWebhookMessage(message, { secrets: [secret], signedAt });
+    const headers = createWebhookSignatureHeaders(message, { secrets: [secret], signedAt });
     expect(headers["x-popina-hmac-signature"]).toBe(createHmac("sha256", secret).update(body, "utf8").digest("hex"));
     expect(headers).toMatchObject({ "x-popina-webhook-id": message.id, "x-popina-webhook-event": "order.paid" });
   });
 
   it("is verified with either secret during a rotation, and by the x-popina headers with the previous secret", () => {
     const [previous, current] = [randomSecret(), randomSecret()];
-    const headers = signWebhookMessage(message, { secrets: [current, previous], signedAt });
+    const headers = createWebhookSignatureHeaders(message, { secrets: [current, previous], signedAt });
     for (const secret of [previous, current]) new Webhook(encodeSigningSecret(secret)).verify(body, headers);
     expect(headers["webhook-signature"]?.split(" ")).toHaveLength(2);
     expect(headers["x-popina-hmac-signature"]).toBe(createHmac("sha256", previous).update(body).digest("hex"));
@@ -34,7 +34,7 @@ describe("a signed message", () => {
 
   it("can be signed with a secret that is not ASCII", () => {
     const secret = "clé-secrète-".repeat(6);
-    const headers = signWebhookMessage(message, { secrets: [secret], signedAt });
+    const headers = createWebhookSignatureHeaders(message, { secrets: [secret], signedAt });
     expect(new Webhook(encodeSigningSecret(secret)).verify(body, headers)).toBeTruthy();
   });
 });

@@ -21,7 +21,7 @@ interface SigningOptions {
  * - The `x-popina-*` headers contain a single signature, because their receivers expect only one. The oldest active
  *   secret signs the message until the rotation ends.
  */
-export function signWebhookMessage(
+export function createWebhookSignatureHeaders(
   { id, event, body }: SignableMessage,
   { secrets, signedAt }: SigningOptions,
 ): Record<string, string> {

@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
-import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startTestWebhookReceiver, type TestWebhookReceiver } from "../testing/webhook-receiver.ts";
-import { signWebhookMessage } from "./sign-message.ts";
+import { createWebhookSignatureHeaders } from "./sign-message.ts";
 
-const snippetsFolder = join(findPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
+const snippetsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
 
 interface SignedMessage {
   headers: Record<string, string>;
@@ -88,7 +88,7 @@ const randomSecret = () => randomBytes(32).toString("hex");
 function createSignedMessage(secret: string, signedAt = new Date()): SignedMessage {
   const body = JSON.stringify({ meta: { event: "order.paid" }, data: { name: "Crème brûlée" } });
   const message = { id: "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94", event: "order.paid" as const, body: Buffer.from(body) };
-  return { headers: signWebhookMessage(message, { secrets: [secret], signedAt }), body, secret };
+  return { headers: createWebhookSignatureHeaders(message, { secrets: [secret], signedAt }), body, secret };
 }
 
 describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {

@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 import {
   removeRowsOfDeletedWebhooks,
   removeSelectedWebhookDeliveries,
@@ -12,7 +12,7 @@ const dayMs = 24 * 3_600_000;
  * Removes messages, deliveries, hourly statistics and finished recoveries that are older than the retention period.
  * Also removes expired secrets and the remaining rows of deleted webhooks.
  */
-export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksContext> = {
+export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksServiceContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,
   async run({ db: { sql }, clock, config }) {

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { getWebhookClaimLeaseMs } from "../config.ts";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 import { releaseExpiredWebhookDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
@@ -13,7 +13,7 @@ const overdueAfterMs = 2_000;
  * makes all instances poll the webhooks that have overdue deliveries. A delivery can be overdue because no instance was
  * notified when it became due, for example if the instance that should have retried it has stopped.
  */
-export const createWebhookDeliveryRequeueTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
+export const createWebhookDeliveryRequeueTask = (everySeconds: number): PeriodicTask<WebhooksServiceContext> => ({
   name: "requeue due deliveries",
   intervalSeconds: everySeconds,
   async run({ db: { sql }, log, clock, deliveryWorker, config }) {

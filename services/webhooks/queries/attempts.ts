@@ -1,5 +1,5 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
 import type { WebhookDeliveryClaim } from "./claims.ts";
 
@@ -11,7 +11,7 @@ export interface CompletedWebhookAttempt {
   startedAt: Date;
   endedAt: Date;
   milliseconds: number;
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /**

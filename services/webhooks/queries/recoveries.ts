@@ -4,9 +4,12 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
-export type WebhookDeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
+export type BulkWebhookDeliveryRecoveryRow = WithDateFields<
+  WebhookDeliveryRecovery,
+  "createdAt" | "since" | "finishedAt"
+>;
 
-export const webhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+export const bulkWebhookDeliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
@@ -22,11 +25,11 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  * unfinished recovery, so that repeated requests cannot delay the recoveries of other webhooks. If the webhook already
  * has an unfinished recovery, that recovery restarts from the earlier of its own time and the given time.
  */
-export async function upsertWebhookDeliveryRecoveryRow(
+export async function upsertBulkDeliveryRecoveryRow(
   tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
-): Promise<WebhookDeliveryRecoveryRow> {
-  const [row] = await tx<[WebhookDeliveryRecoveryRow]>`
+): Promise<BulkWebhookDeliveryRecoveryRow> {
+  const [row] = await tx<[BulkWebhookDeliveryRecoveryRow]>`
     with requested as (
       select min(since) as since from (
         select since from delivery_recoveries where webhook_id = ${webhookId} and finished_at is null
@@ -42,7 +45,7 @@ export async function upsertWebhookDeliveryRecoveryRow(
     on conflict (webhook_id) where finished_at is null do update set
       since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, cursor_created_at = null, cursor_id = null
-    returning ${webhookDeliveryRecoveryColumns(tx)}`;
+    returning ${bulkWebhookDeliveryRecoveryColumns(tx)}`;
   return row;
 }
 
@@ -66,7 +69,7 @@ interface UnfinishedRecovery {
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */
-export async function recoverNextDeliveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+export async function requeueNextWebhookRecoveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
     select id, webhook_id, since, created_at, cursor_created_at, cursor_id
     from delivery_recoveries where finished_at is null

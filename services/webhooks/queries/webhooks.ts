@@ -20,7 +20,7 @@ export interface LocationWebhookEventKey {
 }
 
 /** Returns the ids of the webhooks that subscribe to each event, in the sequence of `matches`. */
-export async function findSubscribedWebhookIds(
+export async function findSubscribedWebhookIdsPerEvent(
   sql: SqlClient,
   matches: LocationWebhookEventKey[],
 ): Promise<string[][]> {

@@ -11,9 +11,9 @@ import {
   webhookDeliveryStates,
 } from "@pragma/contracts/webhook-delivery";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
-import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
@@ -85,7 +85,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
-    return createNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
+    return queryNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
       columns: webhookDeliveryColumns(sql),
       table: sql`deliveries d`,
       where,
@@ -127,7 +127,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     // The payload is inserted as text, so that it is byte for byte the same as the sent body.
     const responseText = joinJsonObjectTexts(
       JSON.stringify({ ...delivery, attempts }),
-      wrapInJsonObject("payload", body),
+      wrapJsonTextInObject("payload", body),
     );
     return createJsonResponseWithContentEtag(responseText, { ifNoneMatch: header("if-none-match") });
   },

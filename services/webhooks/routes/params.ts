@@ -1,8 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
 
@@ -27,7 +27,7 @@ export const locationIdQueryShape = {
  */
 export const getPathIdWithReadableLocation = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
-  locationId: getReadableLocationId(principal),
+  locationId: getReadRestrictionLocationId(principal),
 });
 
 /**
@@ -36,7 +36,7 @@ export const getPathIdWithReadableLocation = ({ id }: { id: string }, principal:
  * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
  */
 export async function requireReadableWebhook(
-  { db: { sql } }: Pick<WebhooksContext, "db">,
+  { db: { sql } }: Pick<WebhooksServiceContext, "db">,
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {

@@ -8,11 +8,11 @@ import {
   WebhookRecipientWithSecret,
 } from "@pragma/contracts/webhook-recipient";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
+import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import {
   findRecipientIncludingGeneratedSecret,
   incrementWebhookRevisionsOfRecipient,
@@ -54,7 +54,7 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
 
 /** Creates a recipient, or updates the recipient with this id. Generates a secret if a new recipient has none. */
 async function upsertRecipient(
-  { db, encryption, clock, config }: WebhooksContext,
+  { db, encryption, clock, config }: WebhooksServiceContext,
   { locationId, input }: { locationId: string; input: UpsertWebhookRecipientRequest },
 ) {
   const { name, hmacSecret, apiKey } = input;
@@ -103,7 +103,7 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const columns = webhookRecipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return createNewestRowsPageResponse<WebhookRecipientRow>({ query, url, origin }, sql, {
+    return queryNewestRowsPageResponse<WebhookRecipientRow>({ query, url, origin }, sql, {
       columns,
       table: sql`recipients r`,
       where,

@@ -6,9 +6,9 @@ import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
 import {
-  upsertWebhookDeliveryRecoveryRow,
-  type WebhookDeliveryRecoveryRow,
-  webhookDeliveryRecoveryColumns,
+  type BulkWebhookDeliveryRecoveryRow,
+  bulkWebhookDeliveryRecoveryColumns,
+  upsertBulkDeliveryRecoveryRow,
 } from "../queries/recoveries.ts";
 import { requireReadableWebhook, webhookPathParams } from "./params.ts";
 
@@ -27,7 +27,7 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
     const { db, clock, deliveryWorker } = services;
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
-      return upsertWebhookDeliveryRecoveryRow(tx, { webhookId, since: body.since, now: clock() });
+      return upsertBulkDeliveryRecoveryRow(tx, { webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
   },
@@ -50,8 +50,8 @@ export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { sql } = services.db;
-    const [recovery] = await sql<WebhookDeliveryRecoveryRow[]>`
-      select ${webhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
+    const [recovery] = await sql<BulkWebhookDeliveryRecoveryRow[]>`
+      select ${bulkWebhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
       where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return createJsonResponseWithContentEtag(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { Webhook, WebhookDetails } from "@pragma/contracts/webhook";
+import { Webhook, WebhookWithDeliveryStatistics } from "@pragma/contracts/webhook";
 import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const getDetails = ({ webhook, principal }: TestWebhookWithSecret) =>
-  service.getJson(`${path}${webhook.id}`, WebhookDetails, principal);
+  service.getJson(`${path}${webhook.id}`, WebhookWithDeliveryStatistics, principal);
 
 describe("a new webhook", () => {
   it("is active, and subscribes to its events once each", async () => {

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { UpsertWebhookRequest, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
+import { UpsertWebhookRequest, Webhook, WebhookWithDeliveryStatistics } from "@pragma/contracts/webhook";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { createNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
-import { findWebhookEndpointIssue } from "../endpoints/check-endpoint.ts";
+import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
+import { findWebhookEndpointUrlIssue } from "../endpoints/check-endpoint.ts";
 import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
 import { removeRowsOfDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
@@ -25,12 +25,12 @@ import {
 const upsertWebhookJson = createValidatingJsonBodyParser(UpsertWebhookRequest);
 
 /** Parses the request body of a webhook, and checks that the webhook's endpoint is allowed. */
-const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksContext> = {
+const upsertWebhookBody: RequestBodyParser<UpsertWebhookRequest, WebhooksServiceContext> = {
   ...upsertWebhookJson,
   async parse(bytes, services, sender) {
     const parsed = await upsertWebhookJson.parse(bytes, services, sender);
     if ("issues" in parsed) return parsed;
-    const issue = await findWebhookEndpointIssue(parsed.value.endpointUrl, services.endpointRules);
+    const issue = await findWebhookEndpointUrlIssue(parsed.value.endpointUrl, services.endpointRules);
     return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : parsed;
   },
 };
@@ -57,7 +57,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
 
 /** Creates a webhook, or updates the webhook with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
-  { db, clock, config }: WebhooksContext,
+  { db, clock, config }: WebhooksServiceContext,
   { locationId, input }: { locationId: string; input: UpsertWebhookRequest },
 ) {
   const { recipientId, endpointUrl, events } = input;
@@ -112,7 +112,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
     const { sql } = db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return createNewestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
+    return queryNewestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
       columns: webhookColumns(sql),
       table: sql`webhooks`,
       where,
@@ -131,7 +131,7 @@ export const getWebhookRoute = defineWebhooksRoute({
   description: "Returns a webhook with statistics about its deliveries.",
   request: { params: webhookPathParams },
   responses: {
-    200: { description: "The webhook, with statistics about its deliveries", schema: WebhookDetails },
+    200: { description: "The webhook, with statistics about its deliveries", schema: WebhookWithDeliveryStatistics },
     304: { description: "The client's cached response is current" },
   },
   errors: ["webhook_not_found"],

@@ -1,9 +1,9 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 
 /** Notifies a recipient's other endpoints that an endpoint is failing or disabled, whether or not they subscribe. */
 export const endpointFailureEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
-  defineEventSubscription<WebhooksContext, typeof event>(
+  defineEventSubscription<WebhooksServiceContext, typeof event>(
     event,
     async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
       // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.

@@ -1,7 +1,7 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import { toWebhookOrder, type WebhookMessageData } from "@pragma/contracts/webhook-message";
 import { defineEventSubscription, type EventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
 
@@ -10,8 +10,8 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
   event: Event,
   toMessageContent: (data: BusEventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
   { concurrency }: { concurrency: number },
-): EventSubscription<WebhooksContext> {
-  return defineEventSubscription<WebhooksContext, Event>(
+): EventSubscription<WebhooksServiceContext> {
+  return defineEventSubscription<WebhooksServiceContext, Event>(
     event,
     async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });

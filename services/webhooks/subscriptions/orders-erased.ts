@@ -1,7 +1,7 @@
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import type { WebhooksContext } from "../context.ts";
+import type { WebhooksServiceContext } from "../context.ts";
 
 const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
 
@@ -9,7 +9,7 @@ const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse
  * Erases the personal data of orders from sent and pending messages and from dead letters. Also deletes the stored
  * responses of endpoints to these messages, because the responses may repeat the data.
  */
-export const redactWebhookOrdersSubscription = defineEventSubscription<WebhooksContext, "orders.erased">(
+export const webhookOrderRedactionSubscription = defineEventSubscription<WebhooksServiceContext, "orders.erased">(
   "orders.erased",
   async ({ data, services, once }) => {
     const { locationId, orderIds } = data;

@@ -1,9 +1,9 @@
-import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName } from "./sample.ts";
+import { buildCodeSampleRequestBody, type CodeSampleInput, codeSampleResponseFileName } from "./sample.ts";
 
 /** Returns the request as a curl command. */
 export function generateCurlSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = codeSampleBodyOf(request);
+  const body = buildCodeSampleRequestBody(request);
   const isDefaultMethod = method === (body === undefined ? "GET" : "POST");
   const options = [
     responseKind === "stream" ? "-N" : undefined,

@@ -1,9 +1,14 @@
-import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
+import {
+  buildCodeSampleRequestBody,
+  type CodeSampleInput,
+  codeSampleResponseFileName,
+  indentAllButFirstLine,
+} from "./sample.ts";
 
 /** Returns the request as PHP code without dependencies. */
 export function generatePhpSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = codeSampleBodyOf(request);
+  const body = buildCodeSampleRequestBody(request);
   const options = [
     `'method' => ${quote(method)},`,
     ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indentAllButFirstLine(renderHeaders(headers), 4)},`]),
@@ -38,7 +43,7 @@ const readResponse = {
   empty: [],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof buildCodeSampleRequestBody>>): string {
   if ("file" in body) return `file_get_contents(${quote(body.file)})`;
   return "text" in body ? quote(body.text) : `json_encode(${phpLiteral(body.value)})`;
 }

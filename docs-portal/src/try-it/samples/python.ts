@@ -1,9 +1,14 @@
-import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
+import {
+  buildCodeSampleRequestBody,
+  type CodeSampleInput,
+  codeSampleResponseFileName,
+  indentAllButFirstLine,
+} from "./sample.ts";
 
 /** Returns the request as Python code without dependencies. */
 export function generatePythonSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = codeSampleBodyOf(request);
+  const body = buildCodeSampleRequestBody(request);
   const options = [
     ...(method === "GET" ? [] : [`method=${JSON.stringify(method)},`]),
     ...(Object.keys(headers).length === 0 ? [] : [`headers=${indentAllButFirstLine(pythonLiteral(headers), 4)},`]),
@@ -34,7 +39,7 @@ const readResponse = {
   ],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof buildCodeSampleRequestBody>>): string {
   if ("file" in body) return `open(${JSON.stringify(body.file)}, "rb").read()`;
   return "text" in body ? `${JSON.stringify(body.text)}.encode()` : `json.dumps(${pythonLiteral(body.value)}).encode()`;
 }

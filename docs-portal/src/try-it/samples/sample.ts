@@ -16,7 +16,7 @@ export const codeSampleResponseFileName = "response.txt";
 /** Maximum length of a body in the code of a sample, in characters. A sample reads a longer body from a file. */
 const maxInlineCharacters = 1_500;
 
-export function codeSampleBodyOf({ body }: TryItRequest): CodeSampleRequestBody | undefined {
+export function buildCodeSampleRequestBody({ body }: TryItRequest): CodeSampleRequestBody | undefined {
   if (body === undefined) return undefined;
   if (body.length > maxInlineCharacters) return { file: "body.json" };
   try {

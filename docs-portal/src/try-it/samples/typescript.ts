@@ -1,4 +1,9 @@
-import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, indentAllButFirstLine } from "./sample.ts";
+import {
+  buildCodeSampleRequestBody,
+  type CodeSampleInput,
+  codeSampleResponseFileName,
+  indentAllButFirstLine,
+} from "./sample.ts";
 
 /**
  * Returns the request as TypeScript code without dependencies. The code runs in browsers and Node.js, or only in
@@ -6,7 +11,7 @@ import { type CodeSampleInput, codeSampleBodyOf, codeSampleResponseFileName, ind
  */
 export function generateTypescriptSample({ request, responseKind }: CodeSampleInput): string {
   const { method, url, headers } = request;
-  const body = codeSampleBodyOf(request);
+  const body = buildCodeSampleRequestBody(request);
   const init = [
     ...(method === "GET" ? [] : [`method: ${JSON.stringify(method)},`]),
     ...(Object.keys(headers).length === 0 ? [] : [`headers: ${indentAllButFirstLine(renderHeaders(headers), 2)},`]),
@@ -36,7 +41,7 @@ const readResponse = {
   ],
 };
 
-function renderBody(body: NonNullable<ReturnType<typeof codeSampleBodyOf>>): string {
+function renderBody(body: NonNullable<ReturnType<typeof buildCodeSampleRequestBody>>): string {
   if ("file" in body) return `await readFile(${JSON.stringify(body.file)})`;
   return "text" in body ? JSON.stringify(body.text) : `JSON.stringify(${JSON.stringify(body.value, null, 2)})`;
 }

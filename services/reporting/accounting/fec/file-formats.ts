@@ -28,7 +28,7 @@ export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat>
  * Encodes a text in the character set of a file. If the set lacks a character, a similar character replaces it, such as
  * the letter without its accent. If there is no similar character, a question mark replaces it.
  */
-export function encodeFecText(text: string, charset: Charset): Buffer {
+export function encodeFecTextInCharset(text: string, charset: Charset): Buffer {
   const replacements = new Map<string, string>();
   const encodable = text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
     const replacement = replacements.get(letter) ?? closestInCharset(charset, letter);

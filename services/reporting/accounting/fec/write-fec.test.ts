@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeFecText, fecFileFormatsByProvider } from "./file-formats.ts";
+import { encodeFecTextInCharset, fecFileFormatsByProvider } from "./file-formats.ts";
 import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
 
 const line = {
@@ -56,7 +56,7 @@ it("writes 18 column names in the first line", () => {
   expect(encodeFecHeader(fecFileFormatsByProvider.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
-describe("encodeFecText", () => {
+describe("encodeFecTextInCharset", () => {
   it.each([
     ["Œuf à 5 €", "ISO-8859-15", "\xbcuf \xe0 5 \xa4"],
     ["Œuf à 5 €", "US-ASCII", "OEuf a 5 EUR"],
@@ -64,7 +64,7 @@ describe("encodeFecText", () => {
     ["e\u0301", "ISO-8859-15", "\xe9"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
   ] as const)("encodes %s in %s", (text, charset, expected) => {
-    expect(encodeFecText(text, charset).toString("latin1")).toBe(expected);
+    expect(encodeFecTextInCharset(text, charset).toString("latin1")).toBe(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import type { AccountingJournalEntry } from "../journal.ts";
-import { encodeFecText, type FecFileFormat } from "./file-formats.ts";
+import { encodeFecTextInCharset, type FecFileFormat } from "./file-formats.ts";
 
 /**
  * The columns of a FEC (fichier des écritures comptables), from left to right, for a company taxed on industrial and
@@ -80,7 +80,7 @@ const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as 
 
 /** Returns the encoded first line of a file, which contains the column names. */
 export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
-  return encodeFecText(`${fecColumns.join(separator)}\r\n`, charset);
+  return encodeFecTextInCharset(`${fecColumns.join(separator)}\r\n`, charset);
 }
 
 /** Returns the rows as encoded lines. Each line ends with CR and LF. */
@@ -97,7 +97,7 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
     for (const column of textColumns) cleanRow[column] = cleanText(row[column]);
     return fecColumns.map((column) => cleanRow[column]).join(separator);
   });
-  return encodeFecText([...lines, ""].join("\r\n"), charset);
+  return encodeFecTextInCharset([...lines, ""].join("\r\n"), charset);
 }
 
 /**

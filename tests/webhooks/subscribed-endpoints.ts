@@ -15,8 +15,8 @@ interface ReceivedMessage {
 }
 
 /** An endpoint with its webhook and all `order.paid` messages that the endpoint has received. */
-export interface TestWebhookSubscriber {
-  kind: TestWebhookEndpointBehavior;
+export interface SubscribedTestWebhookEndpoint {
+  behavior: TestWebhookEndpointBehavior;
   webhookId: string;
   receivedMessages: ReceivedMessage[];
   /** Makes a flapping endpoint available permanently. */
@@ -31,14 +31,14 @@ interface EndpointTimings {
 }
 
 /** Starts the given number of endpoints of each kind, and subscribes them to the paid orders of the location. */
-export async function startTestWebhookSubscribers(
+export async function startSubscribedTestWebhookEndpoints(
   testLocation: TestLocation,
   counts: Record<TestWebhookEndpointBehavior, number>,
   timings: EndpointTimings,
-): Promise<{ subscribers: TestWebhookSubscriber[]; close(): void }> {
+): Promise<{ subscribers: SubscribedTestWebhookEndpoint[]; close(): void }> {
   const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Subscribers" } });
   const servers: Server[] = [];
-  const subscribers: TestWebhookSubscriber[] = [];
+  const subscribers: SubscribedTestWebhookEndpoint[] = [];
   const kinds = Object.entries(counts).flatMap(([kind, count]) =>
     new Array<TestWebhookEndpointBehavior>(count).fill(kind as TestWebhookEndpointBehavior),
   );
@@ -57,7 +57,7 @@ export async function startTestWebhookSubscribers(
       body: { recipientId: recipient.id, endpointUrl: `http://127.0.0.1:${port}/${kind}`, events: ["order.paid"] },
     });
     subscribers.push({
-      kind,
+      behavior: kind,
       webhookId: webhook.id,
       receivedMessages,
       recover() {

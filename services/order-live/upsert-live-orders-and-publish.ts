@@ -2,11 +2,11 @@ import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts
 import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { joinJsonObjectTexts, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { OrderLiveContext } from "./context.ts";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { OrderLiveServiceContext } from "./context.ts";
 import {
   determineOrderEventType,
   getFilterFieldsOfListedOrder,
@@ -18,20 +18,20 @@ import {
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
 import {
   findFinalReportTillIds,
-  findOrderStatesIncludingDeparted,
+  findOrderStatesIncludingNoLongerLive,
   type LiveOrderUpsertRow,
   upsertLiveOrderRows,
 } from "./queries/orders.ts";
 import {
   appendLiveOrderChangeLogEntries,
-  ensureAndLockLiveOrderStream,
   type LiveOrderChangeLogEntry,
+  lockLiveOrderStreamReturningPosition,
 } from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
   locationId: string;
   orders: ValidatedLiveOrderUpsert[];
-  context: RequestContext;
+  context: ObservabilityContext;
 }
 
 /** The effects of one applied order. */
@@ -51,8 +51,8 @@ interface OrderChange {
  * @returns the response bodies of the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.
  */
-export async function applyLiveOrderUpserts(
-  { db, broadcaster, orderBytesQuota }: Pick<OrderLiveContext, "db" | "broadcaster" | "orderBytesQuota">,
+export async function upsertLiveOrdersAndPublish(
+  { db, broadcaster, orderBytesQuota }: Pick<OrderLiveServiceContext, "db" | "broadcaster" | "orderBytesQuota">,
   { locationId, orders, context }: UpsertOrdersOptions,
 ): Promise<string[]> {
   const { traceparent } = context;
@@ -61,8 +61,8 @@ export async function applyLiveOrderUpserts(
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
-      ensureAndLockLiveOrderStream(tx, locationId),
-      findOrderStatesIncludingDeparted(tx, { locationId, ids }),
+      lockLiveOrderStreamReturningPosition(tx, locationId),
+      findOrderStatesIncludingNoLongerLive(tx, { locationId, ids }),
       findFinalReportTillIds(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
@@ -162,7 +162,7 @@ async function publishOrderEvent(
   const order = joinJsonObjectTexts(incoming.eventContent, JSON.stringify({ locationId }));
   const data = joinJsonObjectTexts(
     JSON.stringify({ locationId, sequence: stored.sequence }),
-    wrapInJsonObject("order", order),
+    wrapJsonTextInObject("order", order),
   );
   await writeEventJsonToOutbox(tx, event, { subject: stored.id, locationId, data, traceparent });
 }

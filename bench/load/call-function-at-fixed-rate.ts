@@ -6,7 +6,7 @@ interface SendRate {
 }
 
 /** Calls `send` at a fixed rate, without awaiting responses. Resolves if all calls resolve, rejects if any rejects. */
-export async function sendRequestsAtFixedRate(
+export async function callFunctionAtFixedRate(
   send: () => Promise<void>,
   { perSecond, seconds }: SendRate,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 /** Returns a text and its setter, as `useState` does. The text is stored until the reader closes the browser tab. */
-export function useTabStorage(name: string, initial: string): [string, (text: string) => void] {
+export function useSessionStorageState(name: string, initial: string): [string, (text: string) => void] {
   const [text, setText] = useState(() => readStorage(name) ?? initial);
   return [
     text,

@@ -3,7 +3,7 @@ import { formatEuroAmount } from "../money/format-amount.ts";
 import styles from "./report.module.css";
 
 /** Renders the sales of a day as a chart with one column per hour. Amounts are in minor units. */
-export function HourlySalesChart({ hours }: { hours: { hour: number; amount: number }[] }): ReactNode {
+export function HomePageHourlySalesChart({ hours }: { hours: { hour: number; amount: number }[] }): ReactNode {
   const maxAmount = Math.max(...hours.map(({ amount }) => amount));
   return (
     <ol className={styles.hours}>
