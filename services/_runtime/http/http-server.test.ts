@@ -17,14 +17,23 @@ describe("an HTTP server", () => {
 
   it("finishes a running request when it stops, without waiting for its connection to time out", async () => {
     const agent = new Agent({ keepAlive: true });
-    const running = await startHttpServer(() => sleep(300).then(() => new Response("done")), { port: 0 });
+    let onStarted = () => {};
+    const started = new Promise<void>((resolve) => {
+      onStarted = resolve;
+    });
+    const handle = async () => {
+      onStarted();
+      await sleep(300);
+      return new Response("done");
+    };
+    const running = await startHttpServer(handle, { port: 0 });
     const body = new Promise<string>((resolve, reject) => {
       get({ port: running.port, agent }, (response) => {
         let text = "";
         response.on("data", (chunk) => (text += chunk)).on("end", () => resolve(text));
       }).on("error", reject);
     });
-    await sleep(100);
+    await started;
     const startedAt = Date.now();
     await running.stop();
     expect(await body).toBe("done");
