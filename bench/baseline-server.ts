@@ -8,7 +8,7 @@ import type { BenchEnvironment } from "./bench-environment.ts";
 import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";
 import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
 import { printBenchServerError } from "./report-error.ts";
-import { getCompiledModulePath } from "./run-bench-program.ts";
+import { getCompiledBenchModulePath } from "./run-bench-program.ts";
 
 /** A server that a benchmark runs in its own process: a baseline for the product, or a helper such as a receiver. */
 export interface BenchServerProcess {
@@ -137,7 +137,7 @@ async function startBaselineProgram(
     port,
     log: printBenchServerError,
     command: process.execPath,
-    args: [getCompiledModulePath(`measured/${program}`)],
+    args: [getCompiledBenchModulePath(`measured/${program}`)],
     env: { PATH: process.env.PATH, PORT: String(port), ...env },
     async isReady() {
       try {

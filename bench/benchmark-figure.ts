@@ -4,7 +4,7 @@ import { computeMedianMinMax, type MedianMinMax } from "./measurement-spread.ts"
 export type BenchmarkRatioGoal = { max: number } | { min: number };
 
 /** One line of the results table: the product, the baseline and their ratio. */
-export interface BenchmarkComparison {
+export interface ProductToBaselineComparison {
   label: string;
   /** The unit of the product's and the baseline's values, such as "ms" or "requests/s". */
   unit: string;
@@ -16,7 +16,7 @@ export interface BenchmarkComparison {
 }
 
 /** Returns whether the median ratio meets the goal; undefined if there is no goal. */
-export function isBenchmarkRatioGoalMet({ goal, ratio }: BenchmarkComparison): boolean | undefined {
+export function isBenchmarkRatioGoalMet({ goal, ratio }: ProductToBaselineComparison): boolean | undefined {
   if (!goal) return undefined;
   return "max" in goal ? ratio.median <= goal.max : ratio.median >= goal.min;
 }
@@ -31,7 +31,7 @@ export interface BenchmarkMeasurementPair {
 export function computeBenchmarkComparison(
   pairs: BenchmarkMeasurementPair[],
   { label, unit, goal }: { label: string; unit: string; goal?: BenchmarkRatioGoal },
-): BenchmarkComparison {
+): ProductToBaselineComparison {
   return {
     label,
     unit,

@@ -1,5 +1,5 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
-import type { BenchmarkComparison } from "./benchmark-figure.ts";
+import type { ProductToBaselineComparison } from "./benchmark-figure.ts";
 
 /** One comparison of the product with a baseline. */
 export interface BenchmarkDefinition {
@@ -13,7 +13,7 @@ export interface BenchmarkDefinition {
 }
 
 export interface BenchmarkFiguresAndNotes {
-  figures: BenchmarkComparison[];
+  figures: ProductToBaselineComparison[];
   /** Notes that are printed below the results table, one line each. */
   notes: string[];
 }

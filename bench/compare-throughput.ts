@@ -1,9 +1,9 @@
 import type { BenchEnvironment } from "./bench-environment.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   type BenchmarkRatioGoal,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "./benchmark-figure.ts";
 import type { ComparedServer } from "./same-responses.ts";
 
@@ -31,7 +31,7 @@ interface ThroughputComparison {
 export async function measureAndCompareServerThroughput(
   environment: BenchEnvironment,
   comparison: ThroughputComparison,
-): Promise<BenchmarkComparison[]> {
+): Promise<ProductToBaselineComparison[]> {
   const { label, path, goal, ours, comparedServer, plainQuery, reportProgress } = comparison;
   const seconds = environment.isQuick ? 1 : 3;
   const repetitions = environment.isQuick ? 3 : 7;

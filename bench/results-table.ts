@@ -1,5 +1,9 @@
 import type { BenchmarkResult } from "./benchmark.ts";
-import { type BenchmarkComparison, type BenchmarkRatioGoal, isBenchmarkRatioGoalMet } from "./benchmark-figure.ts";
+import {
+  type BenchmarkRatioGoal,
+  isBenchmarkRatioGoalMet,
+  type ProductToBaselineComparison,
+} from "./benchmark-figure.ts";
 import type { MedianMinMax } from "./measurement-spread.ts";
 
 const tableHeaders = ["", "figure", "product", "baseline", "ratio", "min to max", "goal", ""] as const;
@@ -20,7 +24,7 @@ export function formatBenchmarkResultsTable(results: BenchmarkResult[]): string 
   return [row(tableHeaders), rule, ...lines.map(row), "", ...results.flatMap(formatResultNotes)].join("\n");
 }
 
-function formatFigureRow(id: string, figure: BenchmarkComparison): string[] {
+function formatFigureRow(id: string, figure: ProductToBaselineComparison): string[] {
   const { label, unit, ours, baseline, ratio, goal } = figure;
   const goalStatus = { true: "met", false: "not met", undefined: "" }[String(isBenchmarkRatioGoalMet(figure))] ?? "";
   const measured = ({ median }: MedianMinMax) => `${formatThreeDigits(median)} ${unit}`;

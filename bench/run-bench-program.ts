@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 const execFileAsync = promisify(execFile);
 
 /** Returns the path of the compiled form of a module. Benchmarks run compiled programs, without a TypeScript loader. */
-export function getCompiledModulePath(module: string): string {
+export function getCompiledBenchModulePath(module: string): string {
   return join(import.meta.dirname, "dist", `${module}.js`);
 }
 
@@ -17,7 +17,7 @@ export async function runBenchSubprocessForJson<Printed>(
 ): Promise<Printed> {
   const { stdout } = await execFileAsync(
     process.execPath,
-    [getCompiledModulePath(`measured/${name}`), ...args.map(String)],
+    [getCompiledBenchModulePath(`measured/${name}`), ...args.map(String)],
     {
       env: { PATH: process.env.PATH, ...env },
     },

@@ -13,7 +13,7 @@ export interface InternalRequestSigningOptions {
 }
 
 /** Returns the options to sign requests to reporting as the gateway does for an API key of this location. */
-export function createBenchRequestSigningOptions(
+export function createBenchReportingSigningOptions(
   { internalKeys }: Pick<BenchPragmaDeployment, "internalKeys">,
   locationId: string,
 ): InternalRequestSigningOptions {

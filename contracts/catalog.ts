@@ -88,7 +88,7 @@ export const CatalogTax = z
   })
   .meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
 
-export const CatalogModifier = z
+export const CatalogModifierGroup = z
   .object({
     id: catalogIdField("ID of the modifier. Orders contain this ID as `modifierGroupId`."),
     name: nameField("Name of the modifier"),
@@ -122,7 +122,7 @@ export const catalogListItemSchemasAndLimits = {
   products: { itemSchema: ProductInput, itemName: "product", max: 20_000 },
   payments: { itemSchema: CatalogPaymentMethod, itemName: "payment method", max: 1_000 },
   taxes: { itemSchema: CatalogTax, itemName: "tax", max: 1_000 },
-  modifiers: { itemSchema: CatalogModifier, itemName: "modifier", max: 5_000 },
+  modifiers: { itemSchema: CatalogModifierGroup, itemName: "modifier", max: 5_000 },
   categories: { itemSchema: CatalogCategory, itemName: "category", max: 5_000 },
 } as const;
 

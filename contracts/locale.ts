@@ -106,6 +106,6 @@ const locales: string[] = Object.entries(regionsByLanguage).flatMap(([language, 
   regions.split(" ").map((region) => `${language}_${region}`),
 );
 
-export const Locale = z
+export const LocaleCode = z
   .enum(locales, { error: "Must be a locale such as fr_FR or en_GB" })
   .meta({ id: "Locale", description: "Locale code, which consists of a language and a region", example: "fr_FR" });

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defaultTimeZone, RequestDateTime, TimeZone } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
-import { Locale } from "./locale.ts";
+import { LocaleCode } from "./locale.ts";
 
 /** The active ISO 4217 codes: currencies, funds, precious metals, XTS for tests, and XXX for no currency. */
 const currencies = (
@@ -101,7 +101,7 @@ const locationName = boundedString(255, { min: 1 }).meta({
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
   // This field has its own description. Otherwise, its default would apply to every Locale in the OpenAPI document.
-  currencyLocale: Locale.default("fr_FR").meta({ description: "Language and region for the format of amounts" }),
+  currencyLocale: LocaleCode.default("fr_FR").meta({ description: "Language and region for the format of amounts" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
   cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps (courses) of a preparation ticket", true),

@@ -10,7 +10,7 @@ import {
   reportQuantityField,
   vatBasisPointsField,
 } from "./fields.ts";
-import { Locale } from "./locale.ts";
+import { LocaleCode } from "./locale.ts";
 
 const recordedPayment = z.object({
   quantity: reportQuantityField("Number of payment rows"),
@@ -216,7 +216,7 @@ export const ReportV2 = z
     companyName: nonNullableTextField("Name of the company in the header of tickets"),
     phoneNumber: nonNullableTextField("Phone number of the establishment"),
     website: nonNullableTextField("Website of the establishment"),
-    locale: Locale,
+    locale: LocaleCode,
     address1: nonNullableTextField("First line of the establishment's address"),
     address2: nullableTextField("Second line of the establishment's address; null if there is none"),
     logoUrl: nullableTextField("URL of the establishment's logo; null if there is none"),

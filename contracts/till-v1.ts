@@ -13,7 +13,7 @@ import {
   optionalTextField,
   rowIdField,
 } from "./fields.ts";
-import { Locale } from "./locale.ts";
+import { LocaleCode } from "./locale.ts";
 import { posApplicationNameInputSchema } from "./pos-application.ts";
 import { TicketV1 } from "./ticket-v1.ts";
 
@@ -107,7 +107,7 @@ const tillJsonV1 = z
       .int()
       .min(1)
       .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
-    locale: Locale.default("fr_FR"),
+    locale: LocaleCode.default("fr_FR"),
     number_guests: optionalCountField("Number of guests, as counted by the point of sale"),
     person_name: optionalTextField("Name of the clerk who closed the till"),
     person_id: optionalTextField("ID of the clerk who closed the till"),

@@ -4,7 +4,7 @@ import { financialMovementTypes, paymentModes } from "./enumerations.ts";
 import { establishmentShape } from "./establishment.ts";
 import {
   clerkShiftExample,
-  declaredPaymentExample,
+  declaredPaymentTotalExample,
   financialMovementExample,
   tillV2Example,
 } from "./examples/till-v2.ts";
@@ -20,7 +20,7 @@ import {
   optionalTextField,
   rowIdField,
 } from "./fields.ts";
-import { Locale } from "./locale.ts";
+import { LocaleCode } from "./locale.ts";
 import { PosOrderData } from "./order-data.ts";
 
 /** Cash that was added to or removed from the drawer other than by a sale. */
@@ -65,7 +65,7 @@ const DeclaredPayment = z
   .meta({
     id: "DeclaredPayment",
     description: "Total that the point of sale declares for one payment method over the shift",
-    example: declaredPaymentExample,
+    example: declaredPaymentTotalExample,
   });
 
 export const TillClerkShift = z
@@ -109,7 +109,7 @@ export const TillV2 = z
       .int()
       .min(1)
       .meta({ description: "Sequential number of the report, assigned by the point of sale", example: 24 }),
-    locale: Locale.default("fr_FR"),
+    locale: LocaleCode.default("fr_FR"),
     clerkName: optionalTextField("Name of the clerk who closed the till"),
     clerkId: optionalTextField("ID of the clerk who closed the till"),
     initialCashBalance: nullWhenAbsent(z.int().min(0)).meta({

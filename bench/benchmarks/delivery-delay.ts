@@ -8,9 +8,9 @@ import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
 import {
@@ -32,7 +32,7 @@ export const webhookDeliveryDelayBenchmark: BenchmarkDefinition = {
     const endpoint = `${receiver.url}/healthy`;
     const baselineServer = await startWebhookSenderBaselineServer(environment, endpoint);
     try {
-      const figures: BenchmarkComparison[] = [];
+      const figures: ProductToBaselineComparison[] = [];
       for (const shape of ["split", "all in one"] as const) {
         const { product } = await environment.getSharedPragma(shape);
         const benchLocation = await createBenchLocation(product);
@@ -72,7 +72,7 @@ interface DeliveryDelayComparison {
 async function compareDeliveryDelay(
   environment: BenchEnvironment,
   { label, product, benchLocation, baselineServer, receiver, reportProgress }: DeliveryDelayComparison,
-): Promise<BenchmarkComparison[]> {
+): Promise<ProductToBaselineComparison[]> {
   const seconds = environment.isQuick ? 3 : 10;
   const repetitions = environment.isQuick ? 2 : 5;
   const measure = async (origin: string, path: string) => {

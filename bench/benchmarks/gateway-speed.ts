@@ -11,7 +11,7 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import { type BenchmarkDefinition, type BenchmarkFiguresAndNotes, BenchmarkSkippedError } from "../benchmark.ts";
-import type { BenchmarkComparison } from "../benchmark-figure.ts";
+import type { ProductToBaselineComparison } from "../benchmark-figure.ts";
 import { compareGatewayCpuWithProxies } from "../compare-gateway-cpu.ts";
 import { measureAndCompareServerThroughput } from "../compare-throughput.ts";
 import { startBenchNginxProxy } from "../nginx.ts";
@@ -125,7 +125,7 @@ async function measureSplit(
     );
     if (nginx) running.push(nginx);
 
-    const figures: BenchmarkComparison[] = [];
+    const figures: ProductToBaselineComparison[] = [];
     const notes: string[] = [
       nginx ? "The ratio to nginx has no goal: it is for orientation." : "nginx is not installed on this machine.",
     ];

@@ -2,9 +2,9 @@ import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchPragmaProcess } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import {
   getBenchOrderHistoryDate,
@@ -13,7 +13,7 @@ import {
   vacuumBenchOrderHistory,
 } from "../order-history.ts";
 import {
-  createBenchRequestSigningOptions,
+  createBenchReportingSigningOptions,
   createInternalGetRequestSigner,
   type InternalRequestSigningOptions,
 } from "../sign-requests.ts";
@@ -47,7 +47,7 @@ export const paginationDepthBenchmark: BenchmarkDefinition = {
       const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        signingOptions: createBenchRequestSigningOptions(
+        signingOptions: createBenchReportingSigningOptions(
           product,
           await seedBenchOrderHistory(historyDatabase, location, (detail) =>
             reportProgress(`writing ${name}: ${detail}`),
@@ -73,7 +73,7 @@ export const paginationDepthBenchmark: BenchmarkDefinition = {
       };
       const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };
       const pageComparer = createPageComparer(environment, product.process("reporting"));
-      const figures: BenchmarkComparison[] = [];
+      const figures: ProductToBaselineComparison[] = [];
       for (const list of [long, half, busy, reports]) {
         for (const size of list === reports ? [10] : pageSizes) {
           reportProgress(`${list.name}, ${size} a page`);
@@ -93,7 +93,11 @@ function createPageComparer(environment: BenchEnvironment, { url }: Pick<BenchPr
   const rounds = environment.isQuick ? 10 : 30;
   const repetitions = environment.isQuick ? 2 : 5;
 
-  async function compare(label: string, ours: MeasuredPage, baseline: MeasuredPage): Promise<BenchmarkComparison> {
+  async function compare(
+    label: string,
+    ours: MeasuredPage,
+    baseline: MeasuredPage,
+  ): Promise<ProductToBaselineComparison> {
     const pairs: BenchmarkMeasurementPair[] = [];
     // The first repetition is a warm-up and is not counted.
     for (let repetition = 0; repetition <= repetitions; repetition += 1) {

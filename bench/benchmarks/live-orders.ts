@@ -5,9 +5,9 @@ import type { BenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment, BenchPragmaProcessRole } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import type { BenchLiveOrderLoadResult } from "../load/load-jobs.ts";
 
@@ -48,7 +48,7 @@ export const liveOrdersBenchmark: BenchmarkDefinition = {
   title: `Live orders: ${upsertsPerSecond} upserts a second over ${orderCount} orders, with ${readerCount} stream readers`,
   baseline: "plain node:http that stores each body as one durable row and writes it to every reader",
   async run(environment, reportProgress) {
-    const figures: BenchmarkComparison[] = [];
+    const figures: ProductToBaselineComparison[] = [];
     const notes: string[] = [];
     const baselineServer = await startLiveOrderBaselineServer(environment);
     try {
@@ -91,7 +91,7 @@ interface LiveOrderComparison {
 async function compareLiveOrders(
   environment: BenchEnvironment,
   { label, product, benchLocation, baselineServer, reportProgress, onRepetition }: LiveOrderComparison,
-): Promise<BenchmarkComparison[]> {
+): Promise<ProductToBaselineComparison[]> {
   const repetitions = environment.isQuick ? 2 : 5;
   const ours: LiveOrderServer = {
     origin: product.url,

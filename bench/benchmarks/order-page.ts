@@ -2,13 +2,13 @@ import { startOrderPageBaselineServer } from "../baseline-server.ts";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import { pushBenchTillAndAwaitReport } from "../push-shift-till.ts";
 import {
-  createBenchRequestSigningOptions,
+  createBenchReportingSigningOptions,
   createInternalGetRequestSigner,
   type InternalRequestSigningOptions,
 } from "../sign-requests.ts";
@@ -29,7 +29,7 @@ export const orderPageBenchmark: BenchmarkDefinition = {
   baseline:
     "plain node:http with postgres.js that runs the plain query (select v1 ... order by ... limit 100) and sends the rows joined",
   async run(environment, reportProgress) {
-    const figures: BenchmarkComparison[] = [];
+    const figures: ProductToBaselineComparison[] = [];
     let bytes = 0;
     for (const shape of ["split", "all in one"] as const) {
       const { product, benchLocation } = await environment.getSharedPragma(shape);
@@ -38,7 +38,7 @@ export const orderPageBenchmark: BenchmarkDefinition = {
       const baseline = { origin: baselineServer.url, headers: {}, cpuSeconds: baselineServer.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
-        const signingOptions = createBenchRequestSigningOptions(product, benchLocation.locationId);
+        const signingOptions = createBenchReportingSigningOptions(product, benchLocation.locationId);
         const ours = {
           ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
           ...(shape === "split" ? { headers: {}, signingOptions } : { headers: benchLocation.headers }),
@@ -69,7 +69,7 @@ interface OrderPageComparison {
 async function compareOrderPage(
   environment: BenchEnvironment,
   { ours, baseline, label, reportProgress }: OrderPageComparison,
-): Promise<BenchmarkComparison> {
+): Promise<ProductToBaselineComparison> {
   const seconds = environment.isQuick ? 1 : 4;
   const repetitions = environment.isQuick ? 2 : 5;
   const perCpuSecond = async ({ origin, headers, signingOptions, cpuSeconds }: OrderPageServer) => {

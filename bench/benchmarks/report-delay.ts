@@ -5,9 +5,9 @@ import type { BenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import { computePercentile } from "../measurement-spread.ts";
 import { runBenchSubprocessForJson } from "../run-bench-program.ts";
@@ -27,7 +27,7 @@ export const reportDelayBenchmark: BenchmarkDefinition = {
   baseline: "the calculation and one durable insert of the same JSON as one row, in one process without other load",
   async run(environment, reportProgress) {
     const { product, benchLocation } = await environment.getSharedPragma("split");
-    const figures: BenchmarkComparison[] = [];
+    const figures: ProductToBaselineComparison[] = [];
     for (const scenario of tillScenarios) {
       for (const pushers of [1, 4]) {
         const label = `${scenario.name}, ${pushers === 1 ? "one pusher" : `${pushers} pushers`}`;

@@ -4,9 +4,9 @@ import type { BenchLocation } from "../bench-location.ts";
 import type { BenchPragmaDeployment } from "../bench-pragma-deployment.ts";
 import type { BenchmarkDefinition } from "../benchmark.ts";
 import {
-  type BenchmarkComparison,
   type BenchmarkMeasurementPair,
   computeBenchmarkComparison,
+  type ProductToBaselineComparison,
 } from "../benchmark-figure.ts";
 import { computeMedianMinMax, computePercentile } from "../measurement-spread.ts";
 import { readProcessTreeCpuSeconds } from "../process-usage.ts";
@@ -26,7 +26,7 @@ export const tillCostBenchmark: BenchmarkDefinition = {
   title: "Tills of 1.4 MB with 150 orders, from the request at the gateway to the stored report",
   baseline: "JSON.parse and SHA-256 of the same body, once each, in a loop",
   async run(environment, reportProgress) {
-    const figures: BenchmarkComparison[] = [];
+    const figures: ProductToBaselineComparison[] = [];
     const notes: string[] = [];
     let stages: Record<string, number> = {};
     let nodeMs = 0;

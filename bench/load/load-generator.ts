@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { getCompiledModulePath } from "../run-bench-program.ts";
+import { getCompiledBenchModulePath } from "../run-bench-program.ts";
 import type { LoadGeneratorJobName, LoadGeneratorJobTypesByName } from "./load-jobs.ts";
 
 /** The interface with which the parent process controls the load generator. */
@@ -20,7 +20,7 @@ export interface LoadGeneratorProcess {
 type LoadGeneratorMessage = { result: unknown } | { error: string };
 
 export function startLoadGeneratorProcess(): LoadGeneratorProcess {
-  const child = fork(getCompiledModulePath("load/load-generator-process"), { execArgv: [] });
+  const child = fork(getCompiledBenchModulePath("load/load-generator-process"), { execArgv: [] });
   return {
     pid: child.pid ?? 0,
     async run(name, job) {

@@ -175,7 +175,7 @@ export const financialMovementExample = {
   paymentName: "Espèces",
 };
 
-export const declaredPaymentExample = {
+export const declaredPaymentTotalExample = {
   paymentMode: "card",
   paymentAmount: 3430,
   quantity: 1,
@@ -215,7 +215,7 @@ export const tillV2Example = {
   initialCashBalance: 15000,
   finalCashBalance: 15000,
   financialMovementList: [financialMovementExample],
-  declaredPaymentList: [declaredPaymentExample],
+  declaredPaymentList: [declaredPaymentTotalExample],
   clerkShiftList: [clerkShiftExample],
   orderList: [orderDataExample, canceledOrder],
 };

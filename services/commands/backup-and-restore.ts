@@ -95,8 +95,8 @@ async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConf
 }
 
 /**
- * Copies to another object store all till bodies that the database references. Returns the number of these references,
- * including those to bodies that no longer exist.
+ * Copies all till bodies that the database references to another object store. Returns the number of these bodies,
+ * including those that no longer exist.
  */
 async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = createObjectStore(urls.from);

@@ -17,8 +17,8 @@ import {
 } from "./order-state.ts";
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
 import {
-  findFinalReportTillIds,
   findOrderStatesIncludingNoLongerLive,
+  findTillIdsWithFinalReport,
   type LiveOrderUpsertRow,
   upsertLiveOrderRows,
 } from "./queries/orders.ts";
@@ -63,7 +63,7 @@ export async function upsertLiveOrdersAndPublish(
     const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
       lockLiveOrderStreamReturningPosition(tx, locationId),
       findOrderStatesIncludingNoLongerLive(tx, { locationId, ids }),
-      findFinalReportTillIds(tx, { locationId, tillIds }),
+      findTillIdsWithFinalReport(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
     const now = new Date().toISOString();

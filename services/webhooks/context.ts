@@ -3,13 +3,13 @@ import type { LocationLookupClient } from "@pragma/runtime/service-calls/locatio
 import type { z } from "zod";
 import type { WebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { WebhooksDependencies } from "./dependencies.ts";
-import type { WebhookMessageBatcher } from "./messages/message-batcher.ts";
+import type { WebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
 
 /** The resources that routes, subscriptions and periodic tasks of the webhooks service use. */
 export interface WebhooksServiceContext extends WebhooksDependencies {
   locations: LocationLookupClient;
   deliveryWorker: WebhookDeliveryWorker;
-  messageBatcher: WebhookMessageBatcher;
+  messageEnqueuer: WebhookMessageEnqueuer;
 }
 
 /** Route fields that all routes of the service share. */

@@ -8,7 +8,7 @@ import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
-import { createWebhookMessageBatcher } from "./messages/message-batcher.ts";
+import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import {
@@ -70,10 +70,10 @@ export const createWebhooksServiceDefinition = ({
         notifier,
         pollMs: pollSeconds * 1_000,
       });
-      const messageBatcher = createWebhookMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
+      const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerWebhookDeliveryMetrics(metrics, dependencies);
       return {
-        services: { ...dependencies, locations, deliveryWorker, messageBatcher },
+        services: { ...dependencies, locations, deliveryWorker, messageEnqueuer },
         close: () => deliveryWorker.close(),
       };
     },

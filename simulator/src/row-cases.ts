@@ -18,7 +18,11 @@ import type {
   GeneratedRestaurantProduct,
   GeneratedRestaurantSetMenu,
 } from "./restaurant.ts";
-import { splitAmountByWeights, splitMenuRowOverBills, splitProductRowOverBills } from "./split-rows.ts";
+import {
+  splitAmountByWeights,
+  splitSimulatedMenuRowOverBills,
+  splitSimulatedProductRowOverBills,
+} from "./split-rows.ts";
 
 /** Returns the rows of an order, including its special cases. `orderedProducts` are its ordinary products. */
 export function addSpecialCasesToSimulatedRows(
@@ -69,7 +73,10 @@ const rowCaseAppliers = {
     return addMenuRows(context, ...Array.from({ length: context.random.integer(1, 3) }, () => randomMenuRow(context)));
   },
   splitMenu(context) {
-    return addMenuRows(context, ...splitMenuRowOverBills(context, randomMenuRow(context), randomShares(context)));
+    return addMenuRows(
+      context,
+      ...splitSimulatedMenuRowOverBills(context, randomMenuRow(context), randomShares(context)),
+    );
   },
   splitRow(context) {
     const product = pickPiece(
@@ -80,7 +87,7 @@ const rowCaseAppliers = {
     const whole = generateProductRow(context, { product, modifiers, quantity: randomQuantity(context) });
     const row =
       context.caseIndex % 3 === 2 ? applyDiscountToProductRow(context, whole, randomDiscount(context)) : whole;
-    return addProductRows(context, ...splitProductRowOverBills(context, row, randomShares(context)));
+    return addProductRows(context, ...splitSimulatedProductRowOverBills(context, row, randomShares(context)));
   },
   groupDiscount(context) {
     const discount = context.random.pick(context.restaurant.discounts.filter(({ percent }) => percent <= 30));

@@ -1,4 +1,4 @@
-import { type Logger, writeLogEntryBatch } from "@pragma/runtime/observability/logger";
+import { type Logger, writeLogLines } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
 import type { GatewayRequestState } from "./gateway-request.ts";
@@ -26,7 +26,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Prome
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
     }
-    writeLogEntryBatch(log, pendingLines, "request");
+    writeLogLines(log, pendingLines, "request");
   }
 
   return {

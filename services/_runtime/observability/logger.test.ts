@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLogger, writeLogEntryBatch } from "./logger.ts";
+import { createLogger, writeLogLines } from "./logger.ts";
 
 function captureLogLine(write: (log: ReturnType<typeof createLogger>) => void): {
   text: string;
@@ -51,7 +51,7 @@ describe("a batch of lines", () => {
     const texts: string[] = [];
     const log = createLogger({ name: "test", level: "info", destination: { write: (text) => void texts.push(text) } });
     const child = log.child({ service: "x" });
-    writeLogEntryBatch(child, entries, "request");
+    writeLogLines(child, entries, "request");
     for (const fields of entries) child.info(fields, "request");
     const [batch = "", ...singleLines] = texts.map((text) => text.replace(/"time":"[^"]+"/g, '"time":""'));
     expect(singleLines).toHaveLength(3);
@@ -61,7 +61,7 @@ describe("a batch of lines", () => {
   it("is not written when the level is disabled", () => {
     const texts: string[] = [];
     const log = createLogger({ name: "test", level: "warn", destination: { write: (text) => void texts.push(text) } });
-    writeLogEntryBatch(log, [{ status: 200 }], "request");
+    writeLogLines(log, [{ status: 200 }], "request");
     expect(texts).toEqual([]);
   });
 });

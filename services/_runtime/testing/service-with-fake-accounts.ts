@@ -1,13 +1,13 @@
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
-import { createFakeAccountsService, type FakeAccountsService } from "./fake-accounts-service.ts";
+import { createFakeLocationLookupService, type FakeLocationLookupService } from "./fake-location-lookup-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "./test-environment.ts";
 import { startTestService, type TestService } from "./test-service.ts";
 
 /** A service in its own environment, with a fake accounts service. Tests add locations to the fake. */
 export interface TestServiceWithFakeAccounts extends TestService {
   environment: IsolatedTestEnvironment;
-  accounts: FakeAccountsService;
+  accounts: FakeLocationLookupService;
   /** Stops the service and removes its environment. */
   remove(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export async function startTestServiceWithFakeAccounts(
 ): Promise<TestServiceWithFakeAccounts> {
   const environment = await createIsolatedTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
-  const accounts = createFakeAccountsService();
+  const accounts = createFakeLocationLookupService();
   registry.registerLocalService("accounts", accounts.fetch);
   const service = await startTestService(definition, environment, registry);
   return {

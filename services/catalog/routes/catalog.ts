@@ -2,7 +2,7 @@ import {
   Catalog,
   CatalogCategory,
   type CatalogItemListName,
-  CatalogModifier,
+  CatalogModifierGroup,
   CatalogPaymentMethod,
   CatalogProduct,
   CatalogTax,
@@ -101,7 +101,7 @@ export const listCatalogModifiersRoute = defineListRoute("modifiers", {
   path: "/v1/catalog/modifiers/",
   operationId: "listModifiers",
   items: "modifiers",
-  schema: CatalogModifier,
+  schema: CatalogModifierGroup,
   description:
     "Returns every modifier of the location. A modifier is a group of options for a product, such as toppings.",
 });

@@ -1,7 +1,7 @@
 import {
   CatalogCategory,
   type CatalogItemListName,
-  CatalogModifier,
+  CatalogModifierGroup,
   CatalogPaymentMethod,
   CatalogProduct,
   CatalogTax,
@@ -24,7 +24,7 @@ export const testCatalogListPathsAndSchemas = {
   products: { path: "/v1/catalog/", schema: z.strictObject(CatalogProduct.shape) },
   payments: { path: "/v1/catalog/payments/", schema: z.strictObject(CatalogPaymentMethod.shape) },
   taxes: { path: "/v1/catalog/taxes/", schema: z.strictObject(CatalogTax.shape) },
-  modifiers: { path: "/v1/catalog/modifiers/", schema: z.strictObject(CatalogModifier.shape) },
+  modifiers: { path: "/v1/catalog/modifiers/", schema: z.strictObject(CatalogModifierGroup.shape) },
   categories: { path: "/v1/catalog/categories/", schema: z.strictObject(CatalogCategory.shape) },
 } as const satisfies Record<CatalogItemListName, unknown>;
 

@@ -148,7 +148,7 @@ export async function recordTillReportIsFinal(tx: SqlTransaction, { locationId, 
 }
 
 /** Returns the ids of those given tills that have a final report. */
-export async function findFinalReportTillIds(
+export async function findTillIdsWithFinalReport(
   tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Set<string>> {

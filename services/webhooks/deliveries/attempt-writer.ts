@@ -1,4 +1,4 @@
-import { writeLogEntryBatch } from "@pragma/runtime/observability/logger";
+import { writeLogLines } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { type CompletedWebhookAttempt, recordDeliveryAttemptResults } from "../queries/attempts.ts";
@@ -36,7 +36,7 @@ export function createWebhookAttemptWriter({
   /** Writes a batch of attempts. Retries while the database is unavailable, until the writer is closed. */
   async function writeWithRetries(completedAttempts: CompletedWebhookAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
-    writeLogEntryBatch(log, completedAttempts.map(attemptLogFields), "attempt");
+    writeLogLines(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
   // Only one batch is written at a time, because parallel batches would lock the same rows of the hourly statistics.

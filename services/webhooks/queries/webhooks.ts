@@ -19,7 +19,10 @@ export interface LocationWebhookEventKey {
   event: WebhookEventName;
 }
 
-/** Returns the ids of the webhooks that subscribe to each event, in the sequence of `matches`. */
+/**
+ * For each entry of `matches`, in the same order, returns the ids of the location's webhooks that subscribe to the
+ * event.
+ */
 export async function findSubscribedWebhookIdsPerEvent(
   sql: SqlClient,
   matches: LocationWebhookEventKey[],

@@ -17,7 +17,7 @@ import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
-import { serializeWebhookMessage } from "../messages/message-batcher.ts";
+import { serializeWebhookMessage } from "../messages/message-enqueuer.ts";
 import {
   type WebhookDeliveryRow,
   webhookDeliveryByIdCondition,

@@ -5,7 +5,7 @@ import type { WebhooksServiceContext } from "../context.ts";
 export const endpointFailureEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   defineEventSubscription<WebhooksServiceContext, typeof event>(
     event,
-    async ({ eventId: messageId, time, data, services: { db, messageBatcher }, context: { traceparent } }) => {
+    async ({ eventId: messageId, time, data, services: { db, messageEnqueuer }, context: { traceparent } }) => {
       // Selects only active webhooks, and only one webhook per endpoint, so that each endpoint receives one message.
       const otherWebhooks = await db.sql<{ id: string }[]>`
         select distinct on (other.endpoint_url) other.id
@@ -13,7 +13,7 @@ export const endpointFailureEventSubscriptions = (["endpoint.failing", "endpoint
         where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
       const webhookIds = otherWebhooks.map(({ id }) => id);
-      return messageBatcher.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
+      return messageEnqueuer.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
     },
     { isBatched: true },
   ),

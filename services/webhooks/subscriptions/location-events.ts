@@ -13,13 +13,13 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
 ): EventSubscription<WebhooksServiceContext> {
   return defineEventSubscription<WebhooksServiceContext, Event>(
     event,
-    async ({ eventId: messageId, time, data, services: { messageBatcher }, context: { traceparent } }) => {
-      const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
+    async ({ eventId: messageId, time, data, services: { messageEnqueuer }, context: { traceparent } }) => {
+      const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId: data.locationId, event });
       // Does not record the event as handled, because handling it again has no effect. This saves most writes, because
       // most locations have no webhooks.
       if (webhookIds.length === 0) return false;
       const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
-      return messageBatcher.enqueueMessage(webhookIds, message);
+      return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
     { isBatched: true, concurrency },
   );

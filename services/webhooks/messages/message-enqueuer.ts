@@ -22,7 +22,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 }
 
 /** Finds the webhooks for events and stores the messages to send, in batches, so that events share SQL queries. */
-export interface WebhookMessageBatcher {
+export interface WebhookMessageEnqueuer {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
   findSubscribedWebhookIds(match: LocationWebhookEventKey): Promise<string[]>;
   /**
@@ -38,7 +38,7 @@ export interface WebhookMessageBatcher {
   ): Promise<boolean>;
 }
 
-interface MessageBatcherOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
+interface MessageEnqueuerOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
   scheduler: Pick<WebhookDeliveryScheduler, "reserve" | "poll">;
 }
 
@@ -46,12 +46,12 @@ interface AddressedMessage extends NewWebhookMessage {
   webhookIds: readonly string[];
 }
 
-export function createWebhookMessageBatcher({
+export function createWebhookMessageEnqueuer({
   db,
   clock,
   config,
   scheduler,
-}: MessageBatcherOptions): WebhookMessageBatcher {
+}: MessageEnqueuerOptions): WebhookMessageEnqueuer {
   const findBatched = batchCalls(
     (matches: LocationWebhookEventKey[]) => findSubscribedWebhookIdsPerEvent(db.sql, matches),
     {

@@ -4,7 +4,7 @@ import type { LocationRef } from "@pragma/contracts/principal";
 import type { RequestPrincipalAndMetadata, ServiceAppFetch } from "../http/request-identity.ts";
 
 /** A fake of the accounts service with the internal routes to look up locations. */
-export interface FakeAccountsService {
+export interface FakeLocationLookupService {
   fetch: ServiceAppFetch;
   /** Adds a location and returns it. */
   addLocation(fields?: Partial<LocationRef>): LocationRef;
@@ -12,7 +12,7 @@ export interface FakeAccountsService {
   isUnavailable: boolean;
 }
 
-export function createFakeAccountsService(): FakeAccountsService {
+export function createFakeLocationLookupService(): FakeLocationLookupService {
   const locations: LocationRef[] = [];
 
   function findLocation(url: string, caller: RequestPrincipalAndMetadata | undefined): LocationRef {
@@ -30,7 +30,7 @@ export function createFakeAccountsService(): FakeAccountsService {
     return location;
   }
 
-  const accounts: FakeAccountsService = {
+  const accounts: FakeLocationLookupService = {
     isUnavailable: false,
     addLocation(fields = {}) {
       const location: LocationRef = {

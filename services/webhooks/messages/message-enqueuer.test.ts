@@ -8,11 +8,11 @@ import {
   type TestWebhooksService,
   type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
-import { createWebhookMessageBatcher, type WebhookMessageBatcher } from "./message-batcher.ts";
+import { createWebhookMessageEnqueuer, type WebhookMessageEnqueuer } from "./message-enqueuer.ts";
 
 let service: TestWebhooksService;
 let subscription: TestWebhookWithSecret;
-let messageBatcher: WebhookMessageBatcher;
+let messageEnqueuer: WebhookMessageEnqueuer;
 const polledWebhookIds: string[][] = [];
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   const poll = (webhookIds: Iterable<string>) => void polledWebhookIds.push([...webhookIds]);
   const scheduler = { poll, reserve: () => undefined };
-  messageBatcher = createWebhookMessageBatcher({
+  messageEnqueuer = createWebhookMessageEnqueuer({
     db: service.db,
     clock: () => new Date(),
     scheduler,
@@ -48,10 +48,10 @@ describe("concurrent events", () => {
   it("each find the webhooks that subscribe to them", async () => {
     const { locationId, webhook } = subscription;
     const webhookIds = await Promise.all([
-      messageBatcher.findSubscribedWebhookIds({ locationId, event: "order.paid" }),
-      messageBatcher.findSubscribedWebhookIds({ locationId, event: "order.call" }),
-      messageBatcher.findSubscribedWebhookIds({ locationId: randomUUID(), event: "order.paid" }),
-      messageBatcher.findSubscribedWebhookIds({ locationId, event: "report.finalized" }),
+      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "order.paid" }),
+      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "order.call" }),
+      messageEnqueuer.findSubscribedWebhookIds({ locationId: randomUUID(), event: "order.paid" }),
+      messageEnqueuer.findSubscribedWebhookIds({ locationId, event: "report.finalized" }),
     ]);
     expect(webhookIds).toEqual([[webhook.id], [], [], [webhook.id]]);
   });
@@ -60,7 +60,7 @@ describe("concurrent events", () => {
     const webhookIds = [subscription.webhook.id, randomUUID()];
     const ids = Array.from({ length: 20 }, () => randomUUID());
     polledWebhookIds.length = 0;
-    expect(await Promise.all(ids.map((id) => messageBatcher.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
+    expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
       ids.map(() => true),
     );
     expect(await readMessageBody(ids[7] ?? "")).toMatchObject({
@@ -71,7 +71,7 @@ describe("concurrent events", () => {
     // Each message has only one delivery, because no webhook has the second of the two webhook ids.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
-    expect(await Promise.all(ids.map((id) => messageBatcher.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
+    expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
       ids.map(() => false),
     );
     expect(polledWebhookIds).toHaveLength(1);
@@ -88,13 +88,13 @@ describe("concurrent events", () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()];
     const firstDueMs = Date.now() - 60_000;
     for (const [index, id] of ids.entries()) {
-      await messageBatcher.enqueueMessage(webhookIds, testMessage(id));
+      await messageEnqueuer.enqueueMessage(webhookIds, testMessage(id));
       await service.db.sql`
         update deliveries set event = 'order.call', due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
     }
     // Only the loop that limits the test messages of each location may claim a test message.
     const testMessageId = randomUUID();
-    await messageBatcher.enqueueMessage(webhookIds, testMessage(testMessageId));
+    await messageEnqueuer.enqueueMessage(webhookIds, testMessage(testMessageId));
     await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
     const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length + 1 }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
@@ -118,9 +118,9 @@ describe("concurrent events", () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     polledWebhookIds.length = 0;
     const results = await Promise.allSettled([
-      messageBatcher.enqueueMessage(validWebhookIds, testMessage(ids[0])),
-      messageBatcher.enqueueMessage(invalidWebhookIds, testMessage(ids[1])),
-      messageBatcher.enqueueMessage(validWebhookIds, testMessage(ids[2])),
+      messageEnqueuer.enqueueMessage(validWebhookIds, testMessage(ids[0])),
+      messageEnqueuer.enqueueMessage(invalidWebhookIds, testMessage(ids[1])),
+      messageEnqueuer.enqueueMessage(validWebhookIds, testMessage(ids[2])),
     ]);
     expect(results).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
     expect(await readMessageBody(ids[2])).toBeDefined();
