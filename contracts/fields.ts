@@ -152,7 +152,7 @@ export const optionalLongTextField = (description: string) =>
   nullWhenAbsent(boundedString(10_000)).meta({ description });
 
 /** The id of a row, unique within its order. */
-export const rowIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
+export const orderRowIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
 export const booleanField = (description: string) => z.boolean().meta({ description });
 

@@ -26,7 +26,7 @@ import {
   optionalIntegerField,
   optionalLongTextField,
   optionalTextField,
-  rowIdField,
+  orderRowIdField,
   signedUnitCountField,
   vatPercentField,
 } from "./fields.ts";
@@ -37,7 +37,7 @@ import { addMoneyAmounts, computeAmountWithoutTax, computePriceByWeight, multipl
 /** A modifier option that was selected for a product, such as a topping. The product row's total includes it. */
 export const PosOrderModifierRow = z
   .object({
-    id: rowIdField("ID of the row"),
+    id: orderRowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the option was selected" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Price of the option for one unit of the product, including VAT"),
@@ -59,7 +59,7 @@ export type PosOrderModifierRow = z.infer<typeof PosOrderModifierRow>;
 /** A discount on a product. Rows with the same discountGroupId form one discount on several products. */
 export const PosOrderDiscountRow = z
   .object({
-    id: rowIdField("ID of the row"),
+    id: orderRowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the discount was applied" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount deducted from the price of the product"),
@@ -84,7 +84,7 @@ export type PosOrderDiscountRow = z.infer<typeof PosOrderDiscountRow>;
  */
 export const PosOrderProductRow = z
   .object({
-    id: rowIdField("ID of the row"),
+    id: orderRowIdField("ID of the row"),
     parentProductRowId: optionalTextField(
       "For a child row of a split bill, the ID of the row from which the child row was split; null for any other row. Child rows count toward sales but not toward quantities.",
     ),
@@ -185,7 +185,7 @@ export type PosOrderProductRow = z.infer<typeof PosOrderProductRow>;
 /** A set menu of an order with its products. The total of the menu is the sum of the totals of its products. */
 export const PosOrderMenuRow = z
   .object({
-    id: rowIdField("ID of the row"),
+    id: orderRowIdField("ID of the row"),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     unitPriceRow: optionalAmountField("Price of one set menu"),
@@ -215,7 +215,7 @@ export type PosOrderMenuRow = z.infer<typeof PosOrderMenuRow>;
  */
 export const PosOrderPaymentRow = z
   .object({
-    id: rowIdField("ID of the row"),
+    id: orderRowIdField("ID of the row"),
     recordedAt: RequestDateTime.meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     amount: amountField("Amount paid, net of change and excluding the tip"),

@@ -17,7 +17,7 @@ import {
   optionalIntegerField,
   optionalLongTextField,
   optionalTextField,
-  rowIdField,
+  orderRowIdField,
   unitCountField,
   vatPercentField,
 } from "./fields.ts";
@@ -50,7 +50,7 @@ function unitPrice(price: { amount: number }, options: { price: number }[]): num
  */
 export const TicketItemV1 = z
   .object({
-    client_id: rowIdField("ID of the row"),
+    client_id: orderRowIdField("ID of the row"),
     name: optionalTextField("Name of the product"),
     step: optionalTextField(
       "Name of the menu step (course) that the product belongs to; null if the product is not part of a set menu",
@@ -128,7 +128,7 @@ export const TicketPaymentV1 = z
         "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
       example: 1,
     }),
-    client_id: rowIdField("ID of the row"),
+    client_id: orderRowIdField("ID of the row"),
     payment_method_client_id: optionalTextField("Catalog ID of the payment method"),
     type: z.int().min(0).meta({
       description:

@@ -11,7 +11,7 @@ import {
   optionalCountField,
   optionalLongTextField,
   optionalTextField,
-  rowIdField,
+  orderRowIdField,
 } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 import { posApplicationNameInputSchema } from "./pos-application.ts";
@@ -66,7 +66,7 @@ const teamMemberV1 = z
     date_end: nullWhenAbsent(DateTimeV1).meta({
       description: "When the shift ended; null if it had not ended when the till was closed",
     }),
-    person_client_id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
+    person_client_id: orderRowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
   })
   .meta({
     id: "TeamMemberV1",

@@ -18,7 +18,7 @@ import {
   optionalCurrencyField,
   optionalLongTextField,
   optionalTextField,
-  rowIdField,
+  orderRowIdField,
 } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 import { PosOrderData } from "./order-data.ts";
@@ -70,7 +70,7 @@ const DeclaredPayment = z
 
 export const TillClerkShift = z
   .object({
-    id: rowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
+    id: orderRowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
     name: optionalTextField("Name of the clerk"),
     clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
     clockOutDate: nullWhenAbsent(RequestDateTime).meta({

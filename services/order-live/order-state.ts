@@ -109,7 +109,7 @@ export function getFilterFieldsOfListedOrder(
 }
 
 /** Returns a hash of an order's products and menus that does not depend on their sequence. */
-export function computeOrderRowsHash({ productRowList, menuRowList }: PosOrderData): string {
+export function computeOrderItemsHash({ productRowList, menuRowList }: PosOrderData): string {
   const rows = [...productRowList, ...menuRowList].map((row) => JSON.stringify(row)).sort();
   return createHash("sha256").update(rows.join("\n")).digest("base64url");
 }

@@ -11,7 +11,7 @@ import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { OrderLiveServiceConfig } from "./config.ts";
-import { computeOrderRowsHash, type IncomingLiveOrderState } from "./order-state.ts";
+import { computeOrderItemsHash, type IncomingLiveOrderState } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -113,7 +113,7 @@ function toIncomingOrder(order: OrderLiveInput): ValidatedLiveOrderUpsert {
       tillId: order.tillId,
       revisionHash: order.revisionHash,
       modifiedAt,
-      itemsHash: computeOrderRowsHash(data),
+      itemsHash: computeOrderItemsHash(data),
       isPaid,
       isTransferred,
       isCanceled,

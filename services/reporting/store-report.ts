@@ -24,7 +24,7 @@ export async function replaceStoredReportAndOrders(
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const previousReport = await reports.findReportDayAndCreationTime(tx, tillId);
+  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, tillId);
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
@@ -63,7 +63,7 @@ export async function deleteReportAndOrdersOfTrainingTill(
   tx: SqlTransaction,
   { tillId, locationId }: TillPushedData,
 ): Promise<void> {
-  const previousReport = await reports.findReportDayAndCreationTime(tx, tillId);
+  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, tillId);
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
   await reports.deleteReportOfTill(tx, tillId);

@@ -8,7 +8,7 @@ import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { demoEnvironmentVariablesSchema, readDemoLocationCredentials } from "./demo-location-credentials.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { runProgramUntilStopped } from "./run-until-stopped.ts";
-import { simulateDemoLocation } from "./simulate-demo.ts";
+import { runDemoLocationSimulation } from "./simulate-demo.ts";
 import { createUnlimitedApiRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 await runProgramUntilStopped(async (signal) => {
@@ -17,7 +17,7 @@ await runProgramUntilStopped(async (signal) => {
   if (!access) throw new Error(`${file} contains no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };
-  await simulateDemoLocation({
+  await runDemoLocationSimulation({
     ...control,
     api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createUnlimitedApiRetryOptions(control) }),
     restaurant: generateRestaurant(demoRestaurantSeed),

@@ -3,7 +3,7 @@ import type { PosOrderData } from "@pragma/contracts/order-data";
 import { describe, expect, it } from "vitest";
 import { demoRestaurantSeed, demoTimeZone } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { simulateDemoLocation } from "./simulate-demo.ts";
+import { runDemoLocationSimulation } from "./simulate-demo.ts";
 import { copyOrderAsOtherDevice, FakeClock, FakePragmaApi } from "./testing/fake-pragma-api.ts";
 import { createUnlimitedApiRetryOptions } from "./transient-retry-options.ts";
 
@@ -39,7 +39,7 @@ async function simulateHours(
     // One call per simulated minute. With few calls, the test is fast.
     maxCallsPerSecond: 1 / 60,
   };
-  await expect(simulateDemoLocation(context)).rejects.toThrow("stopped");
+  await expect(runDemoLocationSimulation(context)).rejects.toThrow("stopped");
   return lines;
 }
 

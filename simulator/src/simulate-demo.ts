@@ -32,7 +32,7 @@ type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">
  * pushes the till at the end of each shift. Continues an interrupted shift, and closes the tills of older shifts. After
  * an error, tries again in half a minute.
  */
-export async function simulateDemoLocation(context: SimulationContext): Promise<void> {
+export async function runDemoLocationSimulation(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
   for (let shiftCount = 0; ; ) {
     try {

@@ -12,7 +12,7 @@ import {
 } from "./stream-events.ts";
 
 /** How a stream starts: after a position in the log, or with the current orders (after a reset event if required). */
-export type LiveOrderStreamStart = { after: number } | { reset?: LiveOrderStreamResetReason };
+export type LiveOrderStreamStartPoint = { after: number } | { reset?: LiveOrderStreamResetReason };
 
 /** Maximum number and maximum total bytes of the changes or orders that one read for a connection returns. */
 const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
@@ -22,7 +22,7 @@ export async function findLiveOrderStreamStart(
   sql: SqlClient,
   locationId: string,
   lastEventId: string | undefined,
-): Promise<LiveOrderStreamStart> {
+): Promise<LiveOrderStreamStartPoint> {
   if (lastEventId === undefined) return {};
   const position = parseOrderStreamEventId(locationId, lastEventId);
   const { first, last } = await findLiveOrderLogRange(sql, locationId);
@@ -37,7 +37,7 @@ export async function findLiveOrderStreamStart(
  */
 export async function streamLiveOrderEventsToClient(
   connection: LiveOrderStreamConnection,
-  start: LiveOrderStreamStart,
+  start: LiveOrderStreamStartPoint,
   source: FeedSource,
 ): Promise<void> {
   let sentPositions: SentPositions | undefined;

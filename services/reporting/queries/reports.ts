@@ -18,7 +18,7 @@ export interface ReportRow {
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
-export async function findReportDayAndCreationTime(
+export async function findDayAndCreationTimeOfTillReport(
   tx: SqlTransaction,
   tillId: string,
 ): Promise<{ day: string; createdAt: string } | undefined> {
