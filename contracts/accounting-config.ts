@@ -45,7 +45,7 @@ const taxRate = z
 
 export const AccountingAccount = z.object({ account: accountNumber, label: accountLabel }).meta({
   id: "AccountingAccount",
-  description: "An account of the chart of accounts: its number and its name",
+  description: "An account in the chart of accounts: its number and its name",
   example: { account: "706", label: "Prestations" },
 });
 
@@ -145,7 +145,7 @@ const accountingConfigInputShape = {
   }),
   discountBooking: z.enum(discountBookings).default("net").meta({
     description:
-      "How discounts are booked. `net`: sales are booked after discounts. `gross`: sales are booked before discounts, and discounts are booked on the `discounts` account. In both cases, VAT is based on the amount charged.",
+      "How discounts are booked. `net`: sales are booked after discounts. `gross`: sales are booked before discounts, and discounts are booked to the `discounts` account. In both cases, VAT is based on the amount charged.",
   }),
   cashDifference: z.boolean().default(true).meta({
     description:
@@ -167,7 +167,7 @@ const accountingConfigInputShape = {
   }),
   customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).meta({
     description:
-      "Auxiliary account for journal entry lines on the `unpaid` and `owedToCustomers` accounts; null if these lines have no auxiliary account",
+      "Auxiliary account for journal entry lines that are booked to the `unpaid` and `owedToCustomers` accounts; null if these lines have no auxiliary account",
   }),
 };
 
@@ -217,7 +217,8 @@ export const AccountingConfig = z
   })
   .meta({
     id: "AccountingConfig",
-    description: "Rules that convert reports to journal entries: journal, accounts and labels",
+    description:
+      "Rules for converting reports to journal entries: the journal, the accounts, the labels, and how discounts and cash differences are booked",
     example: {
       ...accountingConfigExample,
       sales: defaultSalesLedgerAccounts,

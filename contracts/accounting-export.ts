@@ -36,7 +36,8 @@ const AccountingExportItem = z
   })
   .meta({
     id: "AccountingExportItem",
-    description: "A till to export, with its accounting config and the format of the file",
+    description:
+      "A till to export, with its location, the accounting config to apply, and the accounting software for the file",
     example: accountingExportItemsExample[0],
   });
 
@@ -45,7 +46,7 @@ export const CreateAccountingExportRequest = boundedArray(AccountingExportItem, 
   min: 1,
 }).meta({
   id: "CreateAccountingExport",
-  description: `Tills to export, from 1 to ${maxTillsPerAccountingExport}`,
+  description: `List of 1 to ${maxTillsPerAccountingExport} tills to export`,
   example: accountingExportItemsExample,
 });
 
@@ -97,7 +98,7 @@ const exportFailureSchema = z.object({
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
   gaps: z
     .array(inconsistentFiguresSchema)
-    .meta({ description: "Figures of the till that are inconsistent; empty unless `code` is `unbalanced`" }),
+    .meta({ description: "Inconsistencies between figures of the till; empty unless `code` is `unbalanced`" }),
 });
 
 export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
@@ -157,7 +158,7 @@ export const AccountingExport = z
   })
   .meta({
     id: "AccountingExport",
-    description: "An accounting export with its progress, the result of each till, and its files",
+    description: "An accounting export with its progress, the result for each till, and its files",
     example: accountingExportExample,
   });
 

@@ -117,7 +117,7 @@ export const ApiKey = z
     locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the API key was created" }),
     lastUsedAt: UtcDateTimeSchema.nullable().meta({
-      description: "Approximate time of the last request with the API key; null if the key was never used",
+      description: "Approximate time of the last request with the API key; null if the key has never been used",
     }),
     revokedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the API key was revoked; null if it has not been revoked",

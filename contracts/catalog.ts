@@ -193,7 +193,7 @@ export const ReplaceCatalogResponse = z
   })
   .meta({
     id: "ReplacedCatalog",
-    description: "Version of the current catalog, and the number of items in each list",
+    description: "Version of the current catalog, whether the catalog changed, and the number of items in each list",
     example: {
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
       updatedAt: "2026-05-29T10:17:19.000Z",

@@ -31,7 +31,8 @@ export const defaultLedgerAccounts = {
   unpaid: {
     account: "411",
     label: "Clients",
-    purpose: "Account for amounts that customers owe: unpaid orders, and charges and payments on customer accounts",
+    purpose:
+      "Account for amounts that customers owe: unpaid orders, charges to customer accounts, and payments to customer accounts",
   },
   owedToCustomers: {
     account: "4197",

@@ -150,14 +150,15 @@ const requestIssueSchema = z
   })
   .meta({
     id: "Fault",
-    description: "An issue in a request, with the path of the invalid value and an explanation",
+    description:
+      "An issue in a request: the part and the path of the invalid value, the type of the issue, and an explanation",
     example: { in: "query", path: "size", code: "too_big", message: "Must be at most 100" },
   });
 
 /** RFC 9457 problem details, the body of every error response. */
 export const problemSchema = z
   .object({
-    type: z.url().meta({ description: "URL of the documentation of the error code" }),
+    type: z.url().meta({ description: "URL of the documentation for the error code" }),
     title: z.string().meta({ description: "Short summary of the error, the same for every error with this code" }),
     status: z.int().meta({ description: "HTTP status code of the response" }),
     detail: z.string().meta({ description: "Human-readable explanation of this occurrence of the error" }),
@@ -170,7 +171,7 @@ export const problemSchema = z
         name: z
           .string()
           .meta({ description: "Name of the limit, such as `webhooks`. The documentation lists all limits." }),
-        maximum: z.number().meta({ description: "Maximum that the limit allows, in `unit`" }),
+        maximum: z.number().meta({ description: "Maximum that the limit allows, in the unit that `unit` specifies" }),
         unit: z.string().meta({ description: "Unit of `maximum`, such as `bytes per day`" }),
       })
       .optional()

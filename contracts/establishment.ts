@@ -4,7 +4,7 @@ import { boundedString, optionalLongTextField, optionalTextField } from "./field
 export const establishmentShape = {
   establishmentName: optionalTextField("Name of the establishment"),
   siretCode: optionalTextField("French business registration number (SIRET)"),
-  companyName: optionalTextField("Name of the company in the header of tickets"),
+  companyName: optionalTextField("Name of the company, as printed in the header of each ticket"),
   address1: optionalTextField("First line of the establishment's address"),
   address2: optionalTextField("Second line of the establishment's address; null if there is none"),
   zipCode: optionalTextField("Postal code of the establishment"),

@@ -3,7 +3,7 @@ import { z } from "zod";
 /** The response of `GET /health/`, which requires no API key. */
 export const Health = z
   .object({
-    status: z.literal("ok").meta({ description: "Always `ok` if the API responds" }),
+    status: z.literal("ok").meta({ description: "Always `ok`" }),
     uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
     docURL: z.url().meta({ description: "URL of the documentation" }),
     apiVersions: z
@@ -12,7 +12,7 @@ export const Health = z
   })
   .meta({
     id: "Health",
-    description: "Status and versions of the API, and the URL of its documentation",
+    description: "Status, uptime and versions of the API, and the URL of its documentation",
     example: { status: "ok", uptime: 86_400.5, docURL: "https://docs.pragma.example/docs", apiVersions: ["v1", "v2"] },
   });
 

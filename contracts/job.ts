@@ -48,7 +48,7 @@ export const JobRepeatOptions = z
       description:
         "Cron pattern of five or six fields, as an alternative to `every`. If the pattern has six fields, the first field specifies seconds. The pattern must match a date within ten years of the current time or of `startDate`. The character `H` is not supported.",
     }),
-    tz: TimeZone.optional().meta({ description: "Time zone of `pattern`. Defaults to UTC." }),
+    tz: TimeZone.optional().meta({ description: "Time zone for `pattern`. Defaults to UTC." }),
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
     startDate: instantSchema
       .optional()
@@ -117,9 +117,7 @@ export const JobOptions = z
       })
       .optional()
       .meta({ description: "Parent of the job. The parent runs only after this job has finished." }),
-    timestamp: millisecondsField(
-      "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
-    ).optional(),
+    timestamp: millisecondsField("Unix timestamp of the job's creation, from which `delay` is measured").optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
         "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. 2097152 is treated as 2097151.",
@@ -127,7 +125,7 @@ export const JobOptions = z
     delay: millisecondsField("Minimum delay before the job runs").optional(),
     attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts. 0 is treated as 1." }),
     backoff: JobBackoff.optional().meta({
-      description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or an object",
+      description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or a backoff object",
     }),
     lifo: z.boolean().optional().meta({ description: "Whether the job runs before waiting jobs of the same priority" }),
     removeOnComplete: FinishedJobRetention.optional(),
@@ -143,7 +141,8 @@ export const JobOptions = z
       .optional()
       .meta({ description: "Maximum number of stack traces to keep. Values above 10 are treated as 10." }),
     sizeLimit: z.int().min(0).optional().meta({
-      description: "Maximum size of the payload as JSON, in bytes; 0 for no limit. A larger job is rejected.",
+      description:
+        "Maximum size of the payload as JSON, in bytes; 0 for no limit. A job with a larger payload is rejected.",
     }),
   })
   .meta({ id: "JobOptions", description: "Options of a job, as in BullMQ", example: { attempts: 3, delay: 1_000 } });
@@ -239,7 +238,7 @@ export const JobWithStateAndProgress = CreateJobResponse.extend({
   finishedAt: UtcDateTimeSchema.nullable(),
 }).meta({
   id: "JobStatus",
-  description: "A job with its state and progress",
+  description: "A job with its state, progress and result",
   example: {
     ...jobExample,
     state: "completed",

@@ -33,15 +33,15 @@ const TipsConfig = z
       description: "Unit of the suggested tips. `amount`: minor units of the currency. `percentage`: percent.",
     }),
   })
-  .meta({ id: "TipsConfig", description: "Settings for the tip prompt of the device" });
+  .meta({ id: "TipsConfig", description: "Settings for the tip prompt on the device" });
 
 /** The options of a location that are not part of its settings, with their defaults. */
 export const locationPosOptionsShape = {
   nextClosingStartsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "Start of the next period in which the restaurant is closed; null if no period is set",
+    description: "Start of the next period in which the location is closed; null if no period is set",
   }),
   nextClosingEndsAt: nullWhenAbsent(RequestDateTime).meta({
-    description: "End of the next period in which the restaurant is closed; null if no period is set",
+    description: "End of the next period in which the location is closed; null if no period is set",
   }),
   groupItemsOnPreparation: applicationDefaultOption(
     "Whether to group identical products on preparation tickets, which are printed for the kitchen",
@@ -79,7 +79,7 @@ export const locationPosOptionsShape = {
     "Whether to cut the paper between claim tickets, which ask the kitchen to prepare the next step (course)",
   ),
   tipsConfig: nullWhenAbsent(TipsConfig).meta({
-    description: "Settings for the tip prompt of the device; null if tips are disabled",
+    description: "Settings for the tip prompt on the device; null if tips are disabled",
   }),
 };
 
@@ -101,7 +101,9 @@ const locationName = boundedString(255, { min: 1 }).meta({
 /** The settings that have a default: all settings except the name. */
 const locationSettingsShape = {
   // This field has its own description. Otherwise, its default would apply to every Locale in the OpenAPI document.
-  currencyLocale: LocaleCode.default("fr_FR").meta({ description: "Language and region for the format of amounts" }),
+  currencyLocale: LocaleCode.default("fr_FR").meta({
+    description: "Locale (language and region) used to format amounts",
+  }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
   cutBetweenSteps: booleanSetting("Whether to cut the paper between the steps (courses) of a preparation ticket", true),

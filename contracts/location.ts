@@ -143,7 +143,7 @@ export const PrintedTicketHeader = z
   })
   .meta({
     id: "LocationHeader",
-    description: "Header of a location's tickets: name, address and registration numbers",
+    description: "Header of a location's tickets: name, address, contact details, registration numbers and custom text",
   });
 
 export type PrintedTicketHeader = z.infer<typeof PrintedTicketHeader>;

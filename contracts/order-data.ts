@@ -162,7 +162,7 @@ export const PosOrderData = z
     extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service Qoodos"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
     extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
-    pickupHour: optionalTextField("Time at which the customer picks up the order, as a string from the point of sale"),
+    pickupHour: optionalTextField("Pickup time of the order, as free-form text from the point of sale"),
     groupedTableInfo: boundedArray(GroupedTable, 1_000)
       .default([])
       .meta({ description: "Tables that were joined for the order" }),
@@ -192,7 +192,7 @@ export const PosOrderData = z
     externalLocationId: optionalTextField(
       "ID that an external service, such as an ordering platform, uses for the location",
     ),
-    paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).meta({ description: "Payments of the order" }),
+    paymentRowList: boundedArray(PosOrderPaymentRow, 5_000).meta({ description: "Payments for the order" }),
     productRowList: boundedArray(PosOrderProductRow, 5_000).meta({
       description: "Products of the order that are not part of a set menu",
     }),
@@ -217,7 +217,7 @@ const discountRowResponse = z.object(withoutFieldDefaults(PosOrderDiscountRow.sh
 
 const paymentRowResponse = z.object(withoutFieldDefaults(PosOrderPaymentRow.shape)).meta({
   id: "PaymentRow",
-  description: "A payment for an order",
+  description: "A payment for an order, or a related amount such as a tip or change",
   example: PosOrderPaymentRow.parse(paymentRowExample),
 });
 
@@ -260,7 +260,7 @@ export const OrderV2 = z
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),
-    paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments of the order" }),
+    paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments for the order" }),
     productRowList: z
       .array(productRowResponse)
       .meta({ description: "Products of the order that are not part of a set menu" }),
@@ -268,7 +268,7 @@ export const OrderV2 = z
   })
   .meta({
     id: "OrderV2",
-    description: "An order of a till, with all fields from the point of sale",
+    description: "An order of a closed shift, with all fields from the point of sale",
     example: orderV2Example,
   });
 

@@ -71,7 +71,7 @@ export const PosOrderDiscountRow = z
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
     extQoodosCheckInId: optionalTextField(
-      "ID of the check-in for which the discount was granted, in the loyalty service Qoodos",
+      "ID of the check-in in the loyalty service Qoodos for which the discount was granted",
     ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
@@ -119,11 +119,11 @@ export const PosOrderProductRow = z
     categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColorNames)).meta({
       description: "Name of the color that marks the category at the point of sale",
     }),
-    unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set, without modifiers"),
+    unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set, excluding modifiers"),
     unitPriceRowWithModifier: amountField(
-      "Price of one unit, or of one kilogram if `weight` is set, with its modifiers",
+      "Price of one unit, or of one kilogram if `weight` is set, including modifiers",
     ),
-    totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
+    totalRowWithModifier: amountField("Price of the row including modifiers, before discounts"),
     totalDiscount: amountField("Sum of the validated discounts on the row"),
     totalRow: amountField("Total of the row after discounts, including VAT"),
     quantity: signedUnitCountField("Number of units; negative for a refund"),

@@ -145,6 +145,10 @@ export const OrderV1 = z
       "ID that an external service, such as an ordering platform, uses for the location",
     ),
   })
-  .meta({ id: "OrderV1", description: "An order of a closed till, in a compact format", example: orderV1Example });
+  .meta({
+    id: "OrderV1",
+    description: "An order of a closed shift, in the compact V1 format",
+    example: orderV1Example,
+  });
 
 export type OrderV1 = z.infer<typeof OrderV1>;

@@ -54,7 +54,10 @@ export const ReportV0 = z
         headerUrl: nonNullableTextField("Website of the establishment"),
         headerZip: nonNullableTextField("Postal code of the establishment"),
       })
-      .meta({ description: "Header of the establishment's tickets: name, address and registration numbers" }),
+      .meta({
+        description:
+          "Header of the establishment's tickets: name, address, contact details, registration numbers and custom text",
+      }),
     reportProducts: z
       .array(product)
       .meta({ description: "Units sold and sales by product, including products in set menus" }),

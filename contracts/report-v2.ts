@@ -120,8 +120,12 @@ const clerkShift = z.object({
     "Number of discounts on the product rows of the shift's orders. A row with two discounts counts twice.",
   ),
   cancellations: computedAmountField("Total price of the canceled products in the shift's orders"),
-  paymentsOwner: computedAmountField("Amount of the payments for the shift's orders, recorded by any clerk"),
-  paymentsOperator: computedAmountField("Amount of the payments recorded in the shift, for any clerk's orders"),
+  paymentsOwner: computedAmountField(
+    "Amount of the payments for the shift's orders, regardless of which clerk recorded them",
+  ),
+  paymentsOperator: computedAmountField(
+    "Amount of the payments that the clerk recorded during the shift, for any clerk's orders",
+  ),
   losses: computedAmountField("Total price of the lost products in the shift's orders"),
 });
 
@@ -147,11 +151,11 @@ const room = z.object({
 
 const menuStep = z.object({
   stepName: nullableTextField("Name of the menu step (course)"),
-  quantity: reportQuantityField("Number of units of all products sold in this menu step"),
+  quantity: reportQuantityField("Total number of units sold in this menu step, across all products"),
   products: z.array(
     z.object({
       name: nullableTextField("Name of the product"),
-      quantity: reportQuantityField("Number of units sold in this menu step"),
+      quantity: reportQuantityField("Number of units of the product sold in this menu step"),
     }),
   ),
 });
@@ -213,7 +217,7 @@ export const ReportV2 = z
     siretCode: nonNullableTextField("French business registration number (SIRET)"),
     customHeader: nonNullableTextField("Text printed at the top of each ticket"),
     customFooter: nonNullableTextField("Text printed at the bottom of each ticket"),
-    companyName: nonNullableTextField("Name of the company in the header of tickets"),
+    companyName: nonNullableTextField("Name of the company, as printed in the header of each ticket"),
     phoneNumber: nonNullableTextField("Phone number of the establishment"),
     website: nonNullableTextField("Website of the establishment"),
     locale: LocaleCode,
@@ -239,9 +243,9 @@ export const ReportV2 = z
     reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
     reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
-    reportClerksShift: z
-      .array(clerkShift)
-      .meta({ description: "Figures of each clerk's shifts: orders, discounts, cancellations, payments and losses" }),
+    reportClerksShift: z.array(clerkShift).meta({
+      description: "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses",
+    }),
     reportPayments: z
       .array(payment)
       .meta({ description: "Payment totals that the point of sale declared, by payment method" }),

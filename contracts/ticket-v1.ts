@@ -164,7 +164,7 @@ export const TicketV1 = z
       description: "Products of the order that are not part of a set menu",
     }),
     waiter: optionalTextField("Name of the clerk who owns the order"),
-    payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments of the order" }),
+    payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments for the order" }),
     signature: optionalLongTextField(
       "Signature that the point of sale computed for the order for tax purposes (fiscal signature)",
     ),

@@ -85,7 +85,7 @@ const tillJsonV1 = z
     }),
     name: optionalTextField("Name of the establishment"),
     note: optionalLongTextField("Note that the clerk added to the till; null if there is none"),
-    ticket_name: optionalTextField("Name of the establishment in the header of tickets"),
+    ticket_name: optionalTextField("Name of the establishment, as printed in the header of each ticket"),
     ticket_company: optionalTextField("French business registration number (SIRET)"),
     ticket_country: boundedString(1_024)
       .nullable()

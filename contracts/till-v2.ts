@@ -133,7 +133,7 @@ export const TillV2 = z
   })
   .meta({
     id: "TillV2",
-    description: "The till of a closed shift: its orders, payments and cash movements",
+    description: "The till of a closed shift: its orders, declared payments, cash movements and clerk shifts",
     example: tillV2Example,
   });
 

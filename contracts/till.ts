@@ -26,7 +26,7 @@ export const TillWithBodyUrl = z
     }),
     objectUrl: z.url().meta({ description: "URL of the body of the till, exactly as it was last pushed" }),
   })
-  .meta({ id: "Till", description: "A stored till: its location, and the URL of its body", example: tillExample });
+  .meta({ id: "Till", description: "A stored till, with its location and the URL of its body", example: tillExample });
 
 export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
 

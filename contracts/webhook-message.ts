@@ -95,7 +95,7 @@ export const ReportFinalizedEventData = z.object({
   totalSales: z
     .int()
     .meta({ description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00)" }),
-  orderIds: z.array(z.guid()).meta({ description: "IDs of the orders of the till" }),
+  orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till, except training orders" }),
 });
 
 /** The data of `endpoint.failing`. */

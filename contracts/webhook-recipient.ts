@@ -10,7 +10,7 @@ const recipientName = boundedString(255, { min: 1 }).meta({
 
 /** A signing secret. Its UTF-8 bytes are the key of an HMAC-SHA256. */
 const hmacSecret = boundedString(1_024, { min: 64 }).meta({
-  description: "Secret for signing messages, at least 64 characters",
+  description: "Secret for signing messages, at least 64 characters long",
   example: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",
 });
 
@@ -37,7 +37,7 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
       description:
-        "Secret for signing messages, at least 64 characters. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.",
+        "Secret for signing messages, at least 64 characters long. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.",
     }),
     apiKey: apiKey.nullable().optional().meta({
       description:
@@ -55,7 +55,7 @@ export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipien
 export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
-      description: "New secret, at least 64 characters. If omitted, a new secret is generated and returned once.",
+      description: "New secret, at least 64 characters long. If omitted, a new secret is generated and returned once.",
     }),
     isLeaked: z.boolean().default(false).meta({
       description:
@@ -91,7 +91,7 @@ export const WebhookRecipient = z
   .meta({
     id: "Recipient",
     description:
-      "An application to which webhook messages are sent. Responses contain neither its secrets nor its API key.",
+      "An application to which webhook messages are sent. The values of its secrets and of its API key are not included.",
     example: webhookRecipientExample,
   });
 

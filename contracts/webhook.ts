@@ -143,7 +143,10 @@ export const WebhookWithDeliveryStatistics = Webhook.extend({
             .nullable()
             .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
         })
-        .meta({ description: "Statistics of the attempts in the last 24 hours. The period starts at a full hour." }),
+        .meta({
+          description:
+            "Statistics for the attempts in the last 24 hours, starting from the first full hour of this period",
+        }),
       lastSucceededAt: UtcDateTimeSchema.nullable().meta({
         description: "Time of the last successful attempt; null if no attempt succeeded",
       }),
@@ -152,7 +155,8 @@ export const WebhookWithDeliveryStatistics = Webhook.extend({
       }),
     })
     .meta({
-      description: "Number of pending deliveries, statistics of recent attempts, and times of the last attempts",
+      description:
+        "Number of pending deliveries, statistics for recent attempts, and times of the last successful and the last failed attempt",
     }),
 }).meta({
   id: "WebhookDetails",

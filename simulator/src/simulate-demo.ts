@@ -116,7 +116,10 @@ export function generateDemoTillShiftSchedule(
   );
 }
 
-/** Returns the share of a shift that has passed at an hour after opening. Hours with few guests have small shares. */
+/**
+ * Returns the share of a shift that has passed `hour` hours after opening. Hours with few guests take up only a small
+ * share of the shift.
+ */
 export function getDemoShiftProgressAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,

@@ -24,7 +24,7 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     scope: null,
     summary: "Check API health",
     description:
-      "Returns 200 while the API accepts requests. The response contains the documentation URL and the API versions.",
+      "Returns 200 while the API accepts requests. The response contains the uptime, the API versions and the documentation URL.",
     responses: { 200: { description: "The API accepts requests", schema: Health } },
     errors: [],
   },

@@ -163,9 +163,9 @@ export const importLocationRoute = defineAccountsRoute({
   path: "/v1/locations/import",
   operationId: "importLocation",
   ...locationRouteDefaults,
-  summary: "Import a legacy backoffice location",
+  summary: "Import a location from a legacy backoffice",
   description:
-    "Imports a location of a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings get their default values. To set the name, change the location after the import. If the location has already been imported, the response has status 200 and contains the existing ID. The API key also needs the scope `locations:any`.",
+    "Imports a location from a legacy backoffice. `legacyId` is the location's ID in the legacy backoffice of its `application`. All options and settings get their default values. To set the name, change the location after the import. If the location has already been imported, the response has status 200 and contains the existing ID. The API key also needs the scope `locations:any`.",
   request: {
     body: createValidatingJsonBodyParser(ImportLocationRequest, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
@@ -215,7 +215,7 @@ export const getOwnLocationRoute = defineAccountsRoute({
   scope: "locations:read",
   summary: "Get your own location",
   description:
-    "Returns the ticket header of the location: its name, address and registration numbers. With `devices=true`, the response also contains the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
+    "Returns the ticket header of the location: its name, address, contact details, registration numbers and custom text. With `devices=true`, the response also contains the devices that recorded tills or live orders, sorted by their first use. Only the 200 most recently used devices are stored.",
   request: { query: ownLocationQuery },
   responses: {
     200: {

@@ -157,7 +157,8 @@ export const replaceCatalogRoute = defineCatalogRoute({
   },
   responses: {
     200: {
-      description: "The version of the current catalog, and the number of items in each list",
+      description:
+        "The version of the current catalog, whether the catalog changed, and the number of items in each list",
       schema: ReplaceCatalogResponse,
     },
   },

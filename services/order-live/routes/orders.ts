@@ -152,10 +152,10 @@ export const streamLiveOrdersRoute = defineOrderLiveRoute({
     "Event types:",
     "- `order`: contains the current state of an order, in the same format as in the list. Each change is sent as one event with an ID. The initial orders are sent as events without an ID.\n" +
       "- `ready`: all initial orders have been sent. After this event, the stream sends changes as they occur.\n" +
-      `- \`left\`: an order is no longer in the list. The event contains the order's \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${leftReasonTexts.join(", ")}. You can also receive this event for an order that the stream has not sent before.\n` +
+      `- \`left\`: an order is no longer in the list. The event contains the order's \`id\`, \`locationId\` and \`tillId\`, and a \`reason\`: ${new Intl.ListFormat("en", { type: "disjunction" }).format(leftReasonTexts)}. You can also receive this event for an order that the stream has not sent before.\n` +
       "- `reset`: discard all orders that you have received. The stream sends the live orders again. The `reason` is `expired` if the changes after the `Last-Event-ID` are no longer stored, and `unknown` if the `Last-Event-ID` does not belong to the stream of this location.\n" +
       "- `closed`: the stream ends. The `reason` is `shutdown` (reconnect immediately), `slow` (the client read nothing for 30 seconds), or `unavailable` (reconnect after one second).",
-    "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. You can resume a stream for 24 hours, because the API stores changes for this time. " +
+    "To resume a stream, send the ID of the last event that you received in the `Last-Event-ID` header. Clients that are compatible with `EventSource` send this header automatically. You can resume a stream for up to 24 hours, because the API stores changes for that long. " +
       "The stream sends a comment every 15 seconds, so that both sides notice a broken connection. The stream ends when the API key is revoked, or when the scopes or the rate limit of its consumer change.",
   ].join("\n\n"),
   request: {

@@ -50,7 +50,7 @@ export const createAccountingExportRoute = defineReportingRoute({
     `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider are written to one file. In the file, the tills are sorted by closing time. ` +
     "The export runs in the background. To follow its progress, poll the export by its ID until its state is `done` or `failed`. " +
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
-    "The total size of the files of an export is limited to 16 MB. Tills that would exceed this size are not exported. Export these tills in another request. " +
+    "The total size of the files of an export is limited to 16 MB. Tills that would cause the total to exceed this size are not exported. Export these tills in another request. " +
     `To export tills of other locations, the API key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
   request: { body: createValidatingJsonBodyParser(CreateAccountingExportRequest) },
   responses: {
@@ -71,11 +71,11 @@ export const getAccountingExportRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Get an accounting export",
   description:
-    "Returns the state of an export, the result of each till, and the URLs of the files. The result of a failed till states the reason. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
+    "Returns the state of an export, the result for each till, and the URLs of the files. If a till was not exported, its result states the reason. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: {
-      description: "The export, with its state, the result of each till, and its files",
+      description: "The export, with its state, the result for each till, and its files",
       schema: AccountingExport,
     },
     304: { description: "The client's cached response is current" },

@@ -141,7 +141,7 @@ export const getReportV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "Get a report",
   description:
-    "Returns the end-of-day report of one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; the figures of each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
+    "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and cash movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report, with all its figures", schema: ReportV2 },

@@ -48,7 +48,7 @@ export const listLegacyTillsRoute = defineTillIngestRoute({
   path: "/v1/tills/legacy/",
   operationId: "listLegacyTills",
   ...tillWriteRouteDefaults,
-  summary: "List legacy backoffice tills",
+  summary: "List tills in a legacy backoffice",
   description:
     "Returns every till that an application's legacy backoffice stores for the location of the API key. If the key has the scope `locations:any`, the response contains the tills of all locations. " +
     "The list includes tills that were already fetched. Fetching these tills again changes nothing.",
@@ -74,11 +74,11 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   path: "/v1/tills/legacy/",
   operationId: "fetchLegacyTills",
   ...tillWriteRouteDefaults,
-  summary: "Fetch legacy backoffice tills",
+  summary: "Fetch tills from a legacy backoffice",
   description:
     "Fetches the tills that the request body identifies. If the request has no body, fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
     "For each till, the response states whether the till is stored and, if not, the reason. Tills that were already stored count as successes. " +
-    "A request takes at most 30 seconds. Tills that were not fetched in this time are listed as errors in the response. To fetch these tills, repeat the request.",
+    "A request takes at most 30 seconds. Tills that were not fetched within this time are listed as errors in the response. To fetch these tills, repeat the request.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {

@@ -27,8 +27,8 @@ export const reprocessTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess a till",
   description:
-    "Computes the report and orders of a till again from its stored body. While the reprocessing of the till is pending, " +
-    "further requests return the same response and do not start another reprocessing.",
+    "Computes the report and orders of a till again from its stored body. While the till is being reprocessed, " +
+    "further requests return the same response and have no other effect.",
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],

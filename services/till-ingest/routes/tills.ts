@@ -97,7 +97,7 @@ export const replaceTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Replace a till",
   description:
-    "Replaces the body of a till with a new body in either format. The report of the till is computed again and keeps its ID. Orders " +
+    "Replaces the body of a till with a new body in the V1 or V2 format. The report of the till is computed again and keeps its ID. Orders " +
     "that are missing from the new body are removed. Earlier bodies remain stored. Sending the same bytes again changes nothing.",
   request: {
     params: tillPathParams,
@@ -164,7 +164,7 @@ export const getTillRoute = defineTillIngestRoute({
     "Returns a till's location, the times at which it was first and last received, and the URL of its body. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
-    200: { description: "The till: its location, and the URL of its body", schema: TillWithBodyUrl },
+    200: { description: "The till, with its location and the URL of its body", schema: TillWithBodyUrl },
     304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
