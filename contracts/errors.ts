@@ -78,6 +78,9 @@ interface ApiErrorDefinition {
 /** The stable name of an error: the `code` of a problem. */
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
+/** The URL of the documentation in published examples, and of every installation that does not set `DOCS_URL`. */
+export const defaultDocsUrl = "https://docs.pragma.example/docs";
+
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
 export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
 
@@ -196,11 +199,19 @@ export const problemSchema = z
 
 export type Problem = z.infer<typeof problemSchema>;
 
-/** Returns the problem details of an error. `requestId` is the id of the failed request. */
-export function toProblemDetails(error: ApiError, requestId: string): Problem {
+/** Returns the URL of an error code's section in the documentation of an installation. */
+export function getApiErrorDocumentationUrl(code: ApiErrorCode, docsUrl: string = defaultDocsUrl): string {
+  return `${apiErrorsDocumentationPageUrl.replace(defaultDocsUrl, docsUrl)}#${code}`;
+}
+
+/**
+ * Returns the problem details of an error. `requestId` is the id of the failed request. `docsUrl` is the URL of the
+ * installation's documentation, where `type` leads.
+ */
+export function toProblemDetails(error: ApiError, requestId: string, docsUrl?: string): Problem {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: `${apiErrorsDocumentationPageUrl}#${error.code}`,
+    type: getApiErrorDocumentationUrl(error.code, docsUrl),
     title,
     status,
     detail: error.message,

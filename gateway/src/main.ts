@@ -111,6 +111,7 @@ export async function startGateway({
   };
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
+    docsUrl: config.DOCS_URL,
     configure(server) {
       // Closes a connection without traffic, for example when a client stops reading the response or sending the body.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);
