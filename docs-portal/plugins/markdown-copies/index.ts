@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadContext, Plugin } from "@docusaurus/types";
+import { builtApiUrl } from "../../installation-urls.mjs";
 import { createMarkdownRenderersByComponent } from "./components.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { renderOperationMarkdown } from "./operation-markdown.ts";
 import { renderPageMarkdown } from "./page-markdown.ts";
-
-const server = "http://127.0.0.1:4000";
+import { listReferencePages } from "./reference-pages.ts";
 
 /** A page that is listed in `llms.txt`. */
 interface IndexEntry {
@@ -26,7 +26,11 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
     const docs = join(siteDir, "docs");
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
     return pages.map((name) => {
-      const rendering = { portal: siteDir, absolute, components: createMarkdownRenderersByComponent(siteDir, server) };
+      const rendering = {
+        portal: siteDir,
+        absolute,
+        components: createMarkdownRenderersByComponent(siteDir, builtApiUrl),
+      };
       const { title, description, markdown } = renderPageMarkdown(join(docs, name), rendering);
       const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
       writeFileSync(join(outDir, path), markdown);
@@ -35,19 +39,12 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
   }
 
   function writeReference(outDir: string, document: OpenApiDocument): IndexEntry[] {
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-    );
-    const webhooks = Object.entries(document.webhooks).flatMap(([event, methods]) =>
-      Object.values(methods).map((operation) => ({ method: "POST", path: `your endpoint: ${event}`, operation })),
-    );
     writeFileSync(join(outDir, "api", "index.md"), `# ${document.info.title}\n\n${document.info.description}\n`);
-    return [...operations, ...webhooks].map((described) => {
-      const { method, path, operation } = described;
-      const page = `/api/${operationPagePath(operation.operationId)}`;
-      if (!existsSync(join(outDir, page))) throw new Error(`${operation.operationId} has no page at ${page}.`);
-      writeFileSync(join(outDir, `${page}.md`), renderOperationMarkdown(document, described));
-      return { path: `${page}.md`, title: operation.summary, description: `${method} ${path}` };
+    return listReferencePages(document).map((page) => {
+      const { url, method, path, operation } = page;
+      if (!existsSync(join(outDir, url))) throw new Error(`${operation.operationId} has no page at ${url}.`);
+      writeFileSync(join(outDir, `${url}.md`), renderOperationMarkdown(document, page));
+      return { path: `${url}.md`, title: operation.summary, description: `${method} ${path}` };
     });
   }
 
@@ -70,13 +67,4 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
       writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
     },
   };
-}
-
-/** Returns the path of an operation's page, as the reference plugin names it: `get-report-v-0` for `getReportV0`. */
-function operationPagePath(operationId: string): string {
-  return operationId
-    .replace(/([a-z])([A-Z])/g, "$1-$2")
-    .replace(/([A-Za-z])(\d)/g, "$1-$2")
-    .replace(/[._ ]/g, "-")
-    .toLowerCase();
 }
