@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultDocsUrl } from "./published-urls.ts";
 
 /**
  * Every error that a client can receive, by its code.
@@ -77,9 +78,6 @@ interface ApiErrorDefinition {
 
 /** The stable name of an error: the `code` of a problem. */
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
-
-/** The URL of the documentation in published examples, and of every installation that does not set `DOCS_URL`. */
-export const defaultDocsUrl = "https://docs.pragma.example/docs";
 
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
 export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/requests";

@@ -42,7 +42,7 @@ export async function startGateway({
   metrics,
 }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
-  const documents = await readServedOpenApiDocuments();
+  const documents = await readServedOpenApiDocuments({ publicUrl: config.PUBLIC_URL, docsUrl: config.DOCS_URL });
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
   const forwarder = createServiceForwarder(registry, {

@@ -10,8 +10,8 @@ export interface ReferencePage {
   operation: OpenApiOperationObject;
 }
 
-/** Returns the pages of all operations and webhooks of a document. */
-export function listReferencePages({ paths, webhooks }: OpenApiDocument): ReferencePage[] {
+/** Returns the pages of all operations and webhooks of a document. `folder` is the path of the reference. */
+export function listReferencePages({ paths, webhooks }: OpenApiDocument, folder = "/api"): ReferencePage[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -20,7 +20,7 @@ export function listReferencePages({ paths, webhooks }: OpenApiDocument): Refere
   );
   return [...operations, ...messages].map((described) => ({
     ...described,
-    url: `/api/${getOperationPageName(described.operation.operationId)}`,
+    url: `${folder}/${getOperationPageName(described.operation.operationId)}`,
   }));
 }
 

@@ -27,7 +27,7 @@ export default function searchPlugin({ siteDir }: LoadContext): Plugin {
         ...listPages(outDir, "docs").flatMap((url) => readPage(outDir, url, errorCodes)),
         ...referencePage.map((entry) => ({ ...entry, place: "API reference" })),
         ...createOperationEntries(pages),
-        ...createFieldEntries(document, pages),
+        ...createFieldEntries(document, pages, (url) => readElementIds(outDir, url)),
         ...listPages(outDir, "operators").flatMap((url) => readOperatorPage(outDir, url, errorCodes)),
       ];
       const index = new MiniSearch<SearchEntry>(searchIndexOptions);
@@ -58,6 +58,11 @@ function listPages(outDir: string, folder: string): string[] {
 
 function readPage(outDir: string, url: string, errorCodes: ReadonlySet<string>): NewSearchEntry[] {
   return readPageEntries(readFileSync(join(outDir, url, "index.html"), "utf8"), { url, errorCodes });
+}
+
+function readElementIds(outDir: string, url: string): string[] {
+  const html = readFileSync(join(outDir, url, "index.html"), "utf8");
+  return [...html.matchAll(/\sid="?([^\s">]+)/g)].map(([, id = ""]) => id);
 }
 
 /** Returns only the page, because partners, who search for the same words, do not use the operators' operations. */

@@ -25,11 +25,18 @@ export function createOperationEntries(pages: ReferencePage[]): NewSearchEntry[]
   }));
 }
 
+/** Returns the ids of the elements on a page, in the sequence of the page. */
+export type PageElementIds = (url: string) => string[];
+
 /**
  * Returns an entry for each field and parameter. Fields with the same name and description are one entry, which leads to
  * the operation in which the field is easiest to find.
  */
-export function createFieldEntries(document: OpenApiDocument, pages: ReferencePage[]): NewSearchEntry[] {
+export function createFieldEntries(
+  document: OpenApiDocument,
+  pages: ReferencePage[],
+  idsOf: PageElementIds,
+): NewSearchEntry[] {
   const best = new Map<string, FieldOccurrence>();
   for (const occurrence of pages.flatMap((page) => listFields(document, page))) {
     const key = `${occurrence.name}\n${occurrence.description}`;
@@ -40,16 +47,22 @@ export function createFieldEntries(document: OpenApiDocument, pages: ReferencePa
     kind: "field",
     title: name,
     place: `${parents.length > 0 ? `${parents.join(".")}, ` : ""}${page.operation.summary}`,
-    url: `${page.url}#${getFieldAnchor(name)}`,
+    url: `${page.url}#${findFieldAnchor(idsOf(page.url), [...parents, name])}`,
     excerpt: shorten(description),
     names: "",
     text: description,
   }));
 }
 
-/** Returns the fragment that leads to a field on a reference page. */
-function getFieldAnchor(name: string): string {
-  return `field=${encodeURIComponent(name)}`;
+/**
+ * Returns the fragment that leads to a field. An id such as `body.orderList.price` is that of a field. A page lists the
+ * fields of an object only once, so the id can have other parents. A page without ids finds the field by its name.
+ */
+function findFieldAnchor(ids: string[], path: string[]): string {
+  const name = path.at(-1) ?? "";
+  const candidates = ids.filter((id) => id.split(".").at(-1) === name && id !== name);
+  const suffix = `.${path.join(".")}`;
+  return candidates.find((id) => id.endsWith(suffix)) ?? candidates[0] ?? `field=${encodeURIComponent(name)}`;
 }
 
 function listFields(document: OpenApiDocument, page: ReferencePage): FieldOccurrence[] {

@@ -48,7 +48,7 @@ export const searchIndexOptions: Options<SearchEntry> = {
 };
 
 /** Returns the words of a text. An identifier yields itself and its parts: `priceList` yields `priceList`, `price`, `List`. */
-export function splitIntoTerms(text: string): string[] {
+function splitIntoTerms(text: string): string[] {
   return text
     .split(/[^\p{L}\p{N}_€'’-]+/u)
     .flatMap((word) => {
@@ -60,7 +60,7 @@ export function splitIntoTerms(text: string): string[] {
 }
 
 /** Returns a term in lower case and in the singular, or null for a word that distinguishes no page. */
-export function normalizeTerm(term: string): string | null {
+function normalizeTerm(term: string): string | null {
   const lower = term.toLowerCase();
   if (stopWords.has(lower)) return null;
   if (lower.length > 4 && lower.endsWith("ies")) return `${lower.slice(0, -3)}y`;
@@ -114,7 +114,10 @@ function withoutRepeatedPlaces(results: SearchResult[]): SearchHit[] {
   return hits;
 }
 
-/** Returns the index that the plugin wrote. */
+/**
+ * Returns the index that the plugin wrote.
+ * @public
+ */
 export function parseSearchIndex(json: string): Promise<MiniSearch<SearchEntry>> {
   return MiniSearch.loadJSONAsync<SearchEntry>(json, searchIndexOptions);
 }

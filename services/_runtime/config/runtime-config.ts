@@ -1,4 +1,4 @@
-import { defaultDocsUrl } from "@pragma/contracts/errors";
+import { defaultDocsUrl } from "@pragma/contracts/published-urls";
 import { z } from "zod";
 import { applyRenamedEnvironmentVariables, type EnvironmentVariables } from "./renamed-variables.ts";
 import { databaseAndBrokerTlsConfigSchema } from "./server-tls.ts";

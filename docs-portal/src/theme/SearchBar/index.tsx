@@ -1,5 +1,4 @@
 import { useHistory } from "@docusaurus/router";
-import clsx from "clsx";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { loadSearchIndex, type SearchEntryKind, type SearchHit, search } from "../../search/search-index.ts";
 import styles from "./styles.module.css";
@@ -76,12 +75,12 @@ export default function SearchBar({ handleSearchBarToggle }: Props): ReactNode {
   }
 
   return (
-    <div className={clsx("navbar__search", styles.search)}>
+    <div className={`navbar__search ${styles.search}`}>
       <input
         ref={input}
         type="search"
         data-search-field
-        className={clsx("navbar__search-input", styles.input)}
+        className={`navbar__search-input ${styles.input}`}
         placeholder="Search"
         aria-label="Search"
         role="combobox"
@@ -157,7 +156,7 @@ function SearchSuggestion({ id, hit, isActive, onOpen, onHover }: SuggestionProp
       role="option"
       aria-selected={isActive}
       tabIndex={-1}
-      className={clsx(styles.suggestion, isActive && styles.active)}
+      className={isActive ? `${styles.suggestion} ${styles.active}` : styles.suggestion}
       // Keeps the focus in the field, because the list closes when the field loses the focus.
       onMouseDown={(event) => event.preventDefault()}
       onMouseMove={onHover}
