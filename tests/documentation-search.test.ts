@@ -25,6 +25,7 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["nextPageToken", "/api/list-reports#field=nextPageToken"],
   ["revisionHash", "/docs/order-live#"],
   ["stockImpactIndicator", "/api/"],
+  ["payment_mode", "/api/"],
   // Error codes
   ["rate_limited", "/docs/errors#rate_limited"],
   ["till_conflict", "/docs/errors#till_conflict"],

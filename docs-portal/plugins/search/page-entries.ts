@@ -51,8 +51,9 @@ function createEntry(entry: Pick<NewSearchEntry, "kind" | "title" | "place" | "u
   return { ...entry, excerpt: "", names: "", text: "" };
 }
 
-/** Returns the beginning of a text, cut between words. */
-export function shorten(text: string, maxLength = 120): string {
+/** Returns the beginning of a text without Markdown, cut between words. */
+export function shorten(markdown: string, maxLength = 120): string {
+  const text = markdown.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/`|\*\*/g, "");
   if (text.length <= maxLength) return text;
   const cut = text.slice(0, maxLength);
   return `${cut.slice(0, cut.lastIndexOf(" "))}…`;

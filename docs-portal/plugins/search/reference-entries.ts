@@ -46,7 +46,7 @@ export function createFieldEntries(
   return [...best.values()].map(({ name, description, page, parents }) => ({
     kind: "field",
     title: name,
-    place: `${parents.length > 0 ? `${parents.join(".")}, ` : ""}${page.operation.summary}`,
+    place: [...(parents.length > 0 ? [parents.join(".")] : []), page.operation.summary].join(" · "),
     url: `${page.url}#${findFieldAnchor(idsOf(page.url), [...parents, name])}`,
     excerpt: shorten(description),
     names: "",

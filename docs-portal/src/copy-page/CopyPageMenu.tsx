@@ -41,7 +41,7 @@ export function CopyPageMenu({ markdownUrl }: { markdownUrl: string }): ReactNod
         if (event.key === "Escape") closeAndFocus();
       }}
     >
-      <summary className="button button--sm button--secondary">{state || "Copy page"}</summary>
+      <summary className="button button--sm button--outline button--secondary">{state || "Copy page"}</summary>
       <div className={styles.items}>
         <button type="button" onClick={() => void copy()}>
           Copy as Markdown

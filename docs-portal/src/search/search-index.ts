@@ -36,7 +36,7 @@ const kindWeights: Record<SearchEntryKind, number> = {
   term: 1.1,
   operation: 1.2,
   section: 1,
-  field: 0.9,
+  field: 0.5,
   "operator operation": 0.4,
 };
 
@@ -76,7 +76,7 @@ export function search(index: MiniSearch<SearchEntry>, query: string, limit = 12
     fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
     weights: { prefix: 0.4, fuzzy: 0.15 },
     boostDocument: (_id: unknown, _term: string, stored?: Record<string, unknown>) =>
-      getDocumentWeight(stored as unknown as SearchEntry, wanted),
+      getDocumentWeight(stored as unknown as SearchEntry, wanted, query.trim()),
   };
   const withAllWords = index.search(query, { ...options, combineWith: "AND" });
   const results = withAllWords.length > 0 ? withAllWords : index.search(query, options);
@@ -84,8 +84,11 @@ export function search(index: MiniSearch<SearchEntry>, query: string, limit = 12
 }
 
 /** Returns the weight of an entry: more for a title that is the query than for one that begins with it. */
-function getDocumentWeight({ kind, title, aliases }: SearchEntry, wanted: string): number {
+function getDocumentWeight({ kind, title, aliases }: SearchEntry, wanted: string, query: string): number {
   const weight = kindWeights[kind];
+  // A name such as `quantity` is also an ordinary word, so it is not a sign that the reader searches for the field.
+  if (kind === "field")
+    return weight * (title.toLowerCase() !== query.toLowerCase() ? 1 : /[a-z][A-Z]|[_-]/.test(title) ? 16 : 3);
   const name = normalizePhrase(title);
   if (name === wanted) return 8 * weight;
   if (aliases.split(", ").some((alias) => normalizePhrase(alias) === wanted)) return 6 * weight;
