@@ -36,7 +36,11 @@ export function renderPageMarkdown(file: string, rendering: PageRenderOptions): 
     .use(remarkStringify, { bullet: "-", rule: "-" })
     .stringify({ type: "root", children });
   const title = field("title");
-  return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
+  return {
+    title,
+    description: field("description"),
+    markdown: title === "" || body.startsWith("# ") ? body : `# ${title}\n\n${body}`,
+  };
 }
 
 /** Returns the text without the `{#id}` of headings, because the MDX parser rejects this extension of Docusaurus. */

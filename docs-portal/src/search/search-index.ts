@@ -95,12 +95,10 @@ function getDocumentWeight({ kind, title, aliases }: SearchEntry, wanted: string
   return name.startsWith(`${wanted} `) ? 2 * weight : weight;
 }
 
+/** Returns a phrase in lower case, with each word in the singular. */
 function normalizePhrase(text: string): string {
-  return text
-    .split(/\s+/)
-    .map((word) => normalizeTerm(word) ?? "")
-    .filter((word) => word !== "")
-    .join(" ");
+  const words = text.trim().toLowerCase().split(/\s+/);
+  return words.map((word) => normalizeTerm(word) ?? word).join(" ");
 }
 
 /** Keeps the best two results with the same title, because many objects have fields with the same name. */
