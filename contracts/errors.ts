@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defaultDocsUrl } from "./published-urls.ts";
 
 /**
  * Every error that a client can receive, by its code.
@@ -197,11 +198,19 @@ export const problemSchema = z
 
 export type Problem = z.infer<typeof problemSchema>;
 
-/** Returns the problem details of an error. `requestId` is the id of the failed request. */
-export function toProblemDetails(error: ApiError, requestId: string): Problem {
+/** Returns the URL of an error code's section in the documentation of an installation. */
+export function getApiErrorDocumentationUrl(code: ApiErrorCode, docsUrl: string = defaultDocsUrl): string {
+  return `${apiErrorsDocumentationPageUrl.replace(defaultDocsUrl, docsUrl)}#${code}`;
+}
+
+/**
+ * Returns the problem details of an error. `requestId` is the id of the failed request. `docsUrl` is the URL of the
+ * installation's documentation, where `type` leads.
+ */
+export function toProblemDetails(error: ApiError, requestId: string, docsUrl?: string): Problem {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: `${apiErrorsDocumentationPageUrl}#${error.code}`,
+    type: getApiErrorDocumentationUrl(error.code, docsUrl),
     title,
     status,
     detail: error.message,

@@ -1,5 +1,6 @@
 import type { Config } from "@docusaurus/types";
 import { darkCodeTheme, lightCodeTheme } from "./code-themes.ts";
+import { builtSiteUrl } from "./installation-urls.mjs";
 
 const email = "developers@pragma.example";
 
@@ -7,13 +8,13 @@ const config: Config = {
   title: "Pragma API",
   tagline: "API references to interact with Pragma",
   favicon: "img/favicon.svg",
-  url: "https://docs.pragma.example",
+  url: builtSiteUrl,
   baseUrl: "/",
   baseUrlIssueBanner: true,
   onBrokenLinks: "throw",
   onBrokenAnchors: "warn",
   onDuplicateRoutes: "warn",
-  clientModules: ["./src/failed-load.ts"],
+  clientModules: ["./src/failed-load.ts", "./src/search/reveal-field.ts"],
   staticDirectories: ["static", ".generated/static"],
   i18n: { defaultLocale: "en", locales: ["en"] },
   // Cascade layers are disabled, because they would let the colors of the framework override the colors of the site.
@@ -60,21 +61,9 @@ const config: Config = {
     "docusaurus-plugin-sass",
     "./plugins/raw-imports.mjs",
     "./plugins/markdown-copies/index.ts",
+    "./plugins/search/index.ts",
   ],
-  themes: [
-    ["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }],
-    "docusaurus-theme-openapi-docs",
-    [
-      "./plugins/search.mjs",
-      {
-        hashed: true,
-        indexBlog: false,
-        docsRouteBasePath: ["/docs", "/api"],
-        docsDir: ["docs", "api"],
-        searchResultLimits: 12,
-      },
-    ],
-  ],
+  themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }], "docusaurus-theme-openapi-docs"],
   themeConfig: {
     colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },
     docs: {

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { docsConfigSchema, integerEnvSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { logAndCreateErrorResponse } from "@pragma/runtime/http/error-response";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { toFetchResponse } from "@pragma/runtime/http/route-response";
@@ -51,6 +51,7 @@ async function startStandaloneService(
 ): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
+  const { DOCS_URL: docsUrl } = readConfigFromEnvironment(docsConfigSchema, base.environment);
   const service = await startService(await loadServiceDefinition(name), { ...base, registry });
   const log = base.log.child({ service: name });
   const server = await startHttpServer(
@@ -60,10 +61,10 @@ async function startStandaloneService(
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
         log.warn({ err: error, requestId, path: bindings.incoming.url }, "rejected an unsigned request");
-        return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log }), request.method);
+        return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), request.method);
       }
     },
-    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort },
+    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort, docsUrl },
   );
   log.info({ port: server.port }, "listening");
   return {

@@ -21,10 +21,13 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Builds the documentation site if necessary and serves the site. Returns a message for the user. If the site cannot be
+ * Builds the documentation site if necessary and serves the site, whose pages contain the given URLs. Returns a message for the user. If the site cannot be
  * built or served, the message contains the error. Never throws, because the API works without the documentation.
  */
-export async function startDocsPortal(port: number): Promise<string> {
+export async function startDocsPortal(
+  port: number,
+  urls: { docsUrl?: string | undefined; publicUrl: string },
+): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
     await buildDocsPortal();
@@ -36,6 +39,7 @@ export async function startDocsPortal(port: number): Promise<string> {
       stopTimeoutMs: 5_000,
       command: process.execPath,
       args: [join(portalFolder, "serve.mjs"), String(port)],
+      env: { ...process.env, DOCS_URL: urls.docsUrl, PUBLIC_URL: urls.publicUrl },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;

@@ -55,7 +55,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await runTaskWithProgress("Starting Pragma API", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
   // The documentation is built while the demo waits for reports, so that the start takes less time.
-  const portalStart = startDocsPortal(portalPort);
+  const portalStart = startDocsPortal(portalPort, { docsUrl: process.env.DOCS_URL, publicUrl: env.PUBLIC_URL ?? url });
   const demoSummary = await seedDemo(url, env);
   const isLive = isLocalLiveDemoEnabled(process.env);
   if (isLive) await startLiveDemoProgram(localStateFolder, liveDemoProgram, url, env);

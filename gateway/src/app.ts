@@ -27,6 +27,7 @@ interface GatewayAppOptions {
   /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   documents: OpenApiDocuments;
+  /** The URL of the documentation, which `/health` returns and to which errors lead. */
   docsUrl: string;
   log: Logger;
 }
@@ -95,7 +96,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log }), context.req.method);
+    return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), context.req.method);
   });
   return app;
 }

@@ -18,14 +18,12 @@ const originListSchema = z
   );
 
 export const gatewayConfigSchema = commonServiceConfigSchema
-  .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true })
+  .pick({ NATS_URL: true, NAMESPACE: true, EVENT_STREAM_REPLICAS: true, MIGRATE: true, DOCS_URL: true })
   .extend({
     ...redisConfigSchema.shape,
     PORT: integerEnvSchema(0, 65_535).default(4000),
     /** The public URL of this API, for absolute links. By default, links use the scheme and host of each request. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-    /** The URL of the documentation, which `/health` returns. */
-    DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
     /** Origins of web pages that may call this API. All by default. This is safe because keys are not in cookies. */
     CORS_ORIGINS: originListSchema.default(["*"]),
     /**

@@ -42,7 +42,7 @@ export async function startGateway({
   metrics,
 }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
-  const documents = await readServedOpenApiDocuments();
+  const documents = await readServedOpenApiDocuments({ publicUrl: config.PUBLIC_URL, docsUrl: config.DOCS_URL });
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
   const forwarder = createServiceForwarder(registry, {
@@ -111,6 +111,7 @@ export async function startGateway({
   };
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
+    docsUrl: config.DOCS_URL,
     configure(server) {
       // Closes a connection without traffic, for example when a client stops reading the response or sending the body.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { publishedApiUrl } from "@pragma/contracts/published-urls";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
 import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-operations";
@@ -28,7 +29,7 @@ const openApiInfo = {
   contact: { name: "Pragma", email: "developers@pragma.example" },
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
-const openApiServers = [{ url: "http://127.0.0.1:4000", description: "Local gateway, started with `npm start`" }];
+const openApiServers = [{ url: publishedApiUrl, description: "Local gateway, started with `npm start`" }];
 const openApiTags = [
   { name: "Health", description: "API availability" },
   { name: "Reports", description: "End-of-day reports" },

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
@@ -140,35 +139,6 @@ describe("an unknown page", () => {
     expect((await fetch(`${documentationSite.url}/docs/nowhere`)).status).toBe(404);
     const { page, close } = await documentationSite.openTab("/docs/nowhere");
     expect(await page.locator("h1").textContent()).toBe("Page Not Found");
-    await close();
-  });
-});
-
-describe("the search", () => {
-  it.each([
-    ["revisionHash", "/docs/order-live"],
-    ["Push a till", "/api/push-till-v-2"],
-  ])("finds %s", async (words, path) => {
-    const { page, close } = await documentationSite.openTab("/");
-    await page.keyboard.press("Control+k");
-    const input = page.locator("input.navbar__search-input");
-    await input.pressSequentially(words);
-    const suggestion = page.locator('[class*="suggestion"]').first();
-    await suggestion.waitFor();
-    await page.waitForTimeout(300);
-    await input.press("Enter");
-    await page.waitForURL((url) => url.pathname === path);
-    await close();
-  });
-});
-
-describe("the search's suggestions", () => {
-  it.each(["dark", "light"] as const)("are accessible in %s mode", async (colorScheme) => {
-    const { page, close } = await documentationSite.openTab("/", { colorScheme });
-    await page.keyboard.press("Control+k");
-    await page.locator("input.navbar__search-input").pressSequentially("webhook");
-    await page.locator('[class*="suggestion"]').first().waitFor();
-    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
     await close();
   });
 });

@@ -13,6 +13,13 @@ export function isMdxJsxElement(node: { type: string }): node is Element {
   return node.type === "mdxJsxFlowElement" || node.type === "mdxJsxTextElement";
 }
 
+/** Returns the label of a tab, which precedes the content of the tab. */
+export function createTabLabel({ attributes }: Element): RootContent {
+  const readText = (name: string) => attributes.find((each) => "name" in each && each.name === name)?.value;
+  const label = String(readText("label") ?? readText("value") ?? "");
+  return { type: "paragraph", children: [{ type: "strong", children: [{ type: "text", value: label }] }] };
+}
+
 /** The functions that render the MDX components as Markdown, by component name. */
 export type MarkdownRenderersByComponent = Record<
   string,

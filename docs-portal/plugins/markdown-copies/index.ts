@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadContext, Plugin } from "@docusaurus/types";
+import { builtApiUrl } from "../../installation-urls.mjs";
+import sidebars from "../../sidebars.ts";
 import { createMarkdownRenderersByComponent } from "./components.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { renderOperationMarkdown } from "./operation-markdown.ts";
 import { renderPageMarkdown } from "./page-markdown.ts";
-
-const server = "http://127.0.0.1:4000";
+import { listReferencePages } from "./reference-pages.ts";
 
 /** A page that is listed in `llms.txt`. */
 interface IndexEntry {
@@ -24,47 +25,66 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
 
   function writeDocs(outDir: string): IndexEntry[] {
     const docs = join(siteDir, "docs");
+    const sequence = listDocIds(Object.values(sidebars).flat());
+    // A page that is not in the sidebar is last.
+    const rankOf = (name: string) => sequence.indexOf(name.replace(/\.mdx$/, "")) + 1 || sequence.length + 1;
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
-    return pages.map((name) => {
-      const rendering = { portal: siteDir, absolute, components: createMarkdownRenderersByComponent(siteDir, server) };
-      const { title, description, markdown } = renderPageMarkdown(join(docs, name), rendering);
-      const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
-      writeFileSync(join(outDir, path), markdown);
-      return { path, title, description };
-    });
+    return pages
+      .toSorted((one, other) => rankOf(one) - rankOf(other))
+      .map((name) => {
+        const rendering = {
+          portal: siteDir,
+          absolute,
+          components: createMarkdownRenderersByComponent(siteDir, builtApiUrl),
+        };
+        const { title, description, markdown } = renderPageMarkdown(join(docs, name), rendering);
+        const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
+        writeFileSync(join(outDir, path), markdown);
+        return { path, title, description };
+      });
   }
 
   function writeReference(outDir: string, document: OpenApiDocument): IndexEntry[] {
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
-    );
-    const webhooks = Object.entries(document.webhooks).flatMap(([event, methods]) =>
-      Object.values(methods).map((operation) => ({ method: "POST", path: `your endpoint: ${event}`, operation })),
-    );
     writeFileSync(join(outDir, "api", "index.md"), `# ${document.info.title}\n\n${document.info.description}\n`);
-    return [...operations, ...webhooks].map((described) => {
-      const { method, path, operation } = described;
-      const page = `/api/${operationPagePath(operation.operationId)}`;
-      if (!existsSync(join(outDir, page))) throw new Error(`${operation.operationId} has no page at ${page}.`);
-      writeFileSync(join(outDir, `${page}.md`), renderOperationMarkdown(document, described));
-      return { path: `${page}.md`, title: operation.summary, description: `${method} ${path}` };
+    return listReferencePages(document).map((page) => {
+      const { url, method, path, operation } = page;
+      if (!existsSync(join(outDir, url))) throw new Error(`${operation.operationId} has no page at ${url}.`);
+      writeFileSync(join(outDir, `${url}.md`), renderOperationMarkdown(document, page));
+      return { path: `${url}.md`, title: operation.summary, description: `${method} ${path}` };
     });
   }
+
+  /** The operators' reference has pages only for the operations that the partners' reference does not contain. */
+  function writeOperatorReference(outDir: string): IndexEntry[] {
+    if (!existsSync(join(outDir, "operators"))) return [];
+    const document = readDocument("openapi.full.json");
+    const pages = listReferencePages(document, "/operators").filter(({ url }) => existsSync(join(outDir, url)));
+    const entries = pages.map((page) => {
+      const { url, method, path, operation } = page;
+      writeFileSync(join(outDir, `${url}.md`), renderOperationMarkdown(document, page));
+      return { path: `${url}.md`, title: operation.summary, description: `${method} ${path}` };
+    });
+    writeFileSync(join(outDir, "operators", "index.md"), `# Operator reference\n\n${formatEntries(entries)}\n`);
+    return entries;
+  }
+
+  const formatEntries = (entries: IndexEntry[]) =>
+    entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
+
+  const readDocument = (name: string): OpenApiDocument =>
+    JSON.parse(readFileSync(join(siteDir, ".generated", "static", name), "utf8"));
 
   return {
     name: "markdown-copies",
     async postBuild({ outDir }) {
-      const document: OpenApiDocument = JSON.parse(
-        readFileSync(join(siteDir, ".generated", "static", "openapi.json"), "utf8"),
-      );
-      const listOf = (entries: IndexEntry[]) =>
-        entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
+      const operatorEntries = writeOperatorReference(outDir);
       const index = [
         `# ${siteConfig.title}`,
         `> ${siteConfig.tagline}`,
         "To get a page as Markdown, append `.md` to its URL.",
-        `## Guides\n\n${listOf(writeDocs(outDir))}`,
-        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${listOf(writeReference(outDir, document))}`,
+        `## Guides\n\n${formatEntries(writeDocs(outDir))}`,
+        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${formatEntries(writeReference(outDir, readDocument("openapi.json")))}`,
+        ...(operatorEntries.length > 0 ? [`## Reference for operators\n\n${formatEntries(operatorEntries)}`] : []),
         `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference in machine-readable form`,
       ].join("\n\n");
       writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
@@ -72,11 +92,11 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
   };
 }
 
-/** Returns the path of an operation's page, as the reference plugin names it: `get-report-v-0` for `getReportV0`. */
-function operationPagePath(operationId: string): string {
-  return operationId
-    .replace(/([a-z])([A-Z])/g, "$1-$2")
-    .replace(/([A-Za-z])(\d)/g, "$1-$2")
-    .replace(/[._ ]/g, "-")
-    .toLowerCase();
+/** Returns the ids of the guides in a sidebar, in the sequence of the sidebar. */
+function listDocIds(items: unknown[]): string[] {
+  return items.flatMap((item) => {
+    if (typeof item === "string") return [item];
+    const { type, id, items: children } = item as { type?: string; id?: string; items?: unknown[] };
+    return type === "doc" && id !== undefined ? [id] : listDocIds(children ?? []);
+  });
 }

@@ -12,6 +12,7 @@ export interface OpenApiOperationObject {
   tags: string[];
   summary: string;
   description: string;
+  deprecated?: boolean;
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: OpenApiSchemaObject }[];
   requestBody?: { content: Record<string, MediaType> };
   responses: Record<string, { description: string; content?: Record<string, MediaType> }>;

@@ -7,7 +7,7 @@ import remarkMdx from "remark-mdx";
 import remarkParse from "remark-parse";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
-import { isMdxJsxElement, type MarkdownRenderersByComponent } from "./components.ts";
+import { createTabLabel, isMdxJsxElement, type MarkdownRenderersByComponent } from "./components.ts";
 import { evaluateMdxExpression } from "./evaluate.ts";
 
 interface Page {
@@ -36,7 +36,11 @@ export function renderPageMarkdown(file: string, rendering: PageRenderOptions): 
     .use(remarkStringify, { bullet: "-", rule: "-" })
     .stringify({ type: "root", children });
   const title = field("title");
-  return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
+  return {
+    title,
+    description: field("description"),
+    markdown: title === "" || body.startsWith("# ") ? body : `# ${title}\n\n${body}`,
+  };
 }
 
 /** Returns the text without the `{#id}` of headings, because the MDX parser rejects this extension of Docusaurus. */
@@ -53,7 +57,7 @@ function evaluateImports(tree: Root, file: string, rendering: PageRenderOptions)
       const path = from.replace(/^!!|\?raw$/g, "").replace("@site", rendering.portal);
       if (path.endsWith(".json")) values[name] = JSON.parse(readFileSync(path, "utf8"));
       else if (from.endsWith("?raw")) values[name] = readFileSync(path, "utf8");
-      else if (path.endsWith(".mdx")) values[name] = renderPageMarkdown(join(dirname(file), path), rendering).markdown;
+      else if (/\.mdx?$/.test(path)) values[name] = renderPageMarkdown(join(dirname(file), path), rendering).markdown;
     }
   }
   return values;
@@ -71,7 +75,8 @@ function toPlainMarkdown(
     const imported = values[node.name ?? ""];
     if (component !== undefined) return component(node, (expression) => evaluateMdxExpression(expression, values));
     if (typeof imported === "string") return [{ type: "html", value: imported }];
-    return node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
+    const content = node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
+    return node.name === "TabItem" ? [createTabLabel(node), ...content] : content;
   }
   if (node.type === "link" && node.url.startsWith("/")) return [{ ...node, url: rendering.absolute(node.url) }];
   if (!("children" in node)) return [node];

@@ -13,15 +13,27 @@ afterAll(() => rm(folder, { recursive: true }));
 describe("the OpenAPI documents", () => {
   it("are named in the error when they are missing", async () => {
     await writeFile(join(folder, "openapi.json"), "{}");
-    await expect(readServedOpenApiDocuments(folder)).rejects.toThrow(
+    await expect(readServedOpenApiDocuments({}, folder)).rejects.toThrow(
       /openapi\.full\.json cannot be read.*npm run openapi/,
     );
   });
 
   it("have different entity tags", async () => {
     await writeFile(join(folder, "openapi.full.json"), '{"full":1}');
-    const { openapi, full } = await readServedOpenApiDocuments(folder);
+    const { openapi, full } = await readServedOpenApiDocuments({}, folder);
     expect([String(openapi.body), String(full.body)]).toEqual(["{}", '{"full":1}']);
     expect(openapi.etag).not.toBe(full.etag);
+  });
+
+  it("contain the URLs of the installation", async () => {
+    const urls = { publicUrl: "https://pos.bistro.example/", docsUrl: "https://docs.bistro.example/docs" };
+    const { openapi, full } = await readServedOpenApiDocuments(urls);
+    for (const { body } of [openapi, full]) {
+      const { servers, components } = JSON.parse(String(body));
+      expect(servers).toMatchObject([{ url: "https://pos.bistro.example" }]);
+      expect(components.schemas.Problem.example.type).toMatch(
+        /^https:\/\/docs\.bistro\.example\/docs\/\w+#invalid_request$/,
+      );
+    }
   });
 });

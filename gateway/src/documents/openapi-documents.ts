@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { defaultDocsUrl, publishedApiUrl } from "@pragma/contracts/published-urls";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
@@ -15,18 +16,30 @@ export type OpenApiDocuments = Awaited<ReturnType<typeof readServedOpenApiDocume
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
+/** The URLs of the installation, which replace the published URLs in the documents. */
+interface InstallationUrls {
+  /** The URL of the API. By default, the documents keep the published URL. */
+  publicUrl?: string | undefined;
+  docsUrl?: string;
+}
+
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
-export async function readServedOpenApiDocuments(folder = contractsFolder) {
+export async function readServedOpenApiDocuments(urls: InstallationUrls = {}, folder = contractsFolder) {
   const [openapi, full] = await Promise.all([
-    readServedDocument(join(folder, "openapi.json")),
-    readServedDocument(join(folder, "openapi.full.json")),
+    readServedDocument(join(folder, "openapi.json"), urls),
+    readServedDocument(join(folder, "openapi.full.json"), urls),
   ]);
   return { openapi, full };
 }
 
-async function readServedDocument(path: string): Promise<OpenApiDocumentWithEtag> {
+async function readServedDocument(
+  path: string,
+  { publicUrl, docsUrl = defaultDocsUrl }: InstallationUrls,
+): Promise<OpenApiDocumentWithEtag> {
   try {
-    return encodeOpenApiDocumentWithEtag(await readFile(path, "utf8"));
+    const text = (await readFile(path, "utf8")).replaceAll(defaultDocsUrl, docsUrl);
+    const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
+    return encodeOpenApiDocumentWithEtag(text.replaceAll(publishedApiUrl, apiUrl));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }

@@ -1,3 +1,4 @@
+import { defaultDocsUrl } from "@pragma/contracts/published-urls";
 import { z } from "zod";
 import { applyRenamedEnvironmentVariables, type EnvironmentVariables } from "./renamed-variables.ts";
 import { databaseAndBrokerTlsConfigSchema } from "./server-tls.ts";
@@ -57,6 +58,15 @@ export const secretKeysEnvSchema = z
   )
   .transform((entries) => entries.map(([id, secret]) => ({ id, secret })));
 
+/** The environment variables about the documentation, which the gateway, all services and their programs read. */
+export const docsConfigSchema = z.object({
+  /** The URL of the installation's documentation. `/health` returns it, and the `type` of each error begins with it. */
+  DOCS_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ""))
+    .default(defaultDocsUrl),
+});
+
 /** The environment variables that all services read. */
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
@@ -64,6 +74,7 @@ export const commonServiceConfigSchema = z.object({
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
   /** The encryption keys for stored data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */
   DATA_KEYS: secretKeysEnvSchema,
+  ...docsConfigSchema.shape,
   /** The size of each service instance's PostgreSQL connection pool. Leader election uses one more connection. */
   DATABASE_POOL: integerEnvSchema(2, 200).default(10),
   /** The prefix of all schemas, subjects and streams, so that several installations can share the same servers. */

@@ -6,6 +6,8 @@ import type { RouteHandlerResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
+  /** The URL of the installation's documentation, where the `type` of the problem leads. */
+  docsUrl: string;
   /** The fields of the request's log line. `logAndCreateErrorResponse` adds the error code and the number of issues. */
   logFields?: Record<string, unknown>;
 }
@@ -13,14 +15,14 @@ interface ErrorResponseOptions {
 /** Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. */
 export function logAndCreateErrorResponse(
   error: unknown,
-  { requestId, log, logFields = {} }: ErrorResponseOptions,
+  { requestId, log, docsUrl, logFields = {} }: ErrorResponseOptions,
 ): RouteHandlerResponse {
   const apiError = toApiError(error);
   if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
   Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { issues: apiError.issues.length }) });
   return {
     status: apiError.status,
-    body: JSON.stringify(toProblemDetails(apiError, requestId)),
+    body: JSON.stringify(toProblemDetails(apiError, requestId, docsUrl)),
     headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...apiError.headers },
   };
 }

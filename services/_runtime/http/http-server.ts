@@ -27,13 +27,14 @@ type FetchHandler = (
 ) => Response | Promise<Response>;
 
 /** Returns the error response to a request whose URL or host is invalid, or whose handler threw an error. */
-function createUnreadableRequestResponse(error: unknown): Response {
+function createUnreadableRequestResponse(error: unknown, docsUrl: string | undefined): Response {
   const requestId = crypto.randomUUID();
   const isUnreadable = error instanceof RequestError;
   const detail = isUnreadable ? `The URL of the request is invalid: ${error.message}.` : "Try again later.";
   const problem = toProblemDetails(
     new ApiError(isUnreadable ? "invalid_request" : "internal_error", { detail }),
     requestId,
+    docsUrl,
   );
   return Response.json(problem, {
     status: problem.status,
@@ -59,6 +60,8 @@ interface ConnectionState {
 interface ListenOptions {
   /** The port to listen on, or 0 for any free port. */
   port: number;
+  /** The URL of the documentation, where the `type` of an error leads. */
+  docsUrl?: string;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
@@ -68,11 +71,11 @@ interface ListenOptions {
  *
  * @throws `Error` when the port is already in use.
  */
-export async function startHttpServer(fetch: FetchHandler, { port, configure }: ListenOptions) {
+export async function startHttpServer(fetch: FetchHandler, { port, docsUrl, configure }: ListenOptions) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
-    errorHandler: createUnreadableRequestResponse,
+    errorHandler: (error) => createUnreadableRequestResponse(error, docsUrl),
   });
   const connections = new Map<Socket, ConnectionState>();
   let isDraining = false;

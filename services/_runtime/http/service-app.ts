@@ -32,6 +32,8 @@ import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
+  /** The URL of the documentation of errors. */
+  docsUrl: string;
   routes: ServiceRouteDefinition<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
@@ -81,7 +83,7 @@ async function serveRequest<Services>(
   route: ServableRoute<Services>,
   options: ServiceAppOptions<Services>,
 ): Promise<Response> {
-  const { service, log, metrics } = options;
+  const { service, docsUrl, log, metrics } = options;
   const started = performance.now();
   const { requestIdentity } = hono.env;
   const { method, path } = hono.req;
@@ -99,7 +101,7 @@ async function serveRequest<Services>(
       }
       response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context });
     } catch (error) {
-      response = logAndCreateErrorResponse(error, { requestId, log, logFields });
+      response = logAndCreateErrorResponse(error, { requestId, log, docsUrl, logFields });
     }
     const { status } = response;
     const seconds = (performance.now() - started) / 1000;

@@ -96,6 +96,7 @@ export async function startService(
     metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
     const app = createServiceApp({
       service: name,
+      docsUrl: config.DOCS_URL,
       routes: definition.routes,
       services,
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),

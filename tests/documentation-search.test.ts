@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { beforeAll, describe, expect, it } from "vitest";
+
+const portalFolder = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "..",
+  "docs-portal",
+);
+
+interface SearchHit {
+  kind: string;
+  title: string;
+  url: string;
+}
+
+/** Queries, with the URL or the beginning of the URL of the result that must be first. */
+const expectedFirstResults: [query: string, url: string][] = [
+  // Fields and parameters
+  ["reportRecordedPayments", "/api/get-report#field=reportRecordedPayments"],
+  ["priceList", "/api/list-products#field=priceList"],
+  ["deviceList", "/api/get-own-location#field=deviceList"],
+  ["nextPageToken", "/api/list-reports#field=nextPageToken"],
+  ["revisionHash", "/docs/order-live#"],
+  ["stockImpactIndicator", "/api/"],
+  ["payment_mode", "/api/"],
+  // Error codes
+  ["rate_limited", "/docs/errors#rate_limited"],
+  ["till_conflict", "/docs/errors#till_conflict"],
+  ["scope missing", "/docs/errors#scope_missing"],
+  // Operations
+  ["Push a till", "/docs/push-a-till"],
+  ["list reports", "/api/list-reports"],
+  ["/v2/reports/", "/api/list-reports"],
+  ["getLiveOrder", "/api/get-live-order"],
+  ["rotate secret", "/api/rotate-recipient-secret"],
+  // Guides, in the words of the guide and in others
+  ["pagination", "/docs/pagination"],
+  ["webhooks", "/docs/webhooks"],
+  ["authentication", "/docs/authentication"],
+  ["timezone", "/docs/requests"],
+  ["time zones", "/docs/requests"],
+  ["sandbox", "/docs/getting-started"],
+  ["SDK", "/docs/client"],
+  ["refund", "/docs/edge-cases"],
+  ["void", "/docs/edge-cases"],
+  ["throttling", "/docs/rate-limits"],
+  ["429", "/docs/rate-limits"],
+  ["verify signature", "/docs/webhook"],
+  ["flask", "/docs/webhook-receivers"],
+  ["order.paid", "/docs/webhook-events"],
+  ["till", "/docs/glossary#till"],
+  ["payment", "/docs/"],
+  ["idempotency key", "/docs/idempotency"],
+  ["postman", "/docs/collections"],
+  ["go live", "/docs/production"],
+  ["Z report", "/docs/glossary"],
+  ["receipt", "/docs/glossary"],
+  ["release notes", "/docs/changelog"],
+  ["how do I get real time orders", "/docs/order-live"],
+  ["authentification", "/docs/authentication"],
+];
+
+let findHits: (query: string) => SearchHit[];
+let synonymUrls: string[];
+let indexText: string;
+beforeAll(async () => {
+  indexText = readFileSync(join(portalFolder, "build", "search-index.json"), "utf8");
+  const load = (path: string) => import(pathToFileURL(join(portalFolder, path)).href);
+  const { parseSearchIndex, search } = await load("src/search/search-index.ts");
+  const index = await parseSearchIndex(indexText);
+  findHits = (query) => search(index, query);
+  synonymUrls = Object.keys((await load("plugins/search/synonyms.ts")).searchSynonymsByUrl);
+});
+
+describe("the search", () => {
+  it.each(expectedFirstResults)("finds %s first at %s", (query, url) => {
+    const hits = findHits(query);
+    expect(hits[0]?.url.slice(0, url.length), hits.map((hit) => `${hit.kind} ${hit.url}`).join("\n")).toBe(url);
+  });
+
+  it("finds every field of a report", () => {
+    const document = JSON.parse(readFileSync(join(portalFolder, "build", "openapi.json"), "utf8"));
+    for (const name of Object.keys(document.components.schemas.ReportV2.properties))
+      expect(
+        findHits(name).map(({ title }) => title),
+        name,
+      ).toContain(name);
+  });
+
+  it("finds nothing for a word that the site does not contain", () => {
+    expect(findHits("xylophone")).toEqual([]);
+  });
+
+  it("has synonyms only for pages that exist", () => {
+    const urls = new Set(
+      Object.values(JSON.parse(indexText).storedFields as Record<string, SearchHit>).map(({ url }) => url),
+    );
+    expect(synonymUrls.filter((url) => !urls.has(url))).toEqual([]);
+  });
+});
