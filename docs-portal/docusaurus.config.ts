@@ -1,5 +1,6 @@
 import type { Config } from "@docusaurus/types";
-import { darkCodeTheme, lightCodeTheme } from "./code-themes.ts";
+import { codeTheme } from "./code-themes.ts";
+import exampleLayout from "./plugins/example-layout.mjs";
 
 const email = "developers@pragma.example";
 
@@ -26,7 +27,14 @@ const config: Config = {
   plugins: [
     [
       "@docusaurus/plugin-content-docs",
-      { id: "default", path: "docs", routeBasePath: "docs", sidebarPath: "./sidebars.ts", breadcrumbs: false },
+      {
+        id: "default",
+        path: "docs",
+        routeBasePath: "docs",
+        sidebarPath: "./sidebars.ts",
+        breadcrumbs: false,
+        remarkPlugins: [exampleLayout],
+      },
     ],
     [
       "@docusaurus/plugin-content-docs",
@@ -58,6 +66,7 @@ const config: Config = {
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
     ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
     "docusaurus-plugin-sass",
+    "./plugins/font.mjs",
     "./plugins/raw-imports.mjs",
     "./plugins/markdown-copies/index.ts",
   ],
@@ -76,6 +85,7 @@ const config: Config = {
     ],
   ],
   themeConfig: {
+    image: "img/social-card.png",
     colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },
     docs: {
       versionPersistence: "localStorage",
@@ -98,8 +108,8 @@ const config: Config = {
       copyright: "Copyright © 2025 Pragma",
     },
     prism: {
-      theme: lightCodeTheme,
-      darkTheme: darkCodeTheme,
+      theme: codeTheme,
+      darkTheme: codeTheme,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
     api: { schemaExpansion: { default: 1 } },
