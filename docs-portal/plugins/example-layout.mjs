@@ -31,29 +31,51 @@ export default function exampleLayout() {
 function arrangeExamples(nodes) {
   /** @type {MdxNode[]} */
   const arranged = [];
-  /** @type {MdxNode[]} */
-  let text = [];
-  /** @type {MdxNode[]} */
-  let examples = [];
-  const flush = () => {
-    const cards = groupExchanges(examples);
-    if (cards.length > 0 && text.length > 0)
-      arranged.push(createDiv("beside", [createDiv("beside__text", text), createDiv("beside__examples", cards)]));
-    else arranged.push(...text, ...cards);
-    text = [];
-    examples = [];
+  /** The text before the current examples, the examples, and the text after them. */
+  let row = createEmptyRow();
+  const endRow = () => {
+    arranged.push(...arrangeRow(row));
+    row = createEmptyRow();
   };
   for (const node of nodes) {
     if (isExample(node)) {
-      examples.push(node);
-      continue;
-    }
-    if (examples.length > 0 || !textTypes.has(node.type)) flush();
-    if (textTypes.has(node.type)) text.push(node);
-    else arranged.push(node);
+      // Text between two examples introduces the second one.
+      if (row.after.length > 0) {
+        const before = row.after;
+        row.after = [];
+        endRow();
+        row.before = before;
+      }
+      row.examples.push(node);
+    } else if (!textTypes.has(node.type)) {
+      endRow();
+      arranged.push(node);
+    } else if (row.examples.length > 0) row.after.push(node);
+    else row.before.push(node);
   }
-  flush();
+  endRow();
   return arranged;
+}
+
+function createEmptyRow() {
+  return {
+    before: /** @type {MdxNode[]} */ ([]),
+    examples: /** @type {MdxNode[]} */ ([]),
+    after: /** @type {MdxNode[]} */ ([]),
+  };
+}
+
+/**
+ * @param {ReturnType<typeof createEmptyRow>} row
+ * @returns {MdxNode[]}
+ */
+function arrangeRow({ before, examples, after }) {
+  const cards = groupExchanges(examples);
+  if (cards.length === 0 || before.length + after.length === 0) return [...before, ...cards, ...after];
+  const parts = [createDiv("beside__examples", cards)];
+  if (before.length > 0) parts.unshift(createDiv("beside__text", before));
+  if (after.length > 0) parts.push(createDiv("beside__text", after));
+  return [createDiv("beside", parts)];
 }
 
 /**
