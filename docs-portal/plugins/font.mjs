@@ -53,4 +53,4 @@ const declareFonts = (fontPath) =>
   line-gap-override: 0%;
 }`
     .replaceAll(/\s+/g, " ")
-  .trim();
+    .trim();

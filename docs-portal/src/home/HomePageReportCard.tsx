@@ -73,8 +73,8 @@ export function HomePageReportCard(): ReactNode {
         <AmountBarChart of={payments} />
       </section>
       <p className={styles.difference}>
-        The declared payments add up to {formatEuroAmount(declaredTotal)}, which is {formatEuroAmount(unpaidRefunds)} more
-        than the sales: a refund of {formatEuroAmount(unpaidRefunds)} reduced the sales but was not paid out.{" "}
+        The declared payments add up to {formatEuroAmount(declaredTotal)}, which is {formatEuroAmount(unpaidRefunds)}{" "}
+        more than the sales: a refund of {formatEuroAmount(unpaidRefunds)} reduced the sales but was not paid out.{" "}
         <Link to="/docs/totals-by-payment-method">How sales and payments relate</Link>
       </p>
     </article>

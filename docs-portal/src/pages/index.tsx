@@ -22,8 +22,8 @@ export default function Home(): ReactNode {
                 <p className={styles.tagline}>{siteConfig.tagline}</p>
                 <Heading as="h1">{siteConfig.title}</Heading>
                 <p className={styles.lead}>
-                  Get end-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their points
-                  of sale.
+                  Get end-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their
+                  points of sale.
                 </p>
                 <p>
                   The API is for developers of accounting, inventory, delivery, hotel and point-of-sale software. Try it
@@ -39,11 +39,7 @@ export default function Home(): ReactNode {
                 </div>
               </div>
               <section aria-label="First request">
-                <Exchange
-                  of={reports}
-                  only={["data", "meta.totalCount"]}
-                  maxItems={1}
-                />
+                <Exchange of={reports} only={["data", "meta.totalCount"]} maxItems={1} />
               </section>
             </div>
           </div>
