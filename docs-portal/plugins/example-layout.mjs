@@ -1,22 +1,17 @@
-/** The MDX components that show a request. Each of them begins a new card. */
-const requestComponents = new Set(["RequestCodeSamples"]);
-
-/** The MDX components that show a response. A response that follows a request is in the same card. */
-const responseComponents = new Set(["ResponseCodeBlock"]);
-
-/** The MDX components that show any other code. */
-const codeComponents = new Set(["CodeBlock", "WebhookMessageCodeBlock"]);
+/** The MDX components that show a request or a response. Wide screens show them beside the text. */
+const exampleComponents = new Set(["RequestCodeSamples", "ResponseCodeBlock", "WebhookMessageCodeBlock"]);
 
 /** Elements of these types are narrow enough to be beside an example. */
-const textTypes = new Set(["paragraph", "list", "blockquote"]);
+const textTypes = new Set(["paragraph", "list", "blockquote", "code"]);
 
 /**
- * A remark plugin that puts each example and the text before it into one element, so that wide screens show them beside
- * each other. Headings stay outside, because search and the table of contents expect them in the page itself.
+ * A remark plugin that puts each example and its text into one element, so that wide screens show them beside each
+ * other, and each request and its responses into one card. Headings stay outside, because search and the table of
+ * contents expect them in the page itself.
  */
 export default function exampleLayout() {
   return (/** @type {{ children: MdxNode[] }} */ root) => {
-    if (root.children.some(isExample)) root.children = arrangeExamples(root.children);
+    root.children = arrangeExamples(root.children);
   };
 }
 
@@ -31,7 +26,6 @@ export default function exampleLayout() {
 function arrangeExamples(nodes) {
   /** @type {MdxNode[]} */
   const arranged = [];
-  /** The text before the current examples, the examples, and the text after them. */
   let row = createEmptyRow();
   const endRow = () => {
     arranged.push(...arrangeRow(row));
@@ -49,7 +43,8 @@ function arrangeExamples(nodes) {
       row.examples.push(node);
     } else if (!textTypes.has(node.type)) {
       endRow();
-      arranged.push(node);
+      // The tabs of a program and the program are one card, which has the whole width because programs have long lines.
+      arranged.push(isTabsWithOnlyCode(node) ? createDiv("exchange", [node]) : node);
     } else if (row.examples.length > 0) row.after.push(node);
     else row.before.push(node);
   }
@@ -57,6 +52,7 @@ function arrangeExamples(nodes) {
   return arranged;
 }
 
+/** Returns a row with the text before its examples, the examples, and the text after them. */
 function createEmptyRow() {
   return {
     before: /** @type {MdxNode[]} */ ([]),
@@ -89,10 +85,10 @@ function groupExchanges(examples) {
   /** @type {MdxNode[] | undefined} */
   let exchange;
   for (const node of examples) {
-    if (hasName(node, requestComponents)) {
+    if (node.name === "RequestCodeSamples") {
       exchange = [node];
       cards.push(createDiv("exchange", exchange));
-    } else if (exchange !== undefined && hasName(node, responseComponents)) exchange.push(node);
+    } else if (exchange !== undefined && node.name === "ResponseCodeBlock") exchange.push(node);
     else {
       exchange = undefined;
       cards.push(node);
@@ -102,24 +98,22 @@ function groupExchanges(examples) {
 }
 
 /** @param {MdxNode} node */
-function isExample(node) {
-  if (node.type === "code") return true;
-  if (hasName(node, requestComponents) || hasName(node, responseComponents) || hasName(node, codeComponents))
-    return true;
-  return node.name === "Tabs" && (node.children ?? []).every(isTabWithOnlyCode);
-}
-
-/** @param {MdxNode} tab */
-function isTabWithOnlyCode({ name, children = [] }) {
-  return name === "TabItem" && children.length > 0 && children.every(isExample);
+function isExample({ type, name }) {
+  return type === "mdxJsxFlowElement" && !!name && exampleComponents.has(name);
 }
 
 /**
  * @param {MdxNode} node
- * @param {Set<string>} names
+ * @returns {boolean}
  */
-function hasName({ type, name }, names) {
-  return type === "mdxJsxFlowElement" && !!name && names.has(name);
+function isTabsWithOnlyCode({ name, children = [] }) {
+  return name === "Tabs" && children.every(isTabWithOnlyCode);
+}
+
+/** @param {MdxNode} tab */
+function isTabWithOnlyCode({ name, children = [] }) {
+  const isCode = (/** @type {MdxNode} */ node) => node.type === "code" || node.name === "CodeBlock";
+  return name === "TabItem" && children.every((node) => isCode(node) || isTabsWithOnlyCode(node));
 }
 
 /**
