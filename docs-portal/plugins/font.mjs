@@ -18,7 +18,15 @@ export default function fontPlugin({ siteDir }) {
       headTags: [
         {
           tagName: "link",
-          attributes: { rel: "preload", href: fontPath, as: "font", type: "font/woff2", crossorigin: "anonymous" },
+          // The priority is low, because the style sheet is needed first. The fallback shows the text until then.
+          attributes: {
+            rel: "preload",
+            href: fontPath,
+            as: "font",
+            type: "font/woff2",
+            crossorigin: "anonymous",
+            fetchpriority: "low",
+          },
         },
         { tagName: "style", innerHTML: declareFonts(fontPath) },
       ],
