@@ -1,20 +1,18 @@
-import { type PrismTheme, themes } from "prism-react-renderer";
+import type { PrismTheme } from "prism-react-renderer";
 
-/** Code colors for light mode, each with a contrast ratio of at least 4.5:1. */
-export const lightCodeTheme: PrismTheme = {
-  plain: { color: "#24292f", backgroundColor: "#f5f7fa" },
+/**
+ * The colors of code in both color modes, each with a contrast ratio of at least 7 on the background. The colors of the
+ * background and the plain text are those of `--pragma-code-background` and `--pragma-code-text` in the style sheet.
+ */
+export const codeTheme: PrismTheme = {
+  plain: { color: "var(--pragma-code-text)", backgroundColor: "var(--pragma-code-background)" },
   styles: [
-    { types: ["comment", "prolog", "doctype", "cdata"], style: { color: "#57606a", fontStyle: "italic" } },
-    { types: ["string", "char", "attr-value", "inserted"], style: { color: "#0a5f3c" } },
-    { types: ["property", "attr-name", "header-name", "parameter", "variable"], style: { color: "#0b4f9e" } },
-    { types: ["number", "boolean", "constant", "null", "symbol"], style: { color: "#8a3b00" } },
-    { types: ["keyword", "operator", "entity", "tag", "deleted"], style: { color: "#9b1c5a" } },
-    { types: ["function", "class-name", "builtin", "request-line"], style: { color: "#6b2fb3" } },
-    { types: ["punctuation"], style: { color: "#43495a" } },
+    { types: ["comment", "prolog", "doctype", "cdata"], style: { color: "#9db1c9", fontStyle: "italic" } },
+    { types: ["string", "char", "attr-value", "inserted"], style: { color: "#9fe3b4" } },
+    { types: ["property", "attr-name", "header-name", "parameter", "variable"], style: { color: "#7cc4ff" } },
+    { types: ["number", "boolean", "constant", "null", "symbol"], style: { color: "#ffc48a" } },
+    { types: ["keyword", "entity", "tag", "deleted"], style: { color: "#ff9fc4" } },
+    { types: ["function", "class-name", "builtin", "request-line"], style: { color: "#c9b3ff" } },
+    { types: ["punctuation", "operator"], style: { color: "#a9bbd0" } },
   ],
-};
-
-export const darkCodeTheme: PrismTheme = {
-  ...themes.vsDark,
-  plain: { ...themes.vsDark.plain, backgroundColor: "#1d222a" },
 };

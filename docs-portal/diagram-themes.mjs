@@ -31,9 +31,10 @@ function createThemeVariables({ page, text, line, box, edge, note }) {
   };
 }
 
+/** The colors are those of `src/css/palette.css`. */
 const themeColors = {
-  light: { page: "#ffffff", text: "#1c1e21", line: "#5b6675", box: "#e8f3ff", edge: "#0a5fc2", note: "#f5f7fa" },
-  dark: { page: "#14171c", text: "#f0f2f5", line: "#9aa7b8", box: "#16304d", edge: "#62b4ff", note: "#1d222a" },
+  light: { page: "#ffffff", text: "#0b1b30", line: "#55647c", box: "#e7f3ff", edge: "#0a5fc2", note: "#f4f8fc" },
+  dark: { page: "#0c121b", text: "#f3f7fc", line: "#97a7bb", box: "#10294a", edge: "#62b4ff", note: "#141d29" },
 };
 
 /** The Mermaid configuration by color mode. Labels are SVG text, because many image viewers do not render HTML. */

@@ -1,6 +1,7 @@
 import type { Config } from "@docusaurus/types";
-import { darkCodeTheme, lightCodeTheme } from "./code-themes.ts";
+import { codeTheme } from "./code-themes.ts";
 import { builtSiteUrl } from "./installation-urls.mjs";
+import exampleLayout from "./plugins/example-layout.mjs";
 
 const email = "developers@pragma.example";
 
@@ -27,7 +28,14 @@ const config: Config = {
   plugins: [
     [
       "@docusaurus/plugin-content-docs",
-      { id: "default", path: "docs", routeBasePath: "docs", sidebarPath: "./sidebars.ts", breadcrumbs: false },
+      {
+        id: "default",
+        path: "docs",
+        routeBasePath: "docs",
+        sidebarPath: "./sidebars.ts",
+        breadcrumbs: false,
+        remarkPlugins: [exampleLayout],
+      },
     ],
     [
       "@docusaurus/plugin-content-docs",
@@ -59,12 +67,14 @@ const config: Config = {
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
     ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
     "docusaurus-plugin-sass",
+    "./plugins/font.mjs",
     "./plugins/raw-imports.mjs",
     "./plugins/markdown-copies/index.ts",
     "./plugins/search/index.ts",
   ],
   themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }], "docusaurus-theme-openapi-docs"],
   themeConfig: {
+    image: "img/social-card.png",
     colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },
     docs: {
       versionPersistence: "localStorage",
@@ -87,8 +97,8 @@ const config: Config = {
       copyright: "Copyright © 2025 Pragma",
     },
     prism: {
-      theme: lightCodeTheme,
-      darkTheme: darkCodeTheme,
+      theme: codeTheme,
+      darkTheme: codeTheme,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
     api: { schemaExpansion: { default: 1 } },

@@ -17,15 +17,18 @@ export const homePageDaySourcePaths = [
 /**
  * Returns the example day of the home page. `report` is the report that the code of the reporting service calculates
  * for a simulated till. `sales` contains the time and total of each order that counts toward the totals of the report.
- * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[] }}
+ * `unpaidRefunds` is the sum of the refunds that were not paid out, in minor units.
+ * @returns {{ report: Record<string, any>, sales: { openedAt: string, total: number }[], unpaidRefunds: number }}
  */
 export function computeHomePageReportAndSales() {
   const till = runTypeScriptProgram("simulator/src/print-home-page-till.ts");
   const { report, orders } = JSON.parse(runTypeScriptProgram("services/reporting/print-report.ts", till));
-  const sales = orders
-    .filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred)
-    .map(({ openedAt, total }) => ({ openedAt, total }));
-  return { report, sales };
+  const countedOrders = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
+  const sales = countedOrders.map(({ openedAt, total }) => ({ openedAt, total }));
+  const unpaidRefunds = countedOrders
+    .filter(({ total, payments }) => total < 0 && payments.length === 0)
+    .reduce((sum, { total }) => sum - total, 0);
+  return { report, sales, unpaidRefunds };
 }
 
 /**

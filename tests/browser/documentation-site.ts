@@ -17,6 +17,8 @@ export interface DocumentationSiteUnderTest {
   url: string;
   /** Opens a page in a new tab with empty local storage. The default color mode is dark. */
   openTab(path: string, options?: BrowserTabOptions): Promise<TestBrowserTab>;
+  /** Creates a browser context with an empty cache. */
+  createContext(): Promise<BrowserContext>;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export async function startDocumentationSiteWithBrowser({
       await waitUntilHydrated(page);
       return { page, context, consoleErrors, close: () => (hasOwnCache ? context.close() : page.close()) };
     },
+    createContext: () => browser.newContext(),
     async close() {
       await browser.close();
       server.kill();

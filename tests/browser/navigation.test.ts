@@ -37,7 +37,7 @@ describe("the navbar", () => {
     });
     await page.getByRole("button", { name: "Toggle navigation bar" }).click();
     const menu = page.locator(".navbar-sidebar");
-    await menu.getByRole("link", { name: "Webhooks" }).click();
+    await menu.locator('a[href="/docs/webhooks"]').click();
     await page.waitForURL("**/docs/webhooks");
     await page.waitForFunction("!document.querySelector('.navbar-sidebar--show')");
     await close();
@@ -128,7 +128,7 @@ describe("a page of the guides", () => {
   });
 
   it("has an anchor for every error code", async () => {
-    const { page, close } = await documentationSite.openTab("/docs/requests#rate_limited");
+    const { page, close } = await documentationSite.openTab("/docs/errors#rate_limited");
     expect(await page.locator("#rate_limited").textContent()).toContain("rate_limited");
     await close();
   });
@@ -139,6 +139,19 @@ describe("an unknown page", () => {
     expect((await fetch(`${documentationSite.url}/docs/nowhere`)).status).toBe(404);
     const { page, close } = await documentationSite.openTab("/docs/nowhere");
     expect(await page.locator("h1").textContent()).toBe("Page Not Found");
+    await close();
+  });
+
+  it("searches for the words of its address", async () => {
+    const { page, close } = await documentationSite.openTab("/docs/web-hooks");
+    const main = page.locator("main");
+    expect(await main.getByLabel("Search the documentation").inputValue()).toBe("web hooks");
+    await main.getByLabel("Search the documentation").fill("webhooks");
+    await main.getByRole("button", { name: "Search" }).click();
+    const input = page.locator("input.navbar__search-input");
+    expect(await input.inputValue()).toBe("webhooks");
+    expect(await input.evaluate("(input) => document.activeElement === input")).toBe(true);
+    await page.getByRole("option").first().waitFor();
     await close();
   });
 });
@@ -155,7 +168,7 @@ describe("files for programs", () => {
     const copies = [...index.matchAll(/\(https?:\/\/[^/]+([^)]+\.md)\)/g)].map(([, path = ""]) => path);
     expect(copies.length).toBeGreaterThan(50);
     for (const path of copies) expect(await read(path), path).toMatch(/^# \S/);
-    expect(await read("/docs/requests.md")).toContain("#### rate_limited");
+    expect(await read("/docs/errors.md")).toMatch(/^#+ `?rate_limited/m);
     expect((await fetch(`${documentationSite.url}/favicon.ico`)).status).toBe(200);
   });
 });

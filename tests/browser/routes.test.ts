@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findColorAccessibilityViolations, findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import {
@@ -7,20 +8,52 @@ import {
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
-const guides = ["getting-started", "authentication", "edge-cases", "order-live", "requests", "webhooks"].map(
-  (name) => `/docs/${name}`,
-);
+const guides = [
+  "accounting-exports",
+  "authentication",
+  "catalog-sync",
+  "changelog",
+  "client",
+  "collections",
+  "data-model",
+  "edge-cases",
+  "errors",
+  "getting-started",
+  "glossary",
+  "idempotency",
+  "jobs",
+  "legacy-tills",
+  "month-of-orders",
+  "order-live",
+  "pagination",
+  "production",
+  "push-a-till",
+  "rate-limits",
+  "requests",
+  "stock-from-live-orders",
+  "totals-by-payment-method",
+  "versioning",
+  "webhook-events",
+  "webhook-receivers",
+  "webhooks",
+].map((name) => `/docs/${name}`);
 
-/** The pages whose accessibility is checked. Together, they contain every kind of page element. */
-const checkedPages = [
+/** One page of each kind. Together, they contain every kind of page element, so they are checked at every width. */
+const pageKinds = [
   "/",
-  ...guides,
+  "/docs/getting-started",
+  "/docs/order-live",
+  "/docs/rate-limits",
+  "/docs/webhook-receivers",
   "/api/",
   "/api/list-reports",
   "/api/rotate-recipient-secret",
   "/api/receive-test",
+  "/operators/",
   "/no",
 ];
+const otherGuides = guides.filter((path) => !pageKinds.includes(path));
+const widths = [1440, 768, 390];
 
 let documentationSite: DocumentationSiteUnderTest;
 let routes: string[];
@@ -73,29 +106,57 @@ describe("a page", () => {
   });
   afterAll(() => tab?.close());
 
-  it.each(checkedPages)(
-    "at %s has no serious accessibility violations in both color modes and at every width",
+  it.each(pageKinds)(
+    "at %s has no serious accessibility violations in both color modes at every width",
     async (path) => {
-      const { page, consoleErrors } = tab;
-      consoleErrors.length = 0;
-      await page.emulateMedia({ colorScheme: "dark" });
-      await page.goto(`${documentationSite.url}${path}`);
-      await waitUntilHydrated(page);
-      await page.waitForFunction(
-        "[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')",
-      );
-      // Transitions are disabled, because intermediate colors of a transition could fail the contrast check.
-      await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
-      // The browser logs an error if the status of a page is 404, which is expected for the "not found" page.
-      expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);
-      expect(await findSeriousAccessibilityViolations(page), "in dark mode").toEqual([]);
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
-      expect(await findColorAccessibilityViolations(page), "in light mode").toEqual([]);
-      for (const width of [390, 996, 1440]) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+      await openPage(tab, path);
+      for (const width of widths) {
+        await tab.page.setViewportSize({ width, height: 900 });
+        await checkBothColorModes(tab.page, `at ${width}`);
       }
     },
   );
+
+  it.each(otherGuides)("at %s has no serious accessibility violations in both color modes", async (path) => {
+    await openPage(tab, path);
+    await checkBothColorModes(tab.page, "at 1440");
+  });
+
+  it.each([...pageKinds, ...otherGuides])("at %s fits every width", async (path) => {
+    await openPage(tab, path);
+    for (const width of [390, 768, 996, 1440]) {
+      await tab.page.setViewportSize({ width, height: 900 });
+      expect(await tab.page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+    }
+    await tab.page.setViewportSize({ width: 390, height: 900 });
+    expect(await tab.page.evaluate(findScrollingTablesAndCode), "tables and code at 390").toEqual([]);
+  });
 });
+
+/** A script that returns the beginning of each table and code block of the page that is wider than its frame. */
+const findScrollingTablesAndCode = `[...document.querySelectorAll("main :is(table, pre)")]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map(({ textContent }) => textContent.slice(0, 60))`;
+
+async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): Promise<void> {
+  consoleErrors.length = 0;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.goto(`${documentationSite.url}${path}`);
+  await waitUntilHydrated(page);
+  await page.waitForFunction("[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')");
+  // Transitions are disabled, because intermediate colors of a transition could fail the contrast check.
+  await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
+  // The browser logs an error if the status of a page is 404, which is expected for the "not found" page.
+  expect(consoleErrors.filter((error) => !/status of 404/.test(error))).toEqual([]);
+}
+
+/** Checks a page in dark mode, which it must have at the beginning and has at the end, and in light mode. */
+async function checkBothColorModes(page: Page, where: string): Promise<void> {
+  expect(await findSeriousAccessibilityViolations(page), `in dark mode ${where}`).toEqual([]);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
+  expect(await findColorAccessibilityViolations(page), `in light mode ${where}`).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction("document.documentElement.dataset.theme === 'dark'");
+}

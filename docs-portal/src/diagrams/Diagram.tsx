@@ -1,5 +1,5 @@
 import ThemedImage from "@theme/ThemedImage";
-import type { ReactNode } from "react";
+import type { CSSProperties, ReactNode } from "react";
 import sizes from "../../diagrams/sizes.json";
 import styles from "./diagram.module.css";
 
@@ -18,7 +18,7 @@ export function Diagram({ name, alt }: DiagramProps): ReactNode {
   const { width, height } = sizes[name];
   const drawingPath = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;
   return (
-    <figure className={styles.diagram}>
+    <figure className={styles.diagram} style={{ "--diagram-width": `${width}px` } as CSSProperties}>
       <ThemedImage
         alt={alt}
         width={width}

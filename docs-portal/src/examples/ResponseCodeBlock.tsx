@@ -33,8 +33,14 @@ export function ResponseCodeBlock({ of: { reply: response }, only, maxItems, hea
   const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
   const parts = [lines.join("\n"), response.body === null ? "" : formatJsonExcerpt(response.body, { only, maxItems })];
   const text = parts.filter((part) => part !== "").join("\n\n");
+  const statusClass = response.status < 400 ? "response-status" : "response-status response-status--error";
+  const status = (
+    <span className={statusClass}>
+      {response.status} {reasonPhrases[response.status]}
+    </span>
+  );
   return (
-    <CodeBlock language="json" title={`${response.status} ${reasonPhrases[response.status] ?? ""}`}>
+    <CodeBlock language="json" title={status}>
       {text === "" ? "(no body)" : text}
     </CodeBlock>
   );

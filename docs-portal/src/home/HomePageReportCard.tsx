@@ -1,3 +1,4 @@
+import Link from "@docusaurus/Link";
 import homePageDay from "@site/.generated/home-page-day.json";
 import type { ReactNode } from "react";
 import { formatEuroAmount } from "../money/format-amount.ts";
@@ -6,7 +7,7 @@ import { HomePageHourlySalesChart } from "./HomePageHourlySalesChart.tsx";
 import styles from "./report.module.css";
 import { sumAmountsByName, sumSalesByHour } from "./sums.ts";
 
-const { report, sales } = homePageDay;
+const { report, sales, unpaidRefunds } = homePageDay;
 const timeZone = "Europe/Paris";
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone }).format(new Date(report.startedAt));
 const hours = sumSalesByHour(sales, timeZone);
@@ -20,6 +21,7 @@ const payments = sumAmountsByName(
     amount: paymentAmount,
   })),
 );
+const declaredTotal = payments.reduce((sum, { amount }) => sum + amount, 0);
 
 /** Renders the end-of-day report of a simulated day at the demo location. */
 export function HomePageReportCard(): ReactNode {
@@ -70,6 +72,11 @@ export function HomePageReportCard(): ReactNode {
         <h4>Declared payments</h4>
         <AmountBarChart of={payments} />
       </section>
+      <p className={styles.difference}>
+        The declared payments add up to {formatEuroAmount(declaredTotal)}, which is {formatEuroAmount(unpaidRefunds)}{" "}
+        more than the sales: a refund of {formatEuroAmount(unpaidRefunds)} reduced the sales but was not paid out.{" "}
+        <Link to="/docs/totals-by-payment-method">How sales and payments relate</Link>
+      </p>
     </article>
   );
 }

@@ -13,6 +13,8 @@ declare module "@site/.generated/home-page-day.json" {
       reportTaxes: { taxName: string; taxRate: number; taxableAmount: number; taxAmount: number }[];
     };
     sales: { openedAt: string; total: number }[];
+    /** The sum of the refunds that were not paid out, in minor units. */
+    unpaidRefunds: number;
   };
   export default homePageDay;
 }

@@ -1,0 +1,101 @@
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+
+let documentationSite: DocumentationSiteUnderTest;
+beforeAll(async () => {
+  documentationSite = await startDocumentationSiteWithBrowser();
+});
+afterAll(() => documentationSite?.close());
+
+async function getBox(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error("The element is not visible.");
+  return { ...box, right: box.x + box.width, bottom: box.y + box.height };
+}
+
+describe("an example in a guide", () => {
+  it.each([
+    [1440, "beside"],
+    [1280, "below"],
+    [390, "below"],
+  ])("at %d pixels is %s its text", async (width, place) => {
+    const { page, close } = await documentationSite.openTab("/docs/getting-started", {
+      viewport: { width, height: 900 },
+    });
+    const text = await getBox(page.locator(".beside__text:first-child").first());
+    const example = await getBox(page.locator(".beside__text:first-child + .beside__examples > *").first());
+    if (place === "beside") expect(example.x).toBeGreaterThan(text.right);
+    else expect(example.y).toBeGreaterThanOrEqual(text.bottom);
+    await close();
+  });
+
+  it("has its request and its response in one card", async () => {
+    const { page, close } = await documentationSite.openTab("/docs/getting-started");
+    const card = page.locator(".exchange").first();
+    const request = await getBox(card.locator(".tabs-container"));
+    const response = await getBox(card.locator(":scope > .theme-code-block"));
+    expect(Math.abs(response.y - request.bottom)).toBeLessThan(2);
+    await close();
+  });
+
+  it("has the language that was selected last on any page", async () => {
+    const { page, close } = await documentationSite.openTab("/");
+    await page.getByRole("tab", { name: "Python" }).first().click();
+    await page.goto(`${documentationSite.url}/docs/webhooks`);
+    await page.waitForFunction(
+      `[...document.querySelectorAll('.exchange [role=tab][aria-selected=true]')].length > 0 &&
+       [...document.querySelectorAll('.exchange [role=tab][aria-selected=true]')].every(({ textContent }) => textContent === "Python")`,
+    );
+    await close();
+  });
+});
+
+describe("the design", () => {
+  it("uses a font of the site, and loads nothing from other sites", async () => {
+    const { page, close } = await documentationSite.openTab("/no", { hasOwnCache: true });
+    const hosts = new Set<string>();
+    page.on("request", (request) => hosts.add(new URL(request.url()).origin));
+    await page.goto(`${documentationSite.url}/`, { waitUntil: "networkidle" });
+    expect(await page.evaluate("[...document.fonts].find(({ family }) => family === 'Inter').status")).toBe("loaded");
+    expect([...hosts]).toEqual([documentationSite.url]);
+    await close();
+  });
+
+  it("has no animations if the user prefers reduced motion", async () => {
+    const { page, close } = await documentationSite.openTab("/docs/getting-started");
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    const durations: string[] = await page.evaluate(
+      `[...new Set([...document.querySelectorAll("*")].flatMap((element) => {
+        const { transitionDuration, animationDuration } = getComputedStyle(element);
+        return [transitionDuration, animationDuration].join(", ").split(", ");
+      }))]`,
+    );
+    expect(Math.max(...durations.map(Number.parseFloat))).toBeLessThan(0.001);
+    await close();
+  });
+
+  it("includes an image for links from other sites, and robots.txt with the sitemap", async () => {
+    const markup = await (await fetch(`${documentationSite.url}/`)).text();
+    const [, image = ""] = /og:image content="?(?:https?:\/\/[^/]+)(\/[^" >]+)/.exec(markup) ?? [];
+    const response = await fetch(`${documentationSite.url}${image}`);
+    expect(response.headers.get("content-type")).toBe("image/png");
+    const robots = await (await fetch(`${documentationSite.url}/robots.txt`)).text();
+    const [, sitemap = ""] = /^Sitemap: https?:\/\/[^/]+(\/\S+)$/m.exec(robots) ?? [];
+    expect((await fetch(`${documentationSite.url}${sitemap}`)).status).toBe(200);
+  });
+
+  it("shows how the sales and the payments of the example day differ", async () => {
+    const { page, close } = await documentationSite.openTab("/");
+    const report = page.getByRole("article", { name: "Example report" });
+    const text = (await report.textContent()) ?? "";
+    const amountAfter = (words: string) => {
+      const amount = new RegExp(`${words}\\s*€([\\d,.]+\\d)`).exec(text)?.[1] ?? "";
+      return Math.round(Number(amount.replaceAll(",", "")) * 100);
+    };
+    const declared = amountAfter("add up to");
+    expect(declared - amountAfter("Sales")).toBe(amountAfter("a refund of"));
+    expect(await report.getByRole("link").getAttribute("href")).toBe("/docs/totals-by-payment-method");
+    await close();
+  });
+});
