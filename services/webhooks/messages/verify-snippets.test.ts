@@ -132,7 +132,7 @@ describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {
   it("accepts the published test vector at its time only", async () => {
     const { headers, text: body, secret } = testVector;
     const now = Number(headers["webhook-timestamp"]);
-    for (const each of [now, now - 299, now + 299]) await verify({ headers, body, secret, now: each });
+    await verify({ headers, body, secret, now });
     await expect(verify({ headers, body, secret, now: now + 301 })).rejects.toThrow("not within five minutes");
     await expect(verify({ headers, body, secret })).rejects.toThrow("not within five minutes");
     await expect(verify({ headers, body: `${body}\n`, secret, now })).rejects.toThrow("not signed with this secret");
