@@ -94,7 +94,7 @@ export async function recordWebhookExamples(
     const { recipientId, webhookId, secret } = await recordSubscription(fixture, endpoint.url);
     const record = (event: string, message: ReceivedWebhookMessage, times: Record<string, string | string[]>) =>
       recorder.recordedExamples.set(
-        `webhook-message-${event.replace(".", "-")}`,
+        event === "test" ? "webhook-test-message" : `webhook-message-${event.replace(".", "-")}`,
         describeWebhookMessage(message, { secret, normalize: recorder.normalize, endpointUrl: endpoint.url, times }),
       );
 
@@ -102,7 +102,7 @@ export async function recordWebhookExamples(
     record("test", test, { emittedAt: `${day}T08:31:10.214Z` });
     recorder.recordedExamples.set(
       "webhook-test-vector",
-      describeTestVector(recorder.recordedExamples.get("webhook-message-test")),
+      describeTestVector(recorder.recordedExamples.get("webhook-test-message")),
     );
 
     await recordOrderMessages(fixture, endpoint, record);
