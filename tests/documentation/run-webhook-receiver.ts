@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { findFreePort } from "../../deploy/local/free-port.js";
-import { findSampleRuntime } from "../../deploy/local/testing/sample-runtimes.js";
+import { findSampleRuntime, type SampleRuntimeName } from "../../deploy/local/testing/sample-runtimes.js";
 
 const portalFolder = join(
   findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
@@ -27,18 +27,25 @@ export interface WebhookReceiverProgram {
 }
 
 const tsx = [process.execPath, "--import", import.meta.resolve("tsx")];
-const [flask, fastapi, php] = (["flask", "fastapi", "php"] as const).map(findSampleRuntime);
-const uvicornArguments = ["-m", "uvicorn", "fastapi_receiver:app", "--port"];
+
+/** Returns the command of a receiver that runs in an installed program; undefined if the program is not installed. */
+function createCommand(runtime: SampleRuntimeName, createArguments: (port: number) => string[]) {
+  const program = findSampleRuntime(runtime);
+  return program === undefined ? undefined : (port: number) => [program, ...createArguments(port)];
+}
 
 export const webhookReceiverPrograms: WebhookReceiverProgram[] = [
   { name: "Express", commandAt: () => [...tsx, "express-receiver.ts"] },
   { name: "Hono", commandAt: () => [...tsx, "hono-receiver.ts"] },
   {
     name: "Flask",
-    commandAt: flask && ((port) => [flask, "-m", "flask", "--app", "flask_receiver", "run", "--port", `${port}`]),
+    commandAt: createCommand("flask", (port) => ["-m", "flask", "--app", "flask_receiver", "run", "--port", `${port}`]),
   },
-  { name: "FastAPI", commandAt: fastapi && ((port) => [fastapi, ...uvicornArguments, `${port}`]) },
-  { name: "PHP", commandAt: php && ((port) => [php, "-S", `127.0.0.1:${port}`, "receiver.php"]) },
+  {
+    name: "FastAPI",
+    commandAt: createCommand("fastapi", (port) => ["-m", "uvicorn", "fastapi_receiver:app", "--port", `${port}`]),
+  },
+  { name: "PHP", commandAt: createCommand("php", (port) => ["-S", `127.0.0.1:${port}`, "receiver.php"]) },
 ];
 
 export interface RunningWebhookReceiver {
