@@ -1,9 +1,9 @@
 <?php
 
 /**
- * Throws unless the message was signed with the recipient's secret and has a timestamp within five minutes of $now.
- * The names in $headers are in lower case. $body is the raw request body, before parsing.
- * Only tests set $now (seconds since 1970).
+ * Throws unless the message was signed with the recipient's secret and has a timestamp
+ * within five minutes of $now. The names in $headers are in lower case. $body is the raw
+ * request body, before parsing. Only tests set $now (seconds since 1970).
  */
 function verify_webhook(array $headers, string $body, string $secret, ?int $now = null): void
 {

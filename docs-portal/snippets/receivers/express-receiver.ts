@@ -8,11 +8,12 @@ interface WebhookMessage {
 }
 
 const secret = process.env.PRAGMA_WEBHOOK_SECRET;
-if (!secret) throw new Error("Set PRAGMA_WEBHOOK_SECRET to the hmacSecret of your recipient.");
+if (!secret)
+  throw new Error("Set PRAGMA_WEBHOOK_SECRET to the hmacSecret of your recipient.");
 
 /**
- * Stores a message. Returns false if the message is already stored.
- * In production, insert the message into a database table whose primary key is the message ID.
+ * Stores a message. Returns false if the message is already stored. In production, insert
+ * the message into a database table whose primary key is the message ID.
  */
 function storeMessage(id: string, body: Uint8Array): boolean {
   try {
@@ -32,19 +33,23 @@ async function processMessage({ meta }: WebhookMessage): Promise<void> {
 
 const app = express();
 
-// express.raw() passes the body on without parsing it, because the signature is computed from its exact bytes.
-app.post("/webhooks/pragma", express.raw({ type: "application/json", limit: "5mb" }), (request, response) => {
-  const body: Buffer = request.body;
-  try {
-    verifyWebhook(request.headers, body, secret);
-  } catch (error) {
-    response.status(401).send(String(error));
-    return;
-  }
-  const message: WebhookMessage = JSON.parse(body.toString("utf8"));
-  const isNew = storeMessage(message.meta.id, body);
-  response.status(204).end();
-  if (isNew) processMessage(message).catch(console.error);
-});
+// express.raw() does not parse the body, because its exact bytes are signed.
+app.post(
+  "/webhooks/pragma",
+  express.raw({ type: "application/json", limit: "5mb" }),
+  (request, response) => {
+    const body: Buffer = request.body;
+    try {
+      verifyWebhook(request.headers, body, secret);
+    } catch (error) {
+      response.status(401).send(String(error));
+      return;
+    }
+    const message: WebhookMessage = JSON.parse(body.toString("utf8"));
+    const isNew = storeMessage(message.meta.id, body);
+    response.status(204).end();
+    if (isNew) processMessage(message).catch(console.error);
+  },
+);
 
 app.listen(Number(process.env.PORT ?? 3000));

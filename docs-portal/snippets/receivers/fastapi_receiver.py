@@ -10,8 +10,8 @@ secret = os.environ["PRAGMA_WEBHOOK_SECRET"]  # The hmacSecret of your recipient
 
 
 def store_message(message_id: str, body: bytes) -> bool:
-    """Stores a message. Returns False if the message is already stored.
-    In production, insert the message into a database table whose primary key is the message ID."""
+    """Stores a message. Returns False if the message is already stored. In production, insert
+    the message into a database table whose primary key is the message ID."""
     os.makedirs("inbox", exist_ok=True)
     try:
         with open(f"inbox/{message_id}.json", "xb") as file:
@@ -28,7 +28,7 @@ def process_message(message: dict) -> None:
 
 @app.post("/webhooks/pragma")
 async def receive_webhook(request: Request, background_tasks: BackgroundTasks):
-    body = await request.body()  # The raw body: the signature is computed from its exact bytes.
+    body = await request.body()  # The raw body, because its exact bytes are signed.
     try:
         verify_webhook(request.headers, body, secret)
     except ValueError as error:

@@ -12,8 +12,8 @@ executor = ThreadPoolExecutor(max_workers=4)
 
 
 def store_message(message_id: str, body: bytes) -> bool:
-    """Stores a message. Returns False if the message is already stored.
-    In production, insert the message into a database table whose primary key is the message ID."""
+    """Stores a message. Returns False if the message is already stored. In production, insert
+    the message into a database table whose primary key is the message ID."""
     os.makedirs("inbox", exist_ok=True)
     try:
         with open(f"inbox/{message_id}.json", "xb") as file:
@@ -30,12 +30,12 @@ def process_message(message: dict) -> None:
 
 @app.post("/webhooks/pragma")
 def receive_webhook():
-    body = request.get_data()  # The raw body: the signature is computed from its exact bytes.
+    body = request.get_data()  # The raw body, because its exact bytes are signed.
     try:
         verify_webhook(request.headers, body, secret)
     except ValueError as error:
         return str(error), 401
     message = json.loads(body)
     if store_message(message["meta"]["id"], body):
-        executor.submit(process_message, message)  # Runs in another thread, so that the response is not delayed.
+        executor.submit(process_message, message)  # Does not delay the response.
     return "", 204

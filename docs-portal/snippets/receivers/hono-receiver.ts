@@ -9,11 +9,12 @@ interface WebhookMessage {
 }
 
 const secret = process.env.PRAGMA_WEBHOOK_SECRET;
-if (!secret) throw new Error("Set PRAGMA_WEBHOOK_SECRET to the hmacSecret of your recipient.");
+if (!secret)
+  throw new Error("Set PRAGMA_WEBHOOK_SECRET to the hmacSecret of your recipient.");
 
 /**
- * Stores a message. Returns false if the message is already stored.
- * In production, insert the message into a database table whose primary key is the message ID.
+ * Stores a message. Returns false if the message is already stored. In production, insert
+ * the message into a database table whose primary key is the message ID.
  */
 function storeMessage(id: string, body: Uint8Array): boolean {
   try {
@@ -41,8 +42,9 @@ app.post("/webhooks/pragma", async (context) => {
     return context.text(String(error), 401);
   }
   const message: WebhookMessage = JSON.parse(new TextDecoder().decode(body));
-  // setImmediate() starts the work after the response.
-  if (storeMessage(message.meta.id, body)) setImmediate(() => processMessage(message).catch(console.error));
+  // setImmediate() starts the work after this function has returned the response.
+  if (storeMessage(message.meta.id, body))
+    setImmediate(() => processMessage(message).catch(console.error));
   return context.body(null, 204);
 });
 

@@ -3,8 +3,8 @@
 require __DIR__ . '/verify-webhook.php';
 
 /**
- * Stores a message. Returns false if the message is already stored.
- * In production, insert the message into a database table whose primary key is the message ID.
+ * Stores a message. Returns false if the message is already stored. In production, insert
+ * the message into a database table whose primary key is the message ID.
  */
 function store_message(string $id, string $body): bool
 {
@@ -26,14 +26,15 @@ function process_message(array $message): void
     error_log("Processed {$message['meta']['event']} {$message['meta']['id']}");
 }
 
-http_response_code(500); // The status if an error occurs below. The API then sends the message again later.
+// The status if an error occurs below. The API then sends the message again later.
+http_response_code(500);
 
 $secret = getenv('PRAGMA_WEBHOOK_SECRET'); // The hmacSecret of your recipient.
 if (!$secret) {
     throw new RuntimeException('PRAGMA_WEBHOOK_SECRET is not set.');
 }
 
-$body = file_get_contents('php://input'); // The raw body: the signature is computed from its exact bytes.
+$body = file_get_contents('php://input'); // The raw body, because its exact bytes are signed.
 try {
     verify_webhook(array_change_key_case(getallheaders(), CASE_LOWER), $body, $secret);
 } catch (InvalidArgumentException $error) {
