@@ -36,7 +36,7 @@ const app = express();
 // express.raw() does not parse the body, because its exact bytes are signed.
 app.post(
   "/webhooks/pragma",
-  express.raw({ type: "application/json", limit: "5mb" }),
+  express.raw({ type: "application/json", limit: "10mb" }),
   (request, response) => {
     const body: Buffer = request.body;
     try {
