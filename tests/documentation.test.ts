@@ -51,7 +51,7 @@ describe("the examples of the documentation", () => {
     await recordEdgeCaseTillExamples(documentationFixture);
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
-    await recordWebhookExamples(documentationFixture);
+    await recordWebhookExamples(documentationFixture, environment);
     for (const [name, example] of documentationFixture.recorder.recordedExamples)
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
   });

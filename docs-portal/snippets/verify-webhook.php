@@ -1,15 +1,15 @@
 <?php
 
 /**
- * Throws unless the message was signed with the recipient's secret and has a timestamp within five minutes of the
- * current time.
- * The names in $headers are in lower case. $body is the raw request body: file_get_contents('php://input').
+ * Throws unless the message was signed with the recipient's secret and has a timestamp
+ * within five minutes of $now. The names in $headers are in lower case. $body is the raw
+ * request body, before parsing. Only tests set $now (seconds since 1970).
  */
-function verify_webhook(array $headers, string $body, string $secret): void
+function verify_webhook(array $headers, string $body, string $secret, ?int $now = null): void
 {
     $id = $headers['webhook-id'] ?? '';
     $timestamp = $headers['webhook-timestamp'] ?? '';
-    if (!preg_match('/^\d+$/D', $timestamp) || abs(time() - (int) $timestamp) > 300) {
+    if (!preg_match('/^\d+$/D', $timestamp) || abs(($now ?? time()) - (int) $timestamp) > 300) {
         throw new InvalidArgumentException('The timestamp of the message is not within five minutes.');
     }
 

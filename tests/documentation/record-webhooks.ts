@@ -1,19 +1,18 @@
-import { createHmac } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import postgres from "postgres";
 import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
+import { documentedRotatedSecret, withDocumentedRecipient, withDocumentedTimes } from "./documented-webhook-values.ts";
 import {
   createExampleOrder,
   createExamplePaymentRow,
   createExampleProductRow,
   createExampleUuid,
 } from "./example-order.ts";
-
-const secret = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
-const documentedEndpointUrl = "https://stock.example/webhooks/pragma";
+import { type ReceivedWebhookMessage, startDocumentationWebhookEndpoint } from "./webhook-endpoint.ts";
+import { describeTestVector, describeWebhookMessage } from "./webhook-message-example.ts";
 
 interface Delivery {
   id: string;
@@ -21,148 +20,261 @@ interface Delivery {
   state: string;
 }
 
-interface ReceivedWebhookMessage {
-  headers: IncomingHttpHeaders;
-  body: string;
+const tillId = createExampleUuid(3099);
+const day = "2026-06-01";
+
+/** Returns an order of the documented day, with other times than the default ones of example orders. */
+function createOrder(...order: Parameters<typeof createExampleOrder>): ReturnType<typeof createExampleOrder> {
+  return JSON.parse(JSON.stringify(createExampleOrder(...order)).replaceAll("2026-05-31", day));
 }
 
+const wine = createExampleProductRow(3001, "Verre de vin", 600);
+const steak = createExampleProductRow(3002, "Entrecôte frites", 1950);
+const open = { isPaid: false, closedAt: null };
+const opened = createOrder(3000, { products: [wine, steak], payments: [] }, { ...open, tableName: "7" });
+const payment = createExamplePaymentRow(3003, 2550);
+const paid = createOrder(
+  3000,
+  { products: [wine, steak], payments: [payment] },
+  { tableName: "7", paidAt: `${day}T11:10:00.000Z`, modifiedAt: `${day}T11:10:00.000Z` },
+);
+
+const salad = createExampleProductRow(3011, "Salade niçoise", 1400);
+const canceled = createOrder(
+  3010,
+  { products: [salad], payments: [] },
+  {
+    tableName: "9",
+    isCanceled: true,
+    canceledAt: `${day}T10:25:00.000Z`,
+    closedAt: `${day}T10:25:00.000Z`,
+    modifiedAt: `${day}T10:25:00.000Z`,
+    canceledReason: "Client parti",
+  },
+);
+
+const special = createExampleProductRow(3021, "Plat du jour", 1600);
+const transferred = createOrder(
+  3020,
+  { products: [special], payments: [] },
+  {
+    tableName: "4",
+    isTransferred: true,
+    transferredAt: `${day}T11:10:00.000Z`,
+    modifiedAt: `${day}T11:10:00.000Z`,
+    transferredTo: "Chambre 12",
+  },
+);
+/** Returns the order as it was before it was canceled or transferred. */
+function reopenExampleOrder(order: typeof paid): typeof paid {
+  const notCanceled = { isCanceled: false, canceledAt: null, canceledReason: null };
+  const notTransferred = { isTransferred: false, transferredAt: null, transferredTo: null };
+  return { ...order, ...open, ...notCanceled, ...notTransferred, modifiedAt: null };
+}
+
+const till = {
+  ...tillV2Example,
+  ...{ id: tillId, reportNumber: 26, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] },
+  ...{ startedAt: `${day}T09:30:00.000Z`, finalizedAt: `${day}T13:05:00.000Z` },
+  orderList: [paid, canceled, transferred],
+};
+
 /**
- * Records the examples of a recipient, a webhook, a message that is delivered on the second attempt, a replay, a
- * recovery and a secret rotation.
+ * Records the examples of the webhook guides: a recipient, a webhook, a message of each event, a delivery that succeeds
+ * on the second attempt, a replay, a recovery and a secret rotation.
  */
-export async function recordWebhookExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
-  const { recordExchange, sendRequest, recordExample, normalize } = recorder;
-  const endpoint = await startWebhookEndpoint();
-  const recipient = await recordExchange("webhook-recipient", {
+export async function recordWebhookExamples(
+  fixture: DocumentationExampleLocation,
+  environment: IsolatedTestEnvironment,
+): Promise<void> {
+  const { recorder } = fixture;
+  const endpoint = await startDocumentationWebhookEndpoint();
+  const sql = postgres(String(environment.variables.DATABASE_URL), { max: 1, onnotice: () => {} });
+  try {
+    const { recipientId, webhookId, secret } = await recordSubscription(fixture, endpoint.url);
+    const record = (event: string, message: ReceivedWebhookMessage, times: Record<string, string | string[]>) =>
+      recorder.recordedExamples.set(
+        event === "test" ? "webhook-test-message" : `webhook-message-${event.replace(".", "-")}`,
+        describeWebhookMessage(message, { secret, normalize: recorder.normalize, endpointUrl: endpoint.url, times }),
+      );
+
+    const test = await eventually("the test message", () => endpoint.messagesOf("test")[0]);
+    record("test", test, { emittedAt: `${day}T08:31:10.214Z` });
+    recorder.recordedExamples.set(
+      "webhook-test-vector",
+      describeTestVector(recorder.recordedExamples.get("webhook-test-message")),
+    );
+
+    await recordOrderMessages(fixture, endpoint, record);
+    const attempted = await eventually("the second attempt", () => endpoint.messagesOf("order.paid", paid.id)[1], {
+      timeoutSeconds: 30,
+    });
+    record("order.paid", attempted, { emittedAt: `${day}T11:10:02.318Z` });
+    await recordDelivery(fixture, { webhookId, messageId: String(attempted.headers["webhook-id"]) });
+
+    await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
+    const finalized = await eventually("the report", () => endpoint.messagesOf("report.finalized", tillId)[0]);
+    record("report.finalized", finalized, { emittedAt: `${day}T13:05:03.871Z` });
+
+    await recordFailingEndpointMessages(fixture, {
+      ...{ recipientId, endpoint, record },
+      setFailingSince: async (id, since) => {
+        const schema = sql(buildServiceSchemaName(environment.namespace, "webhooks"));
+        await sql`update ${schema}.webhooks set failing_since = ${since} where id = ${id}`;
+      },
+    });
+    await recordRotation(fixture, recipientId);
+  } finally {
+    await sql.end();
+    endpoint.close();
+  }
+}
+
+/** Records the requests that create a recipient and a webhook, and request a test message. */
+async function recordSubscription({ recorder }: DocumentationExampleLocation, url: string) {
+  const times = { createdAt: `${day}T08:30:00.000Z`, updatedAt: `${day}T08:30:00.000Z` };
+  const recipient = await recorder.recordExchange("webhook-recipient", {
     method: "POST",
     path: "/v1/recipients/",
-    body: { name: "Stock keeper", hmacSecret: secret },
+    body: { name: "Stock keeper" },
   });
-  const newWebhook = {
-    recipientId: recipient.id,
-    endpointUrl: endpoint.url,
-    events: ["order.paid", "report.finalized"],
-  };
-  const { body: webhook, response } = await sendRequest({ method: "POST", path: "/v1/webhooks/", body: newWebhook });
-  const withDocumentedUrl = (value: object) => ({ ...value, endpointUrl: documentedEndpointUrl });
-  recordExample("webhook", {
-    request: {
-      method: "POST",
-      path: "/v1/webhooks/",
-      headers: { authorization: "Bearer <your key>" },
-      body: withDocumentedUrl(newWebhook),
-    },
-    reply: { status: response.status, headers: {}, body: withDocumentedUrl(webhook) },
-  });
-
-  await recordExchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
-  const testMessage = await eventually("the test to arrive", () => endpoint.messagesWith('"event":"test"')[0]);
-  recordExample("webhook-test-message", describeMessage(testMessage, normalize));
-
-  const wine = createExampleProductRow(3001, "Verre de vin", 600);
-  const paid = createExampleOrder(
-    3000,
-    { products: [wine], payments: [createExamplePaymentRow(3002, 600)] },
-    { tableName: "7" },
+  updateRecordedExample(recorder, "webhook-recipient", (example) =>
+    withDocumentedTimes(withDocumentedRecipient(example), times),
   );
-  const tillId = createExampleUuid(3003);
-  recorder.keepIds([paid, tillId]);
-  endpoint.failOnce(paid.id);
-  await sendRequest({
+  const events = ["order.call", "order.paid", "order.canceled", "order.transferred", "report.finalized"];
+  const webhook = await recorder.recordExchange("webhook", {
     method: "POST",
-    path: "/v1/orders-live/",
-    body: [{ id: paid.id, tillId, revisionHash: "rev-1", data: paid }],
+    path: "/v1/webhooks/",
+    body: { recipientId: recipient.id, endpointUrl: url, events },
   });
-  const secondAttempt = await eventually("the second attempt", () => endpoint.messagesWith(paid.id)[1], {
-    timeoutSeconds: 30,
-  });
-  recordExample("webhook-message", describeMessage(secondAttempt, normalize));
+  updateRecordedExample(recorder, "webhook", (example) =>
+    withDocumentedTimes(withDocumentedRecipient(example, { endpointUrl: url }), times),
+  );
+  await recorder.recordExchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
+  const requestedAt = `${day}T08:31:10.214Z`;
+  updateRecordedExample(recorder, "webhook-test", (example) =>
+    withDocumentedTimes(example, { createdAt: requestedAt, nextAttemptAt: requestedAt }),
+  );
+  return { recipientId: recipient.id, webhookId: webhook.id, secret: recipient.hmacSecret };
+}
 
-  const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
-  const delivered = await eventually("the delivery to be settled", async () => {
-    const { body } = await sendRequest({ path: `${deliveries}?event=order.paid` });
-    const { "webhook-id": messageId } = secondAttempt.headers;
+type RecordMessage = (event: string, message: ReceivedWebhookMessage, times: Record<string, string | string[]>) => void;
+type Endpoint = Awaited<ReturnType<typeof startDocumentationWebhookEndpoint>>;
+
+/** Sends live orders that cause one message of each order event. The endpoint rejects the first message of the payment. */
+async function recordOrderMessages(
+  { recorder }: DocumentationExampleLocation,
+  endpoint: Endpoint,
+  record: RecordMessage,
+) {
+  const send = async (data: typeof paid, revisionHash: string) => {
+    const order = { id: data.id, tillId, revisionHash, data };
+    const { response } = await recorder.sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
+    if (!response.ok) throw new Error(`Sending a live order returned ${response.status}.`);
+  };
+  await send(opened, "rev-1");
+  const call = await eventually("order.call", () => endpoint.messagesOf("order.call", opened.id)[0]);
+  record("order.call", call, { emittedAt: `${day}T10:20:01.105Z` });
+  await send(reopenExampleOrder(canceled), "rev-1");
+  await send(canceled, "rev-2");
+  const cancel = await eventually("order.canceled", () => endpoint.messagesOf("order.canceled", canceled.id)[0]);
+  record("order.canceled", cancel, { emittedAt: `${day}T10:25:01.442Z` });
+  await send(reopenExampleOrder(transferred), "rev-1");
+  await send(transferred, "rev-2");
+  const transfer = await eventually("transfer", () => endpoint.messagesOf("order.transferred", transferred.id)[0]);
+  record("order.transferred", transfer, { emittedAt: `${day}T11:10:01.730Z` });
+  endpoint.failOnce(paid.id);
+  await send(paid, "rev-2");
+}
+
+/** Records the delivery of a message whose first attempt failed, its replay, and a recovery. */
+async function recordDelivery(
+  { recorder }: DocumentationExampleLocation,
+  { webhookId, messageId }: { webhookId: string; messageId: string },
+) {
+  const delivered = await eventually("the end of the delivery", async () => {
+    const { body } = await recorder.sendRequest({ path: `/v1/webhooks/${webhookId}/deliveries?event=order.paid` });
     return body.data.find((delivery: Delivery) => delivery.messageId === messageId && delivery.state === "succeeded");
   });
-  await recordExchange("webhook-delivery", { path: `/v1/webhooks/deliveries/${delivered.id}` });
-  await recordExchange("webhook-replay", { method: "POST", path: `/v1/webhooks/deliveries/${delivered.id}/replay` });
-  await recordExchange("webhook-recover", {
+  const times = {
+    createdAt: `${day}T11:10:02.340Z`,
+    emittedAt: `${day}T11:10:02.318Z`,
+    settledAt: `${day}T11:10:07.774Z`,
+    startedAt: [`${day}T11:10:02.352Z`, `${day}T11:10:07.736Z`],
+    nextAttemptAt: `${day}T11:10:07.702Z`,
+  };
+  const delivery = `/v1/webhooks/deliveries/${delivered.id}`;
+  await recorder.recordExchange("webhook-delivery", { path: delivery });
+  updateRecordedExample(recorder, "webhook-delivery", (example) => withDocumentedTimes(example, times));
+  await recorder.recordExchange("webhook-replay", { method: "POST", path: `${delivery}/replay` });
+  updateRecordedExample(recorder, "webhook-replay", (example) =>
+    withDocumentedTimes(example, { ...times, nextAttemptAt: `${day}T14:00:00.000Z` }),
+  );
+  await recorder.recordExchange("webhook-recover", {
     method: "POST",
-    path: `/v1/webhooks/${webhook.id}/recover`,
-    body: { since: "2026-05-31T00:00:00.000Z" },
+    path: `/v1/webhooks/${webhookId}/recover`,
+    body: { since: `${day}T09:00:00.000Z` },
   });
-  const next = `${secret.slice(32)}${secret.slice(0, 32)}`;
-  await recordExchange("webhook-rotate", {
+  updateRecordedExample(recorder, "webhook-recover", (example) =>
+    withDocumentedTimes(example, { createdAt: `${day}T14:05:00.000Z` }),
+  );
+}
+
+/** Records the messages about another endpoint of the recipient, which has been failing for days. */
+async function recordFailingEndpointMessages(
+  { recorder }: DocumentationExampleLocation,
+  {
+    recipientId,
+    endpoint,
+    record,
+    setFailingSince,
+  }: {
+    recipientId: string;
+    endpoint: Endpoint;
+    record: RecordMessage;
+    setFailingSince: (webhookId: string, since: Date) => Promise<void>;
+  },
+) {
+  const { body: failing } = await recorder.sendRequest({
     method: "POST",
-    path: `/v1/recipients/${recipient.id}/rotate`,
-    body: { hmacSecret: next },
+    path: "/v1/webhooks/",
+    body: { recipientId, endpointUrl: endpoint.failingUrl, events: ["order.call"] },
   });
-  endpoint.close();
-}
-
-/**
- * Returns the example of a received message. Its values are normalized, and it has new signatures for these values, so
- * that readers can verify it. The received signatures are verified first.
- */
-function describeMessage({ headers, body }: ReceivedWebhookMessage, normalize: <Value>(value: Value) => Value) {
-  const receivedTimestamp = String(headers["webhook-timestamp"]);
-  const signatures = computeSignatures(String(headers["webhook-id"]), receivedTimestamp, body);
-  for (const [name, value] of Object.entries(signatures))
-    if (headers[name] !== value) throw new Error(`${name} is ${headers[name]}, and not ${value}.`);
-
-  const normalized = normalize(JSON.parse(body));
-  const text = JSON.stringify(normalized);
-  const timestamp = String(Date.parse("2026-06-01T09:00:00.000Z") / 1_000);
-  return {
-    headers: {
-      "content-type": headers["content-type"],
-      "webhook-id": normalized.meta.id,
-      "webhook-timestamp": timestamp,
-      "x-popina-webhook-id": normalized.meta.id,
-      "x-popina-webhook-event": headers["x-popina-webhook-event"],
-      ...computeSignatures(normalized.meta.id, timestamp, text),
-    },
-    body: normalized,
-    text,
-    secret,
+  const failForDays = async (days: number, orderNumber: number) => {
+    await setFailingSince(failing.id, new Date(Date.now() - days * 24 * 3_600_000));
+    const data = createOrder(orderNumber, { products: [wine], payments: [] }, open);
+    const order = { id: data.id, tillId: createExampleUuid(3098), revisionHash: "rev-1", data };
+    await recorder.sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
   };
+  const times = { failingSince: `${day}T18:02:11.903Z` };
+  await failForDays(2.5, 3031);
+  const warning = await eventually("endpoint.failing", () => endpoint.messagesOf("endpoint.failing", failing.id)[0]);
+  record("endpoint.failing", warning, { ...times, emittedAt: "2026-06-04T06:40:27.118Z" });
+  await failForDays(5, 3032);
+  const disabled = await eventually("endpoint.disabled", () => endpoint.messagesOf("endpoint.disabled", failing.id)[0]);
+  record("endpoint.disabled", disabled, { ...times, emittedAt: "2026-06-06T18:15:40.561Z" });
 }
 
-function computeSignatures(id: string, timestamp: string, body: string): Record<string, string> {
-  const hmac = (signatures: string) => createHmac("sha256", secret).update(signatures).digest();
-  return {
-    "webhook-signature": `v1,${hmac(`${id}.${timestamp}.${body}`).toString("base64")}`,
-    "x-popina-hmac-signature": hmac(body).toString("hex"),
-  };
-}
-
-/**
- * Starts a webhook endpoint. Tests must find messages by their text, because the endpoint can also receive messages
- * about events that occurred just before the subscription.
- */
-async function startWebhookEndpoint() {
-  const messages: ReceivedWebhookMessage[] = [];
-  let failingText: string | undefined;
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    messages.push({ headers: request.headers, body });
-    const isFailing = failingText !== undefined && body.includes(failingText);
-    if (isFailing) failingText = undefined;
-    response.writeHead(isFailing ? 503 : 204).end();
+async function recordRotation({ recorder }: DocumentationExampleLocation, recipientId: string) {
+  await recorder.recordExchange("webhook-rotate", {
+    method: "POST",
+    path: `/v1/recipients/${recipientId}/rotate`,
+    body: {},
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    /** Returns the received messages whose body contains this text, from first to last. */
-    messagesWith: (part: string) => messages.filter(({ body }) => body.includes(part)),
-    /** Responds with 503 to the next message whose body contains this text. */
-    failOnce(part: string) {
-      failingText = part;
-    },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const rotatedAt = "2026-06-15T08:00:00.000Z";
+  updateRecordedExample(recorder, "webhook-rotate", (example) =>
+    withDocumentedTimes(withDocumentedRecipient(example, { secret: documentedRotatedSecret }), {
+      createdAt: [`${day}T08:30:00.000Z`, rotatedAt, `${day}T08:30:00.000Z`],
+      updatedAt: rotatedAt,
+      expiresAt: "2026-06-16T08:00:00.000Z",
+    }),
+  );
+}
+
+function updateRecordedExample(
+  { recordedExamples }: DocumentationExampleLocation["recorder"],
+  name: string,
+  update: (example: unknown) => unknown,
+) {
+  recordedExamples.set(name, update(recordedExamples.get(name)));
 }

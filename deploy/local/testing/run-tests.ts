@@ -9,6 +9,7 @@ import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromiumInstalled } from "./chromium.ts";
 import { runRepositoryChecks } from "./run-checks.ts";
+import { installMissingSampleRuntimes } from "./sample-runtimes.ts";
 
 interface TestTotals {
   passed: number;
@@ -34,7 +35,9 @@ export async function runChecksAndTests(args: string[], add: (part: TestTotals) 
   // Starts the preparation during the checks, because the checks use only one core. If the preparation fails, its error
   // is thrown after the checks.
   const preparing = Promise.all([
-    ensureChromiumInstalled().then(() => ensureLocalServersRunning("test")),
+    ensureChromiumInstalled()
+      .then(installMissingSampleRuntimes)
+      .then(() => ensureLocalServersRunning("test")),
     buildDocsPortal(),
   ]);
   preparing.catch(() => {});

@@ -4,16 +4,22 @@ import { formatJsonExcerpt } from "./excerpt.ts";
 
 interface Props {
   of: { headers: Record<string, string | undefined>; body: unknown };
+  /** The paths of the fields to show, such as `meta.id`. Default: all fields. */
   only?: string[];
+  /** Maximum number of items to show in each list. */
   maxItems?: number;
+  /** Whether to show only the body. */
+  bodyOnly?: boolean;
 }
 
-/** Renders a webhook message with its headers, as an endpoint receives it. */
-export function WebhookMessageCodeBlock({ of: { headers, body }, only, maxItems }: Props): ReactNode {
+/** Renders a webhook message, or only its body, as an endpoint receives it. */
+export function WebhookMessageCodeBlock({ of: { headers, body }, only, maxItems, bodyOnly = false }: Props): ReactNode {
+  const json = formatJsonExcerpt(body, { only, maxItems });
+  if (bodyOnly) return <CodeBlock language="json">{json}</CodeBlock>;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (
-    <CodeBlock language="json" title="POST to your endpoint">
-      {`${lines.join("\n")}\n\n${formatJsonExcerpt(body, { only, maxItems })}`}
+    <CodeBlock language="http" title="POST to your endpoint">
+      {`${lines.join("\n")}\n\n${json}`}
     </CodeBlock>
   );
 }

@@ -1,22 +1,27 @@
 import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startTestWebhookReceiver, type TestWebhookReceiver } from "../testing/webhook-receiver.ts";
 import { createWebhookSignatureHeaders } from "./sign-message.ts";
 
-const snippetsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
+const portalFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "..", "docs-portal");
+const snippetsFolder = join(portalFolder, "snippets");
 
 interface SignedMessage {
   headers: Record<string, string>;
   body: string;
   secret: string;
+  /** The time of the verification, in seconds since 1970. Default: the current time. */
+  now?: number;
 }
 
 type Verify = (message: SignedMessage) => Promise<void>;
@@ -35,24 +40,24 @@ const verifyWithCommand =
 
 const pythonProgram = `
 import importlib.util, json, sys
-spec = importlib.util.spec_from_file_location("snippet", ${JSON.stringify(join(snippetsFolder, "verify-webhook.py"))})
+spec = importlib.util.spec_from_file_location("snippet", ${JSON.stringify(join(snippetsFolder, "verify_webhook.py"))})
 snippet = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(snippet)
 message = json.load(sys.stdin)
-snippet.verify_webhook(message["headers"], message["body"].encode(), message["secret"])`;
+snippet.verify_webhook(message["headers"], message["body"].encode(), message["secret"], message.get("now"))`;
 
 const phpProgram = `
 require ${JSON.stringify(join(snippetsFolder, "verify-webhook.php"))};
 $message = json_decode(file_get_contents('php://stdin'), true);
-verify_webhook($message['headers'], $message['body'], $message['secret']);`;
+verify_webhook($message['headers'], $message['body'], $message['secret'], $message['now'] ?? null);`;
 
 const languages: { name: string; command: string; verify: Verify }[] = [
   {
     name: "TypeScript",
     command: process.execPath,
-    async verify({ headers, body, secret }) {
+    async verify({ headers, body, secret, now }) {
       const { verifyWebhook } = await import(pathToFileURL(join(snippetsFolder, "verify-webhook.ts")).href);
-      verifyWebhook(headers, Buffer.from(body), secret);
+      verifyWebhook(headers, Buffer.from(body), secret, now === undefined ? undefined : new Date(now * 1_000));
     },
   },
   { name: "Python", command: "python3", verify: verifyWithCommand("python3", "-c", pythonProgram) },
@@ -60,6 +65,9 @@ const languages: { name: string; command: string; verify: Verify }[] = [
 ];
 
 const installedLanguages = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
+
+/** The message that readers use to test their own code. */
+const testVector = JSON.parse(readFileSync(join(portalFolder, "examples", "webhook-test-vector.json"), "utf8"));
 
 let service: TestWebhooksService;
 let receiver: TestWebhookReceiver;
@@ -120,4 +128,23 @@ describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {
       "not within five minutes",
     );
   });
+
+  it("accepts the published test vector at its time only", async () => {
+    const { headers, text: body, secret } = testVector;
+    const now = Number(headers["webhook-timestamp"]);
+    await verify({ headers, body, secret, now });
+    await expect(verify({ headers, body, secret, now: now + 301 })).rejects.toThrow("not within five minutes");
+    await expect(verify({ headers, body, secret })).rejects.toThrow("not within five minutes");
+    await expect(verify({ headers, body: `${body}\n`, secret, now })).rejects.toThrow("not signed with this secret");
+  });
+});
+
+it("the published test vector is accepted by the Standard Webhooks library", () => {
+  const { headers, text, signingSecret } = testVector;
+  vi.useFakeTimers({ now: Number(headers["webhook-timestamp"]) * 1_000, toFake: ["Date"] });
+  try {
+    expect(new StandardWebhook(signingSecret).verify(text, headers)).toEqual(JSON.parse(text));
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import express from "express";
+import { verifyWebhook } from "./verify-webhook.js";
+
+interface WebhookMessage {
+  meta: { id: string; event: string; emittedAt: string; sequence: number | null };
+  data: unknown;
+}
+
+const secret = process.env.PRAGMA_WEBHOOK_SECRET;
+if (!secret)
+  throw new Error("Set PRAGMA_WEBHOOK_SECRET to the hmacSecret of your recipient.");
+
+/**
+ * Stores a message. Returns false if the message is already stored. In production, insert
+ * the message into a database table whose primary key is the message ID.
+ */
+function storeMessage(id: string, body: Uint8Array): boolean {
+  try {
+    mkdirSync("inbox", { recursive: true });
+    writeFileSync(`inbox/${id}.json`, body, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function processMessage({ meta }: WebhookMessage): Promise<void> {
+  // Your code goes here.
+  console.log(`Processed ${meta.event} ${meta.id}`);
+}
+
+const app = express();
+
+// express.raw() does not parse the body, because its exact bytes are signed.
+app.post(
+  "/webhooks/pragma",
+  express.raw({ type: "application/json", limit: "10mb" }),
+  (request, response) => {
+    const body: Buffer = request.body;
+    try {
+      verifyWebhook(request.headers, body, secret);
+    } catch (error) {
+      response.status(401).send(String(error));
+      return;
+    }
+    const message: WebhookMessage = JSON.parse(body.toString("utf8"));
+    const isNew = storeMessage(message.meta.id, body);
+    response.status(204).end();
+    if (isNew) processMessage(message).catch(console.error);
+  },
+);
+
+app.listen(Number(process.env.PORT ?? 3000));
