@@ -6,14 +6,20 @@ const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
 
 const dayMs = 24 * 3_600_000;
 
-/** The time that replaces the time of the run in all examples. Expiry times are one day later. */
-const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
+/** The time that replaces the time of the run by default. Expiry times are one day later. */
+const defaultNormalizedTime = "2026-06-01T09:00:00.000Z";
 
 /**
  * Times are replaced if they differ by less than this number of milliseconds from the time of the run, or from the same
  * time on the next day.
  */
 const maxClockDistanceMs = 10 * 60_000;
+
+export interface NormalizerOptions {
+  now?: number;
+  /** The time that replaces the time of the run. */
+  normalizedTime?: string;
+}
 
 export interface DocumentationExampleNormalizer {
   /** Excludes all ids in this value from later replacements. */
@@ -26,7 +32,11 @@ export interface DocumentationExampleNormalizer {
  * Returns a normalizer, which makes the responses of all runs equal. It replaces the generated ids with numbered ids,
  * the times of the run with a fixed time, and the API keys with an invalid key.
  */
-export function createDocumentationExampleNormalizer(now = Date.now()): DocumentationExampleNormalizer {
+export function createDocumentationExampleNormalizer({
+  now = Date.now(),
+  normalizedTime = defaultNormalizedTime,
+}: NormalizerOptions = {}): DocumentationExampleNormalizer {
+  const normalizedTimeMs = Date.parse(normalizedTime);
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
 

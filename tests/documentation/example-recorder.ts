@@ -1,4 +1,4 @@
-import { createDocumentationExampleNormalizer } from "./example-normalizer.ts";
+import { createDocumentationExampleNormalizer, type NormalizerOptions } from "./example-normalizer.ts";
 
 /** The URL of the API in the documentation. */
 export const documentedApiUrl = "http://127.0.0.1:4000";
@@ -10,6 +10,8 @@ interface RecordedRequest {
   body?: unknown;
   /** The API key; null to send no key. Default: the key that `getDefaultKey` of the recorder returns. */
   key?: string | null;
+  /** Whether the ETags are recorded as they are, because they are the same in each run. */
+  hasStableEtag?: boolean;
 }
 
 /** A request and its response (`reply`), in the format of the example files. */
@@ -37,8 +39,12 @@ const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds
 export type DocumentationExampleRecorder = ReturnType<typeof createDocumentationExampleRecorder>;
 
 /** Returns a recorder, which sends requests and records them with their responses. Recorded values are normalized. */
-export function createDocumentationExampleRecorder(url: string, getDefaultKey: () => string) {
-  const normalizer = createDocumentationExampleNormalizer();
+export function createDocumentationExampleRecorder(
+  url: string,
+  getDefaultKey: () => string,
+  normalizerOptions?: NormalizerOptions,
+) {
+  const normalizer = createDocumentationExampleNormalizer(normalizerOptions);
   const recordedExamples = new Map<string, unknown>();
 
   /** Sends a request without recording it. Returns the response and its parsed body. */
@@ -64,18 +70,22 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
     async recordExchange(name: string, request: RecordedRequest) {
       if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);
       const { response, body } = await sendRequest(request);
-      const { method = "GET", path, headers = {}, key } = request;
+      const { method = "GET", path, headers = {}, key, hasStableEtag = false } = request;
       const shownKey = key === null ? {} : { authorization: "Bearer <your key>" };
       const exchange: RecordedHttpExchange = {
         request: {
           method,
           path,
-          headers: { ...shownKey, ...headers, ...("if-none-match" in headers && { "if-none-match": placeholderEtag }) },
+          headers: {
+            ...shownKey,
+            ...headers,
+            ...("if-none-match" in headers && !hasStableEtag && { "if-none-match": placeholderEtag }),
+          },
           ...(request.body !== undefined && { body: request.body }),
         },
         reply: {
           status: response.status,
-          headers: pickDocumentedHeaders(response),
+          headers: pickDocumentedHeaders(response, hasStableEtag),
           body,
         },
       };
@@ -90,9 +100,11 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
   };
 }
 
-function pickDocumentedHeaders({ headers }: Response): Record<string, string> {
+function pickDocumentedHeaders({ headers }: Response, hasStableEtag: boolean): Record<string, string> {
   const documented = [...headers].filter(([name]) => documentedHeaders.includes(name));
-  return Object.fromEntries(documented.map(([name, value]) => [name, name === "etag" ? placeholderEtag : value]));
+  return Object.fromEntries(
+    documented.map(([name, value]) => [name, name === "etag" && !hasStableEtag ? placeholderEtag : value]),
+  );
 }
 
 function withFixedFieldValues<Value>(value: Value): Value {
