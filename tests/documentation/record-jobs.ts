@@ -41,7 +41,7 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
     });
 
   const job = await create("create-job", {
-    message: "Import the May tills",
+    message: "Check the report of the lunch shift",
     duration: 3_000,
     jobOptions: { attempts: 3, backoff: { type: "exponential", delay: 1_000 } },
   });
@@ -50,11 +50,14 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
   await waitForState(job.id, "completed");
   await recordJob("completed-job", { path: `/v1/jobs/${job.id}/` });
 
-  const delayed = await create("create-delayed-job", { message: "Close the day", jobOptions: { delay: 3_600_000 } });
+  const delayed = await create("create-delayed-job", {
+    message: "Check the report of the dinner shift",
+    jobOptions: { delay: 3_600_000 },
+  });
   await recordJob("delayed-job", { path: `/v1/jobs/${delayed.id}/` });
   const nightly = await create("create-cron-job", {
-    message: "Nightly closing",
-    jobOptions: { repeat: { pattern: "30 4 * * *", tz: "Europe/Paris", endDate: "2099-12-31T00:00:00Z" } },
+    message: "Check the reports of yesterday",
+    jobOptions: { repeat: { pattern: "30 6 * * *", tz: "Europe/Paris", endDate: "2099-12-31T00:00:00Z" } },
   });
   await recordJob("cron-job", { path: `/v1/jobs/${nightly.id}/` });
   await create("create-interval-job", {
@@ -101,6 +104,7 @@ function withFixedTimes<Job extends Record<string, unknown>>(job: Job) {
     ...job,
     timestamp: creationTimeMs,
     ...(job.state === "active" && { progress: 50 }),
+    ...(result && { finishedAt: new Date(creationTimeMs + (payload?.duration ?? 0) + 1).toISOString() }),
     ...(result && { result: { ...result, waited: (payload?.duration ?? 0) + 1 } }),
   };
 }

@@ -22,6 +22,7 @@ const invalidTill = {
   ...minimalTill,
   id: "2026-06-01-lunch",
   startedAt: "2026-06-01T11:00:00",
+  finalizedAt: lunchTill.finalizedAt,
   orderList: [withMistakes(lunchTill.orderList[1])],
 };
 
@@ -62,7 +63,12 @@ export async function recordTillPushExamples({ recorder }: PushGuideLocation): P
     return body.deviceList.length === 1;
   });
   await recordExchange("pushed-till-device", { path: "/v1/locations/own?devices=true" });
+  const replacedOrder = orderList[1];
   await recordExchange("replace-till", { method: "PUT", path: `/v1/tills/${lunchTill.id}`, body: corrected });
+  await eventually("the report of the replaced till", async () => {
+    const { body } = await sendRequest({ path: `/v1/orders/${replacedOrder?.id}` });
+    return body.guests === replacedOrder?.guestsCount;
+  });
 
   const tillV1 = { ...tillV1Example, legacyId: pushGuideLegacyId };
   await recordExchange("push-till-v1", { method: "POST", path: "/v1/tills/", body: tillV1 });
