@@ -40,10 +40,13 @@ const cashMovementV1 = z
 
 const totalPaymentV1 = z
   .object({
-    mode: z.int().min(0).meta({
-      description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
-      example: 1,
-    }),
+    mode: z
+      .int()
+      .min(0)
+      .meta({
+        description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+        example: 1,
+      }),
     type: nullWhenAbsent(z.int().min(0)).meta({
       description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. The API ignores this code.`,
     }),

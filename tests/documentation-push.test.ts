@@ -100,7 +100,11 @@ describe.each(programs)("the program $file", (program) => {
   });
 
   it("fails with the response if the till is rejected", async () => {
-    const { code, output } = await runProgram(program, JSON.stringify({ ...minimalTestTill, id: "no UUID" }), product.url);
+    const { code, output } = await runProgram(
+      program,
+      JSON.stringify({ ...minimalTestTill, id: "no UUID" }),
+      product.url,
+    );
     expect(code).not.toBe(0);
     expect(output).toContain("invalid_request");
   });

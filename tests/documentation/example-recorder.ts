@@ -1,4 +1,4 @@
-import { createDocumentationExampleNormalizer, type NormalizerOptions } from "./example-normalizer.ts";
+import { createDocumentationExampleNormalizer } from "./example-normalizer.ts";
 
 /** The URL of the API in the documentation. */
 export const documentedApiUrl = "http://127.0.0.1:4000";
@@ -39,12 +39,8 @@ const fixedFieldValues: Record<string, unknown> = { uptime: 86_400, milliseconds
 export type DocumentationExampleRecorder = ReturnType<typeof createDocumentationExampleRecorder>;
 
 /** Returns a recorder, which sends requests and records them with their responses. Recorded values are normalized. */
-export function createDocumentationExampleRecorder(
-  url: string,
-  getDefaultKey: () => string,
-  normalizerOptions?: NormalizerOptions,
-) {
-  const normalizer = createDocumentationExampleNormalizer(normalizerOptions);
+export function createDocumentationExampleRecorder(url: string, getDefaultKey: () => string) {
+  const normalizer = createDocumentationExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
   /** Sends a request without recording it. Returns the response and its parsed body. */
@@ -66,6 +62,7 @@ export function createDocumentationExampleRecorder(
     sendRequest,
     normalize: normalizer.normalize,
     keepIds: normalizer.keepIds,
+    setTime: normalizer.setTime,
     /** Sends a request, and records it with its response under a name. Returns the response body. */
     async recordExchange(name: string, request: RecordedRequest) {
       if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);

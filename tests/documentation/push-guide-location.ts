@@ -43,8 +43,7 @@ export async function createPushGuideLocation(product: PragmaUnderTest): Promise
   const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes: posScopes } });
   const { data: created } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
-  const recorder = createDocumentationExampleRecorder(product.url, () => created.apiKey, {
-    normalizedTime: responseTime,
-  });
+  const recorder = createDocumentationExampleRecorder(product.url, () => created.apiKey);
+  recorder.setTime(responseTime);
   return { locationId: location.id, recorder };
 }

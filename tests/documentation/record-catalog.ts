@@ -36,5 +36,4 @@ export async function recordCatalogExamples({ recorder }: PushGuideLocation): Pr
   const dangling = [unknownCategory, { ...unknownTax, id: `${product.id}-2` }];
   await recordExchange("replace-catalog-invalid", replace({ ...lunchCatalog, products: dangling }));
   await recordExchange("catalog-order", { path: `/v1/orders/${lunchTill.orderList[1]?.id}` });
-  await recordExchange("catalog-payments", { path: "/v1/catalog/payments/" });
 }
