@@ -24,8 +24,9 @@ const portalFolder = join(
 
 const programs = [
   { file: "push-till.sh", command: "sh", args: [], needs: "curl" },
-  { file: "push-till.ts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
+  { file: "push-till.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
   { file: "push-till.py", command: "python3", args: [], needs: "python3" },
+  { file: "push-till.php", command: "php", args: ["-d", "display_errors=stderr"], needs: "php" },
 ].filter(({ needs }) => needs === undefined || spawnSync(needs, ["--version"]).status === 0);
 
 let product: PragmaUnderTestAccess;
@@ -69,11 +70,10 @@ async function startOverloadedProxy() {
 async function runProgram({ file, command, args }: (typeof programs)[number], till: string, apiUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), "pragma-push-"));
   try {
-    const program = file.replace(/\.ts$/, ".mts");
-    copyFileSync(join(portalFolder, "snippets", "push-till", file), join(folder, program));
+    copyFileSync(join(portalFolder, "snippets", "push-till", file), join(folder, file));
     writeFileSync(join(folder, "till.json"), till);
-    const env = { PATH: process.env.PATH, PRAGMA_API_URL: apiUrl, PRAGMA_API_KEY: testLocation.key };
-    const child = spawn(command, [...args, program], { cwd: folder, env, timeout: 20_000 });
+    const env = { PATH: process.env.PATH, PRAGMA_URL: apiUrl, PRAGMA_API_KEY: testLocation.key };
+    const child = spawn(command, [...args, file], { cwd: folder, env, timeout: 20_000 });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (part) => {

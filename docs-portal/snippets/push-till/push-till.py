@@ -5,7 +5,7 @@ import time
 import urllib.error
 import urllib.request
 
-API_URL = os.environ.get("PRAGMA_API_URL", "http://127.0.0.1:4000")
+API_URL = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
 API_KEY = os.environ.get("PRAGMA_API_KEY", "")
 MAX_ATTEMPTS = 8
 RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}

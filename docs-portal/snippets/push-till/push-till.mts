@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
-const apiUrl = process.env.PRAGMA_API_URL ?? "http://127.0.0.1:4000";
+const apiUrl = process.env.PRAGMA_URL ?? "http://127.0.0.1:4000";
 const apiKey = process.env.PRAGMA_API_KEY ?? "";
 const maxAttempts = 8;
 const retriedStatuses = new Set([408, 429, 500, 502, 503, 504]);
