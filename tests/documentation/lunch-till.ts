@@ -11,17 +11,22 @@ import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-ca
 
 type Order = TillV2Input["orderList"][number];
 
-/** The fields of orders and rows that the guide shows: all required fields, and the optional fields that reports use. */
-const shownFields = new Set([
-  ...["id", "openedAt", "closedAt", "paidAt", "guestsCount", "roomType", "roomName", "tableName", "serviceType"],
-  ...["total", "totalTax", "totalDiscount", "totalWithoutTax", "leftToPay", "operatorId", "operatorName"],
-  ...["preparationActivated", "isMerged", "manuallyClosed", "isPaid", "isCanceled", "isPrepaid", "isTransferred"],
-  ...["paymentRowList", "productRowList", "menuRowList", "modifierRowList", "discountRowList"],
-  ...["recordedAt", "amount", "changeAmount", "tipAmount", "status", "name", "paymentType", "paymentMode", "paymentId"],
-  ...["productId", "categoryName", "subCategoryName", "quantity", "unitPriceRow", "unitPriceRowWithModifier"],
-  ...["totalRowWithModifier", "totalRow", "taxId", "taxName", "taxRate", "taxableAmount", "taxAmount", "sku"],
-  ...["isCustomPrice", "validated", "modifierId", "modifierGroupId", "modifierGroupName", "discountId", "splitAllowed"],
-]);
+/**
+ * The fields of orders and rows that the guide shows, in the sequence in which it shows them: all required fields, and
+ * the optional fields that reports and the catalog guide use.
+ */
+const shownFields = [
+  ...["id", "openedAt", "paidAt", "closedAt", "serviceType", "guestsCount", "roomType", "roomName", "tableName"],
+  ...["operatorId", "operatorName", "recordedAt", "productId", "sku", "name", "categoryName", "subCategoryName"],
+  ...["quantity", "unitPriceRow", "unitPriceRowWithModifier", "totalRowWithModifier", "totalRow"],
+  ...["total", "totalTax", "totalWithoutTax", "totalDiscount", "leftToPay"],
+  ...["taxId", "taxName", "taxRate", "taxableAmount", "taxAmount"],
+  ...["paymentType", "paymentMode", "paymentId", "amount", "changeAmount", "tipAmount", "status"],
+  ...["modifierId", "modifierGroupId", "modifierGroupName", "discountId", "splitAllowed"],
+  ...["isPaid", "isCanceled", "isTransferred", "isMerged", "isPrepaid", "isCustomPrice", "validated"],
+  ...["manuallyClosed", "preparationActivated"],
+  ...["productRowList", "menuRowList", "modifierRowList", "discountRowList", "paymentRowList"],
+];
 
 /** The positions of the three orders among the orders of the generated day: two takeaway orders, and a meal for one. */
 const positions = [14, 17, 18];
@@ -70,11 +75,11 @@ export const lunchTill = {
 export const lunchCatalog = (() => {
   const full = buildGeneratedRestaurantCatalog(generateRestaurant(demoRestaurantSeed));
   const rows = orderList.flatMap(({ productRowList }) => productRowList);
-  const productIds = new Set(rows.map(({ productId }) => productId));
+  const productIds = [...new Set(rows.map(({ productId }) => productId))];
   const groupIds = new Set(rows.flatMap(({ modifierRowList }) => modifierRowList.map((row) => row.modifierGroupId)));
   const paymentIds = new Set(orderList.flatMap(({ paymentRowList }) => paymentRowList.map((row) => row.paymentId)));
-  const products = full.products
-    .filter(({ id }) => productIds.has(id))
+  const products = productIds
+    .flatMap((productId) => full.products.filter(({ id }) => id === productId))
     .map((product) => ({ ...product, priceList: product.priceList.slice(0, 1) }));
   const rates = new Set(products.flatMap(({ priceList }) => priceList.map(({ taxRate }) => taxRate)));
   return {
@@ -107,8 +112,9 @@ function declarePayments() {
 function withShownFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withShownFields);
   if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).filter(([name, field]) => shownFields.has(name) && field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, withShownFields(field)]));
+  const fields = new Map(Object.entries(value).filter(([, field]) => field !== null));
+  const names = shownFields.filter((name) => fields.has(name));
+  return Object.fromEntries(names.map((name) => [name, withShownFields(fields.get(name))]));
 }
 
 function pick<Value extends object, Name extends keyof Value>(value: Value, names: Name[]): Pick<Value, Name> {
