@@ -70,3 +70,8 @@ export const productCategoryColorNames = [
 ] as const;
 
 export const financialMovementTypes = ["deposit", "customerAccount", "cash-in", "cash-out"] as const;
+
+/** Returns the codes of V1 tills for these values, as text for descriptions: "`0` cash, `1` card". */
+export function describeCodesV1(values: readonly string[]): string {
+  return values.map((value, code) => `\`${code}\` ${value}`).join(", ");
+}

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTimeV1 } from "./date-time.ts";
+import { describeCodesV1, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import {
   ticketItemV1Example,
   ticketMenuV1Example,
@@ -123,18 +124,22 @@ export const TicketPaymentV1 = z
     person_client_id: optionalTextField("ID of the clerk who recorded the payment"),
     person_name: optionalTextField("Name of the clerk who recorded the payment"),
     currency: optionalTextField("Currency of the payment"),
-    mode: z.int().min(0).meta({
-      description:
-        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
-      example: 1,
-    }),
+    mode: z
+      .int()
+      .min(0)
+      .meta({
+        description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+        example: 1,
+      }),
     client_id: orderRowIdField("ID of the row"),
     payment_method_client_id: optionalTextField("Catalog ID of the payment method"),
-    type: z.int().min(0).meta({
-      description:
-        "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
-      example: 0,
-    }),
+    type: z
+      .int()
+      .min(0)
+      .meta({
+        description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. Any other code means payment.`,
+        example: 0,
+      }),
     locale: optionalTextField("Locale used to format the amount"),
     creation_date: DateTimeV1.meta({ description: "When the payment was recorded" }),
   })

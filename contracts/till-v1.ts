@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTimeV1 } from "./date-time.ts";
+import { describeCodesV1, paymentModes, paymentRowTypes } from "./enumerations.ts";
 import { tillV1Example } from "./examples/till-v1.ts";
 import {
   amountField,
@@ -27,8 +28,7 @@ const cashMovementV1 = z
     person: optionalTextField("Name of the clerk who recorded the movement"),
     currency: optionalTextField("Currency of the movement"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
-      description:
-        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format; -1 if unknown",
+      description: `Code of the payment mode: \`-1\` unknown, ${describeCodesV1(paymentModes)}. Any other code means custom.`,
     }),
     payment_name: optionalTextField("Name of the payment method"),
   })
@@ -40,14 +40,15 @@ const cashMovementV1 = z
 
 const totalPaymentV1 = z
   .object({
-    mode: z.int().min(0).meta({
-      description:
-        "Payment mode, as a zero-based index into the values of `paymentMode` in the V2 format: 0 means cash",
-      example: 1,
-    }),
+    mode: z
+      .int()
+      .min(0)
+      .meta({
+        description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+        example: 1,
+      }),
     type: nullWhenAbsent(z.int().min(0)).meta({
-      description:
-        "Payment type, as a zero-based index into the values of `paymentType` in the V2 format: 0 means payment",
+      description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. The API ignores this code.`,
     }),
     currency: optionalTextField("Currency of the payments"),
     locale: optionalTextField("Locale used to format the amount"),

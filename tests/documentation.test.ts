@@ -8,7 +8,12 @@ import {
   type DocumentationExampleLocation,
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
+import { createPushGuideLocation, type PushGuideLocation } from "./documentation/push-guide-location.ts";
+import { recordCatalogExamples } from "./documentation/record-catalog.ts";
+import { recordJobExamples } from "./documentation/record-jobs.ts";
+import { recordLegacyTillExamples } from "./documentation/record-legacy-tills.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
+import { recordTillPushExamples } from "./documentation/record-push.ts";
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
@@ -16,6 +21,11 @@ import {
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
 import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
+import {
+  buildFakeLegacyBackofficeVariables,
+  type FakeLegacyBackoffice,
+  startFakeLegacyBackoffice,
+} from "./harness/fake-legacy-backoffice.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 
 /*
@@ -31,15 +41,23 @@ const portalFolder = join(
 const examplesFolder = join(portalFolder, "examples");
 
 let environment: IsolatedTestEnvironment;
+let backoffice: FakeLegacyBackoffice;
 let product: PragmaUnderTest;
 let documentationFixture: DocumentationExampleLocation;
+let pushGuideLocation: PushGuideLocation;
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ PUBLIC_URL: documentedApiUrl });
+  backoffice = await startFakeLegacyBackoffice();
+  environment = await createIsolatedTestEnvironment({
+    PUBLIC_URL: documentedApiUrl,
+    ...buildFakeLegacyBackofficeVariables(backoffice),
+  });
   product = await startPragmaUnderTest(environment.variables);
   documentationFixture = await createDocumentationExampleLocation(product);
+  pushGuideLocation = await createPushGuideLocation(product);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
+  await backoffice?.stop();
   await environment?.remove();
 });
 
@@ -52,10 +70,22 @@ describe("the examples of the documentation", () => {
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture, environment);
-    for (const [name, example] of documentationFixture.recorder.recordedExamples)
-      await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
+    await expectRecordedExamplesToMatchFiles(documentationFixture);
+  });
+
+  it("of the guides for points of sale are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
+    await recordTillPushExamples(pushGuideLocation);
+    await recordCatalogExamples(pushGuideLocation);
+    await recordLegacyTillExamples(pushGuideLocation, backoffice);
+    await recordJobExamples(pushGuideLocation);
+    await expectRecordedExamplesToMatchFiles(pushGuideLocation);
   });
 });
+
+async function expectRecordedExamplesToMatchFiles({ recorder }: Pick<PushGuideLocation, "recorder">): Promise<void> {
+  for (const [name, example] of recorder.recordedExamples)
+    await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
+}
 
 describe("the day on the home page", () => {
   it("equals the report that the API computes from its till, to the cent", async () => {

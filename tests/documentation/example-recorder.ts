@@ -10,6 +10,8 @@ interface RecordedRequest {
   body?: unknown;
   /** The API key; null to send no key. Default: the key that `getDefaultKey` of the recorder returns. */
   key?: string | null;
+  /** Whether the ETags are recorded as they are, because they are the same in each run. */
+  hasStableEtag?: boolean;
 }
 
 /** A request and its response (`reply`), in the format of the example files. */
@@ -60,22 +62,27 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
     sendRequest,
     normalize: normalizer.normalize,
     keepIds: normalizer.keepIds,
+    setTime: normalizer.setTime,
     /** Sends a request, and records it with its response under a name. Returns the response body. */
     async recordExchange(name: string, request: RecordedRequest) {
       if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);
       const { response, body } = await sendRequest(request);
-      const { method = "GET", path, headers = {}, key } = request;
+      const { method = "GET", path, headers = {}, key, hasStableEtag = false } = request;
       const shownKey = key === null ? {} : { authorization: "Bearer <your key>" };
       const exchange: RecordedHttpExchange = {
         request: {
           method,
           path,
-          headers: { ...shownKey, ...headers, ...("if-none-match" in headers && { "if-none-match": placeholderEtag }) },
+          headers: {
+            ...shownKey,
+            ...headers,
+            ...("if-none-match" in headers && !hasStableEtag && { "if-none-match": placeholderEtag }),
+          },
           ...(request.body !== undefined && { body: request.body }),
         },
         reply: {
           status: response.status,
-          headers: pickDocumentedHeaders(response),
+          headers: pickDocumentedHeaders(response, hasStableEtag),
           body,
         },
       };
@@ -90,9 +97,11 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
   };
 }
 
-function pickDocumentedHeaders({ headers }: Response): Record<string, string> {
+function pickDocumentedHeaders({ headers }: Response, hasStableEtag: boolean): Record<string, string> {
   const documented = [...headers].filter(([name]) => documentedHeaders.includes(name));
-  return Object.fromEntries(documented.map(([name, value]) => [name, name === "etag" ? placeholderEtag : value]));
+  return Object.fromEntries(
+    documented.map(([name, value]) => [name, name === "etag" && !hasStableEtag ? placeholderEtag : value]),
+  );
 }
 
 function withFixedFieldValues<Value>(value: Value): Value {

@@ -1,0 +1,43 @@
+# Pushes the till in the file till.json.
+import gzip
+import os
+import time
+import urllib.error
+import urllib.request
+
+API_URL = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
+API_KEY = os.environ.get("PRAGMA_API_KEY", "")
+MAX_ATTEMPTS = 8
+RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}
+
+
+def push_till(body: bytes) -> None:
+    """Pushes a till, and repeats the request with the same bytes until the API has accepted or rejected the till."""
+    request = urllib.request.Request(
+        f"{API_URL}/v2/tills/",
+        method="POST",
+        headers={
+            "authorization": f"Bearer {API_KEY}",
+            "content-type": "application/json",
+            "content-encoding": "gzip",
+        },
+        data=gzip.compress(body),
+    )
+    for attempt in range(MAX_ATTEMPTS):
+        retry_after = 0
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                print("The till was created." if response.status == 201 else "The till already existed.")
+                return
+        except urllib.error.HTTPError as error:
+            if error.code not in RETRIED_STATUSES:
+                raise SystemExit(f"The till was rejected: {error.code} {error.read().decode()}")
+            retry_after = int(error.headers.get("retry-after", 0))
+        except OSError:
+            pass  # The connection failed, so the API may or may not have received the till.
+        time.sleep(retry_after or 2**attempt)
+    raise SystemExit("The till was not accepted. Push it again later.")
+
+
+with open("till.json", "rb") as file:
+    push_till(file.read())
