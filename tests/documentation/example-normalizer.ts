@@ -6,8 +6,8 @@ const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
 
 const dayMs = 24 * 3_600_000;
 
-/** The time that replaces the time of the run in all examples. Expiry times are one day later. */
-const normalizedTimeMs = Date.parse("2026-06-01T09:00:00.000Z");
+/** The time that replaces the times of the run, unless `setTime` was called. Expiry times are one day later. */
+const defaultTime = "2026-06-01T09:00:00.000Z";
 
 /**
  * Times are replaced if they differ by less than this number of milliseconds from the time of the run, or from the same
@@ -18,6 +18,11 @@ const maxClockDistanceMs = 10 * 60_000;
 export interface DocumentationExampleNormalizer {
   /** Excludes all ids in this value from later replacements. */
   keepIds(value: unknown): void;
+  /**
+   * Sets the time that replaces the times of the run from now on, so that an example can show that time passes. Times
+   * that were already replaced keep their replacement. Default: the default time.
+   */
+  setTime(time?: string): void;
   /** Returns a copy of the value in which fixed values replace the ids, times and API keys of the run. */
   normalize<Value>(value: Value): Value;
 }
@@ -29,6 +34,8 @@ export interface DocumentationExampleNormalizer {
 export function createDocumentationExampleNormalizer(now = Date.now()): DocumentationExampleNormalizer {
   const keptIds = new Set<string>();
   const ids = new Map<string, string>();
+  const times = new Map<string, string>();
+  let currentTime = defaultTime;
 
   function normalizeId(id: string, version: string): string {
     // UUIDs of version 5 are not replaced, because they are derived from the till's id and so are equal in each run.
@@ -40,7 +47,10 @@ export function createDocumentationExampleNormalizer(now = Date.now()): Document
 
   function normalizeTime(time: string): string {
     const offset = [0, dayMs].find((each) => Math.abs(Date.parse(time) - now - each) < maxClockDistanceMs);
-    return offset === undefined ? time : new Date(normalizedTimeMs + offset).toISOString();
+    if (offset === undefined) return time;
+    const normalizedTime = times.get(time) ?? new Date(Date.parse(currentTime) + offset).toISOString();
+    times.set(time, normalizedTime);
+    return normalizedTime;
   }
 
   function normalizeText(text: string): string {
@@ -53,6 +63,9 @@ export function createDocumentationExampleNormalizer(now = Date.now()): Document
   return {
     keepIds(value) {
       for (const [id] of JSON.stringify(value ?? null).matchAll(uuidPattern)) keptIds.add(id);
+    },
+    setTime(time = defaultTime) {
+      currentTime = time;
     },
     normalize: (value) => JSON.parse(normalizeText(JSON.stringify(value ?? null))),
   };

@@ -60,6 +60,7 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
     sendRequest,
     normalize: normalizer.normalize,
     keepIds: normalizer.keepIds,
+    setTime: normalizer.setTime,
     /** Sends a request, and records it with its response under a name. Returns the response body. */
     async recordExchange(name: string, request: RecordedRequest) {
       if (recordedExamples.has(name)) throw new Error(`The example ${name} exists already.`);
