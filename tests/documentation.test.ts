@@ -8,7 +8,9 @@ import {
   type DocumentationExampleLocation,
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
+import { recordAccountingExamples } from "./documentation/record-accounting.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
+import { recordReadingGuideExamples } from "./documentation/record-reading-guides.ts";
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
@@ -52,6 +54,8 @@ describe("the examples of the documentation", () => {
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture);
+    await recordReadingGuideExamples(documentationFixture);
+    await recordAccountingExamples(documentationFixture, product.url);
     for (const [name, example] of documentationFixture.recorder.recordedExamples)
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
   });
