@@ -9,11 +9,13 @@ import {
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
 import { createPushGuideLocation, type PushGuideLocation } from "./documentation/push-guide-location.ts";
+import { recordAccountingExamples } from "./documentation/record-accounting.ts";
 import { recordCatalogExamples } from "./documentation/record-catalog.ts";
 import { recordJobExamples } from "./documentation/record-jobs.ts";
 import { recordLegacyTillExamples } from "./documentation/record-legacy-tills.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
 import { recordTillPushExamples } from "./documentation/record-push.ts";
+import { recordReadingGuideExamples } from "./documentation/record-reading-guides.ts";
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
@@ -70,6 +72,8 @@ describe("the examples of the documentation", () => {
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture, environment);
+    await recordReadingGuideExamples(documentationFixture);
+    await recordAccountingExamples(documentationFixture, product.url);
     await expectRecordedExamplesToMatchFiles(documentationFixture);
   });
 

@@ -6,6 +6,7 @@ import {
   createExamplePaymentRow,
   createExampleProductRow,
   createExampleUuid,
+  shiftExampleOrderTimes,
 } from "./example-order.ts";
 
 const createDiscountRow = (number: number, amount: number, discountGroupId: string) => ({
@@ -17,6 +18,9 @@ const createDiscountRow = (number: number, amount: number, discountGroupId: stri
   discountId: createExampleUuid(800_001),
   discountGroupId,
 });
+
+/** Minutes from the time of the other orders, 12:15 to 13:10 in Paris, to other times of the day. */
+const minutesFromLunch = { breakfast: -245, afterLunch: 110, happyHour: 345, dinner: 465 };
 
 /** The orders of the edge case till, by name. Every edge case of the documentation occurs in one of them. */
 export const documentationEdgeCaseOrders = {
@@ -52,27 +56,53 @@ export const documentationEdgeCaseOrders = {
   canceled: createExampleOrder(
     103,
     { products: [createExampleProductRow(1031, "Salade niçoise", 1400)] },
-    { isCanceled: true, canceledAt: "2026-05-31T10:25:00.000Z", canceledReason: "Client parti" },
+    {
+      isCanceled: true,
+      canceledAt: "2026-05-31T10:25:00.000Z",
+      closedAt: "2026-05-31T10:25:00.000Z",
+      canceledReason: "Client parti",
+    },
   ),
-  transferred: createExampleOrder(
-    104,
-    { products: [createExampleProductRow(1041, "Petit déjeuner", 1900)] },
-    { isTransferred: true, transferredAt: "2026-05-31T11:00:00.000Z", transferredTo: "Chambre 12" },
+  /** A coffee that was paid, and then canceled. Its payment is still validated. */
+  canceledAfterPayment: createExampleOrder(
+    111,
+    {
+      products: [createExampleProductRow(1111, "Café", 250)],
+      payments: [createExamplePaymentRow(1112, 250)],
+    },
+    { isCanceled: true, canceledAt: "2026-05-31T11:15:00.000Z", canceledReason: "Erreur de saisie", guestsCount: 1 },
   ),
-  loss: createExampleOrder(105, {
-    products: [
-      createExampleProductRow(1051, "Verre de vin", 600),
-      createExampleProductRow(1052, "Verre de vin", 600, { isLoss: true, lossReason: "Cassé" }),
-    ],
-  }),
-  refund: createExampleOrder(
-    106,
-    { products: [createExampleProductRow(1061, "Tarte tatin", 850, { quantity: -1 })] },
-    { guestsCount: 0, manuallyClosed: true },
+  transferred: shiftExampleOrderTimes(
+    createExampleOrder(
+      104,
+      { products: [createExampleProductRow(1041, "Petit déjeuner", 1900)] },
+      { isTransferred: true, transferredAt: "2026-05-31T11:10:00.000Z", transferredTo: "Chambre 12" },
+    ),
+    minutesFromLunch.breakfast,
   ),
-  weight: createExampleOrder(107, {
-    products: [createExampleProductRow(1071, "Côte de bœuf", 7900, { weight: 0.642 })],
-  }),
+  loss: shiftExampleOrderTimes(
+    createExampleOrder(105, {
+      products: [
+        createExampleProductRow(1051, "Verre de vin", 600),
+        createExampleProductRow(1052, "Verre de vin", 600, { isLoss: true, lossReason: "Cassé" }),
+      ],
+    }),
+    minutesFromLunch.dinner,
+  ),
+  refund: shiftExampleOrderTimes(
+    createExampleOrder(
+      106,
+      { products: [createExampleProductRow(1061, "Tarte tatin", 850, { quantity: -1 })] },
+      { guestsCount: 0, manuallyClosed: true },
+    ),
+    minutesFromLunch.afterLunch,
+  ),
+  weight: shiftExampleOrderTimes(
+    createExampleOrder(107, {
+      products: [createExampleProductRow(1071, "Côte de bœuf", 7900, { weight: 0.642 })],
+    }),
+    minutesFromLunch.dinner,
+  ),
   menu: createExampleOrder(108, {
     menus: [
       createExampleMenuRow(1081, "Formule midi", [
@@ -81,16 +111,19 @@ export const documentationEdgeCaseOrders = {
       ]),
     ],
   }),
-  groupDiscount: createExampleOrder(109, {
-    products: [
-      createExampleProductRow(1091, "Pinte blonde", 800, {
-        discountRowList: [createDiscountRow(1092, 160, createExampleUuid(1093))],
-      }),
-      createExampleProductRow(1094, "Planche mixte", 1500, {
-        discountRowList: [createDiscountRow(1095, 300, createExampleUuid(1093))],
-      }),
-    ],
-  }),
+  groupDiscount: shiftExampleOrderTimes(
+    createExampleOrder(109, {
+      products: [
+        createExampleProductRow(1091, "Pinte blonde", 800, {
+          discountRowList: [createDiscountRow(1092, 160, createExampleUuid(1093))],
+        }),
+        createExampleProductRow(1094, "Planche mixte", 1500, {
+          discountRowList: [createDiscountRow(1095, 300, createExampleUuid(1093))],
+        }),
+      ],
+    }),
+    minutesFromLunch.happyHour,
+  ),
   training: createExampleOrder(110, { products: [createExampleProductRow(1101, "Essai", 1000)] }, { isTraining: true }),
 } as const;
 
@@ -101,7 +134,7 @@ export const documentationEdgeCaseTill: TillV2Input = {
   ...tillHeader,
   id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",
   reportNumber: 25,
-  startedAt: "2026-05-31T08:00:00.000Z",
-  finalizedAt: "2026-05-31T15:05:00.000Z",
+  startedAt: "2026-05-31T05:30:00.000Z",
+  finalizedAt: "2026-05-31T20:40:00.000Z",
   orderList: Object.values(documentationEdgeCaseOrders),
 } as TillV2Input;

@@ -129,6 +129,14 @@ export function createExampleOrder(
   };
 }
 
+/** Returns the order with all its times, including those of its rows, moved by a number of minutes. */
+export function shiftExampleOrderTimes(order: Order, minutes: number): Order {
+  const text = JSON.stringify(order).replace(/"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/g, (_, time) =>
+    JSON.stringify(new Date(Date.parse(time) + minutes * 60_000).toISOString()),
+  );
+  return JSON.parse(text);
+}
+
 function sumAmounts<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
   return items.reduce((total, item) => total + amountOf(item), 0);
 }

@@ -1,0 +1,53 @@
+# Usage: PRAGMA_API_KEY=… python3 export.py <accounting config ID> 2026-05-01 2026-05-31
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+
+base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
+headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+config_id, since, until = sys.argv[1:4]
+
+
+def send(path, **options):
+    request = urllib.request.Request(f"{base_url}{path}", **{"headers": headers, **options})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return response.read()
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{error.code}: {error.read().decode()}")
+
+
+def get(path, query={}):
+    return json.loads(send(f"{path}?{urllib.parse.urlencode(query)}"))
+
+
+tills = []
+query = {"since": since, "until": until, "size": 100}
+while query.get("pageToken", "") is not None:
+    page = get("/v2/reports/", query)
+    for item in page["data"]:
+        till_id = get(f"/v2/reports/{item['id']}")["tillId"]
+        tills.append({"tillId": till_id, "accountingConfigId": config_id, "accountingProvider": "FULLL"})
+    query["pageToken"] = page["nextPageToken"]
+
+post_headers = {**headers, "content-type": "application/json", "idempotency-key": str(uuid.uuid4())}
+created = json.loads(send("/v1/accounting/exports/", data=json.dumps(tills).encode(), headers=post_headers))
+export = get(f"/v1/accounting/exports/{created['id']}")
+while export["state"] in ("pending", "running"):
+    time.sleep(1)
+    export = get(f"/v1/accounting/exports/{created['id']}")
+
+for till in export["tills"]:
+    if failure := till["failure"]:
+        message = f"Till {till['tillId']} was not exported ({failure['code']}). {failure['message']}"
+        print(message, *(gap["message"] for gap in failure["gaps"]), file=sys.stderr)
+for file in export["files"]:
+    with open(file["name"], "wb") as output:  # Do not convert the character set.
+        output.write(send(f"/v1/accounting/exports/{created['id']}/files/{file['number']}"))
+    print(f"{file['name']}: {file['tills']} tills")
+sys.exit(0 if export["state"] == "done" else 1)

@@ -1,0 +1,53 @@
+# Usage: PRAGMA_API_KEY=… python3 orders.py 2026-05-01 2026-05-31 orders.csv
+import csv
+import http.client
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
+headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+since, until, file_name = sys.argv[1:4]
+
+transient_statuses = {408, 429, 500, 502, 503, 504}
+delays = [1, 2, 4, 8, 16]  # seconds between the attempts
+
+
+def get(path, query):
+    """Returns a response body. Repeats the request after a lost connection or a transient error."""
+    url = f"{base_url}{path}?{urllib.parse.urlencode(query)}"
+    for delay in [*delays, None]:
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            if error.code not in transient_statuses or delay is None:
+                sys.exit(f"{error.code}: {error.read().decode()}")
+            delay = int(error.headers.get("retry-after") or delay)
+        except (OSError, http.client.HTTPException):
+            if delay is None:
+                raise
+        time.sleep(delay)
+
+
+def orders():
+    """Yields the orders of all pages. Only one page is in memory at a time."""
+    query = {"since": since, "until": until, "size": 100}
+    while True:
+        page = get("/v1/orders/", query)
+        yield from page["data"]
+        if page["nextPageToken"] is None:
+            return
+        query["pageToken"] = page["nextPageToken"]
+
+
+columns = ["id", "openedAt", "total", "isCanceled", "isTransferred"]
+with open(file_name, "w", newline="") as file:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    for order in orders():
+        writer.writerow(str(order[column]).lower() if column.startswith("is") else order[column] for column in columns)

@@ -1,0 +1,40 @@
+// Usage: PRAGMA_API_KEY=… npx tsx totals.mts 2026-05-30
+import { createApiClient } from "@pragma/client/api-client";
+
+const { PRAGMA_URL = "http://127.0.0.1:4000", PRAGMA_API_KEY = "" } = process.env;
+const client = createApiClient({ baseUrl: PRAGMA_URL, apiKey: PRAGMA_API_KEY });
+const day = process.argv[2];
+
+const totals = new Map<string, { recorded: number; tips: number; declared: number }>();
+let sales = 0;
+
+function totalsOf(name: string | null, mode: string) {
+  const method = `${name ?? ""} (${mode})`;
+  const methodTotals = totals.get(method) ?? { recorded: 0, tips: 0, declared: 0 };
+  totals.set(method, methodTotals);
+  return methodTotals;
+}
+
+// A day can have several reports: one for each shift.
+for await (const { id } of client.items("/v2/reports", { params: { query: { since: day, until: day } } })) {
+  const { data: report } = await client.GET("/v2/reports/{id}", { params: { path: { id } } });
+  sales += report.totalSales;
+  for (const { name, paymentMode, paymentType, totalAmount, tipsAmount } of report.reportRecordedPayments) {
+    const method = totalsOf(name, paymentMode);
+    if (paymentType === "payment" || paymentType === "customerAccount") method.recorded += totalAmount;
+    method.tips += paymentType === "tip" ? totalAmount : tipsAmount;
+  }
+  for (const { paymentName, paymentMode, paymentAmount } of report.reportPayments)
+    totalsOf(paymentName, paymentMode).declared += paymentAmount;
+}
+
+const euros = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
+const columns = (...amounts: number[]) => amounts.map((cents) => euros.format(cents / 100).padStart(12)).join("");
+
+console.log("    Recorded        Tips    Declared  Payment method");
+for (const [method, { recorded, tips, declared }] of totals)
+  console.log(`${columns(recorded, tips, declared)}  ${method}`);
+const sum = (column: "recorded" | "tips" | "declared") =>
+  [...totals.values()].reduce((total, method) => total + method[column], 0);
+console.log(`${columns(sum("recorded"), sum("tips"), sum("declared"))}  Total`);
+console.log(`${columns(sales)}  Sales`);

@@ -1,0 +1,397 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { TillV2Input } from "@pragma/contracts/till-v2";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { documentationHomePageDay, generateDocumentationExampleTill } from "@pragma/simulator/demo-location";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseAndValidateFecFile } from "./accounting/read-fec.ts";
+import { documentationEdgeCaseTill } from "./documentation/edge-case-till.ts";
+import {
+  installedSnippetLanguages,
+  type RunningSnippet,
+  runSnippet,
+  type SnippetLanguage,
+  snippetsFolder,
+  startSnippet,
+  withTemporaryFolder,
+} from "./documentation/run-snippet.ts";
+import {
+  changedStockOrders,
+  expectedStockQuantities,
+  finalStockOrders,
+  openedStockOrders,
+  reopenedStockOrders,
+} from "./documentation/stock-scenario.ts";
+import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
+import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+/*
+ * These tests run the programs of the guides as a reader would, and compare their results with sums over other data of
+ * the API.
+ */
+
+let product: PragmaUnderTestAccess;
+let location: TestLocation;
+
+/** The day of the home page has one report. The day before has two, because the restaurant closed two shifts. */
+const twoShiftDay = "2026-05-29";
+const tills: TillV2Input[] = [
+  { ...generateDocumentationExampleTill(documentationHomePageDay), id: randomUUID() },
+  { ...generateTill({ seed: "lunch", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
+  { ...generateTill({ seed: "dinner", orders: 40, day: twoShiftDay, timeZone: "Europe/Paris" }), id: randomUUID() },
+];
+const month = { since: "2026-05-01", until: "2026-05-31" };
+
+beforeAll(async () => {
+  product = await getSharedPragmaUnderTest();
+  location = await createTestLocation(product, {
+    scopes: ["reports:read", "orders:read", "orders:write", "tills:write", "accounting:write"],
+  });
+  for (const till of tills) await location.pushTillWithRetries(till);
+  await location.waitForReports(tills.length);
+}, 120_000);
+
+it("the TypeScript programs of the guides compile in strict mode", async () => {
+  const compiler = fileURLToPath(new URL("../node_modules/.bin/tsc", import.meta.url));
+  const guides = ["totals-by-payment-method", "month-of-orders", "stock-from-live-orders", "accounting-exports"];
+  const files = guides.flatMap((guide) =>
+    readdirSync(join(snippetsFolder, guide))
+      .filter((name) => name.endsWith(".mts"))
+      .map((name) => join(snippetsFolder, guide, name)),
+  );
+  const options = "--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --types node";
+  const modules = "--target es2024 --module nodenext --customConditions source --allowImportingTsExtensions";
+  const run = promisify(execFile)(compiler, [...options.split(" "), ...modules.split(" "), ...files]);
+  await expect(run).resolves.toMatchObject({ stdout: "" });
+});
+
+it("the amounts in the guide on payments are those of the example day", () => {
+  const { reply } = JSON.parse(readFileSync(join(snippetsFolder, "..", "examples", "report.json"), "utf8"));
+  const report: ReportV2 = reply.body;
+  const page = readFileSync(join(snippetsFolder, "..", "docs", "totals-by-payment-method.mdx"), "utf8");
+  const sum = <Row>(rows: Row[], amountOf: (row: Row) => number) =>
+    rows.reduce((total, row) => total + amountOf(row), 0);
+  const { reportRecordedPayments: recorded, reportPayments: declared, reportEntries: entries, totalSales } = report;
+  const payments = recorded.filter(({ paymentType }) => paymentType === "payment" || paymentType === "customerAccount");
+  const paid = sum(payments, ({ totalAmount }) => totalAmount);
+  const tips = sum(recorded, (row) => (row.paymentType === "tip" ? row.totalAmount : row.tipsAmount));
+  const cash = sum(payments, ({ paymentMode, totalAmount }) => (paymentMode === "cash" ? totalAmount : 0));
+  const expectedCash = report.initialCashBalance + cash + sum(entries, ({ entryAmount }) => entryAmount);
+  expect(sum(declared, ({ paymentAmount }) => paymentAmount)).toBe(paid);
+  expect(expectedCash).toBe(report.finalCashBalance);
+
+  const amounts = [totalSales, paid, paid - totalSales, tips, report.initialCashBalance, cash, expectedCash];
+  const exampleOfChange = [1650, 2000];
+  const euros = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
+  const expected = [...amounts, ...entries.map(({ entryAmount }) => entryAmount), ...exampleOfChange].map((amount) =>
+    euros.format(amount / 100),
+  );
+  expect(new Set(page.match(/-?€[\d,]+\.\d\d/g))).toEqual(new Set(expected));
+});
+
+describe.each(installedSnippetLanguages)("the programs in $label", (language) => {
+  it("compute the totals of a day by payment method", async () => {
+    for (const day of [documentationHomePageDay, twoShiftDay]) {
+      const output = await runProgram(language, "totals-by-payment-method/totals", [day]);
+      const lines = output.trimEnd().split("\n").slice(1);
+      const rows = lines.slice(0, -2).map(parseTotalsLine);
+      expect(rows.map(({ name, recorded, tips }) => ({ name, recorded, tips }))).toEqual(
+        expect.arrayContaining(await sumPaymentsOfOrders(day)),
+      );
+      expect(rows.reduce((sum, { declared }) => sum + declared, 0)).toBe(sumDeclaredPayments(day));
+      expect(parseCents(lines.at(-1) ?? "")).toBe(await sumSalesOfOrders(day));
+      if (day === documentationHomePageDay) {
+        const example = join(snippetsFolder, "..", "examples", "totals-by-payment-method.json");
+        await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
+      }
+    }
+  });
+
+  it("write each order of a month once, although requests fail", async () => {
+    const proxy = await startFailingProxy(product.url);
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      await runSnippet(language, {
+        program: "month-of-orders/orders",
+        url: proxy.url,
+        key: location.key,
+        args,
+        folder,
+      });
+      const [header, ...lines] = readFileSync(join(folder, "orders.csv"), "utf8").trimEnd().split("\n");
+      expect(header).toBe("id,openedAt,total,isCanceled,isTransferred");
+      const orders = tills.flatMap(({ orderList }) => orderList).filter(({ isTraining }) => !isTraining);
+      expect(lines.toSorted()).toEqual(
+        orders
+          .map(({ id, openedAt, total, isCanceled, isTransferred }) =>
+            [id, openedAt, total, isCanceled, isTransferred].join(","),
+          )
+          .toSorted(),
+      );
+    }).finally(proxy.close);
+    expect(proxy.failedRequests()).toBe(2);
+  });
+
+  it("export a month of tills to accounting software", async () => {
+    const { id: configId } = await location.create("/v1/accounting/configs/", {});
+    await withTemporaryFolder(async (folder) => {
+      const args = [configId, month.since, month.until];
+      const program = "accounting-exports/export";
+      const output = await runSnippet(language, { program, url: product.url, key: location.key, args, folder });
+      const [fileName = ""] = readdirSync(folder);
+      expect(output).toBe(`${fileName}: 3 tills\n`);
+      const lines = parseAndValidateFecFile(readFileSync(join(folder, fileName)), {
+        separator: "\t",
+        charset: "iso-8859-15",
+      });
+      const credit = (account: string) =>
+        lines
+          .filter((line) => line.account.startsWith(account))
+          .reduce((sum, line) => sum + line.credit - line.debit, 0);
+      const rows = await readSoldRows();
+      expect(credit("706")).toBe(rows.reduce((sum, { tax }) => sum + tax.taxableAmount, 0));
+      expect(credit("44571")).toBe(rows.reduce((sum, { tax }) => sum + tax.taxAmount, 0));
+    });
+  });
+
+  it("name the tills that cannot be exported", async () => {
+    const { location: other, till } = await inconsistentLocation();
+    const { id: configId } = await other.create("/v1/accounting/configs/", {});
+    await withTemporaryFolder(async (folder) => {
+      const args = [configId, month.since, month.until];
+      const program = "accounting-exports/export";
+      const snippet = startSnippet(language, { program, url: product.url, key: other.key, args, folder });
+      expect(await snippet.exitCode).toBe(1);
+      expect(snippet.errorOutput()).toContain(`Till ${till.id} was not exported (unbalanced).`);
+      expect(snippet.errorOutput()).toContain("Orders total 17.50, but their products cost 16.50: 1.00 is missing.");
+    });
+  });
+});
+
+/** Returns a new location with one till, in which the total of an order differs from the prices of its products. */
+async function inconsistentLocation() {
+  const other = await createTestLocation(product, { scopes: ["reports:read", "tills:write", "accounting:write"] });
+  const [, canceledRow] = documentationEdgeCaseTill.orderList;
+  if (!canceledRow) throw new Error("The till has no second order.");
+  const till = {
+    ...documentationEdgeCaseTill,
+    id: randomUUID(),
+    orderList: [{ ...canceledRow, total: canceledRow.total + 100, leftToPay: 100 }],
+  };
+  await other.pushTillWithRetries(till);
+  await other.waitForReports(1);
+  return { location: other, till };
+}
+
+async function runProgram(language: SnippetLanguage, program: string, args: string[]): Promise<string> {
+  const { url } = product;
+  return withTemporaryFolder((folder) => runSnippet(language, { program, url, key: location.key, args, folder }));
+}
+
+function parseCents(text: string): number {
+  const [, sign, units = "", cents = ""] = /(-?)€([\d,]+)\.(\d\d)/.exec(text) ?? [];
+  return Number(`${sign}${units.replaceAll(",", "")}${cents}`);
+}
+
+function parseTotalsLine(line: string) {
+  const [, recorded = "", tips = "", declared = "", name = ""] = /^ *(\S+) +(\S+) +(\S+) {2}(.*)$/.exec(line) ?? [];
+  return { name, recorded: parseCents(recorded), tips: parseCents(tips), declared: parseCents(declared) };
+}
+
+interface OrderOfApi {
+  id: string;
+  total: number;
+  isCanceled: boolean;
+  isTransferred: boolean;
+  items: SoldRow[];
+  menus: { items: SoldRow[] }[];
+}
+
+interface SoldRow {
+  isCanceled: boolean;
+  isTransferred: boolean;
+  isLoss: boolean;
+  tax: { taxableAmount: number; taxAmount: number };
+  itemCatalogId: string;
+  quantity: number;
+  weight: number | null;
+  stockImpactIndicator: boolean;
+}
+
+async function readOrders(query: string, of = location): Promise<OrderOfApi[]> {
+  const orders: OrderOfApi[] = [];
+  for (let token: string | null = ""; token !== null; ) {
+    const path = `/v1/orders/?${query}&size=100${token && `&pageToken=${token}`}`;
+    const page: { data: OrderOfApi[]; nextPageToken: string | null } = await of.getJson(path);
+    orders.push(...page.data);
+    token = page.nextPageToken;
+  }
+  return orders;
+}
+
+const isSale = ({ isCanceled, isTransferred }: { isCanceled: boolean; isTransferred: boolean }) =>
+  !isCanceled && !isTransferred;
+
+const readOrdersOfDay = async (day: string) => {
+  const { data: reports } = await location.getJson<{ data: { id: string }[] }>(
+    `/v2/reports/?since=${day}&until=${day}`,
+  );
+  return (await Promise.all(reports.map(({ id }) => readOrders(`reportId=${id}`)))).flat();
+};
+
+async function sumSalesOfOrders(day: string): Promise<number> {
+  return (await readOrdersOfDay(day)).filter(isSale).reduce((sum, { total }) => sum + total, 0);
+}
+
+/** Returns the recorded payments and tips by payment method, computed from the rows of the day's V2 orders. */
+async function sumPaymentsOfOrders(day: string) {
+  const totals = new Map<string, { name: string; recorded: number; tips: number }>();
+  for (const { id } of await readOrdersOfDay(day)) {
+    const { paymentRowList } = await location.getJson<TillV2Input["orderList"][number]>(`/v2/orders/${id}`);
+    for (const { name, paymentMode, paymentType, status, amount, tipAmount } of paymentRowList) {
+      if (status !== "validated") continue;
+      const key = `${name} (${paymentMode})`;
+      const total = totals.get(key) ?? { name: key, recorded: 0, tips: 0 };
+      totals.set(key, total);
+      if (["payment", "customerAccount"].includes(paymentType)) total.recorded += amount;
+      total.tips += paymentType === "tip" ? amount : (tipAmount ?? 0);
+    }
+  }
+  return [...totals.values()];
+}
+
+function sumDeclaredPayments(day: string): number {
+  const ofDay = day === documentationHomePageDay ? tills.slice(0, 1) : tills.slice(1);
+  return ofDay
+    .flatMap(({ declaredPaymentList }) => declaredPaymentList)
+    .reduce((sum, row) => sum + row.paymentAmount, 0);
+}
+
+async function readSoldRows(): Promise<SoldRow[]> {
+  const orders = await readOrders(`since=${month.since}&until=${month.until}`);
+  return orders
+    .filter(isSale)
+    .flatMap(({ items, menus }) => [...items, ...menus.flatMap((menu) => menu.items)])
+    .filter((row) => isSale(row) && !row.isLoss);
+}
+
+/** Starts a proxy that drops the first request, and responds 503 to the second. It forwards all others. */
+async function startFailingProxy(target: string) {
+  let count = 0;
+  const server = createServer(async (request, response) => {
+    count += 1;
+    if (count === 1) return request.socket.destroy();
+    if (count === 2) return response.writeHead(503, { "retry-after": "1" }).end();
+    const { authorization = "" } = request.headers;
+    const forwarded = await fetch(`${target}${request.url}`, { headers: { authorization } });
+    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(await forwarded.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    failedRequests: () => Math.min(count, 2),
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe.each(installedSnippetLanguages)("the stock program in $label", (language) => {
+  let other: TestLocation;
+  const tillId = randomUUID();
+  const running: RunningSnippet[] = [];
+  beforeAll(async () => {
+    other = await createTestLocation(product, {
+      scopes: ["orders:read", "orders:write", "reports:read", "tills:write"],
+    });
+  });
+  afterAll(async () => {
+    await Promise.all(running.map((snippet) => snippet.kill()));
+  });
+
+  async function sendOrders(revision: string, orders: object[]) {
+    const body = orders.map((data) => ({ id: (data as { id: string }).id, tillId, revisionHash: revision, data }));
+    expect((await other.request("POST", "/v1/orders-live/", { body })).status).toBe(200);
+  }
+
+  function start(folder: string, stateFile = "state.json"): RunningSnippet {
+    const options = { program: "stock-from-live-orders/stock", url: product.url, key: other.key };
+    const snippet = startSnippet(language, { ...options, args: [stateFile], folder });
+    running.push(snippet);
+    return snippet;
+  }
+
+  it("counts each product once, through changes, interruptions and the closing of the till", { timeout: 60_000 }, () =>
+    withTemporaryFolder(async (folder) => {
+      await sendOrders("1", openedStockOrders);
+      const first = start(folder);
+      const isStored = (file: string, position: number) =>
+        existsSync(join(folder, file)) && readFileSync(join(folder, file), "utf8").includes(`:${position}"`);
+      await eventually("the first orders", () => isStored("state.json", openedStockOrders.length));
+      await sendOrders("2", changedStockOrders);
+      await sendOrders("3", reopenedStockOrders);
+      const positionOfChanges = openedStockOrders.length + changedStockOrders.length + reopenedStockOrders.length;
+      await eventually("the changes", () => isStored("state.json", positionOfChanges));
+      expect(sumChanges(first)).toEqual({ ...expectedStockQuantities, ...(await liveDifference()) });
+
+      // The till is closed while the program is not running. The second state file has an event ID of another stream.
+      await first.kill();
+      const stored = JSON.parse(readFileSync(join(folder, "state.json"), "utf8"));
+      writeFileSync(join(folder, "reset.json"), JSON.stringify({ ...stored, lastEventId: `${randomUUID()}:1` }));
+      copyFileSync(join(folder, "state.json"), join(folder, "resumed.json"));
+      await other.pushTillWithRetries({ ...documentationEdgeCaseTill, id: tillId, orderList: finalStockOrders });
+      await other.waitForReports(1);
+      await eventually("the live list to be empty", async () => {
+        const { meta } = await other.getJson<{ meta: { totalCount: number } }>("/v1/orders-live/");
+        return meta.totalCount === 0;
+      });
+      const resumed = start(folder, "resumed.json");
+      const reset = start(folder, "reset.json");
+      const expected = await sumQuantitiesOfFinishedOrders();
+      expect(expected).toEqual(expectedStockQuantities);
+      for (const snippet of [resumed, reset])
+        await eventually("the final stock", () => {
+          expect(sumChanges(first, snippet)).toEqual(expected);
+          return true;
+        });
+    }),
+  );
+
+  /** Returns the quantities that the till corrects: it omits a live glass of wine, and one canceled burger. */
+  async function liveDifference() {
+    const [burger = "", wine = ""] = Object.keys(expectedStockQuantities);
+    return { [burger]: 5, [wine]: 4 };
+  }
+
+  async function sumQuantitiesOfFinishedOrders(): Promise<Record<string, number>> {
+    const sums: Record<string, number> = {};
+    for (const order of (await readOrders("since=2026-05-01", other)).filter(({ isCanceled }) => !isCanceled))
+      for (const row of [...order.items, ...order.menus.flatMap(({ items }) => items)]) {
+        const isGone = row.isCanceled || (row.isTransferred && !order.isTransferred);
+        if (isGone || !row.stockImpactIndicator) continue;
+        sums[row.itemCatalogId] = (sums[row.itemCatalogId] ?? 0) + row.quantity * (row.weight ?? 1);
+      }
+    return sums;
+  }
+});
+
+/** Returns the sum of the changes that programs have printed, as quantities that were taken, by product. */
+function sumChanges(...snippets: RunningSnippet[]): Record<string, number> {
+  const thousandths: Record<string, number> = {};
+  for (const line of snippets.flatMap((snippet) => snippet.output().trimEnd().split("\n"))) {
+    if (line === "") continue;
+    const { productId, change } = JSON.parse(line);
+    thousandths[productId] = (thousandths[productId] ?? 0) - Math.round(change * 1000);
+  }
+  return Object.fromEntries(Object.entries(thousandths).map(([id, sum]) => [id, sum / 1000]));
+}

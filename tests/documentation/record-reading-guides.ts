@@ -1,0 +1,21 @@
+import { type DocumentationExampleLocation, documentationHomePageTill } from "./documentation-fixture.ts";
+import { documentationEdgeCaseOrders } from "./edge-case-till.ts";
+
+/** Records the examples of the guides for applications that read reports and orders. */
+export async function recordReadingGuideExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
+  const { recordExchange } = recorder;
+  const day = "2026-05-30";
+  await recordExchange("totals-reports-of-day", { path: `/v2/reports/?since=${day}&until=${day}` });
+  const refund = documentationHomePageTill.orderList.find(({ leftToPay }) => leftToPay < 0);
+  if (!refund) throw new Error("The day of the home page has no refund that was not paid out.");
+  await recordExchange("totals-unpaid-refund", { path: `/v2/orders/${refund.id}` });
+
+  const { canceledAfterPayment } = documentationEdgeCaseOrders;
+  await recordExchange("edge-canceled-after-payment", { path: `/v1/orders/${canceledAfterPayment.id}` });
+
+  const month = "/v1/orders/?since=2026-05-01&until=2026-05-31&size=2";
+  const first = await recordExchange("month-first-page", { path: month });
+  await recordExchange("month-next-page", {
+    path: `${month}&pageToken=${encodeURIComponent(first.nextPageToken)}`,
+  });
+}
