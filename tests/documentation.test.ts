@@ -12,6 +12,7 @@ import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
+  recordRateLimitExample,
   recordReadRequestExamples,
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
@@ -48,6 +49,7 @@ describe("the examples of the documentation", () => {
   it("are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
     await recordReadRequestExamples(documentationFixture);
     await recordErrorAndApiKeyExamples(documentationFixture);
+    await recordRateLimitExample(documentationFixture);
     await recordEdgeCaseTillExamples(documentationFixture);
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
