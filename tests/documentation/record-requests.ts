@@ -115,7 +115,7 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   const headers = { "idempotency-key": "9d0f6a3e-5a1c-4b53-8f0e-2b7c41d6e8aa" };
   const body = {
     recipientId: recipient.id,
-    endpointUrl: "https://accounting.example/webhooks/pragma",
+    endpointUrl: "http://127.0.0.1:8080/webhooks/pragma",
     events: ["report.finalized"],
   };
   const webhook = await recordExchange("idempotent-first", { ...newWebhook, headers, body });
