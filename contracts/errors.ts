@@ -80,7 +80,7 @@ interface ApiErrorDefinition {
 export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
-export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/requests";
+export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/errors";
 
 /** An issue in a request: its location, its type, and how to fix it. */
 export interface RequestIssue {

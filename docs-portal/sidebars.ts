@@ -1,19 +1,26 @@
 import type { SidebarsConfig } from "@docusaurus/plugin-content-docs";
 
+const category = (label: string, items: string[]) => ({ type: "category" as const, label, collapsed: false, items });
+
+/** The sidebar of the guides, by task. The guide for older points of sale is last, because few readers need it. */
 const sidebars: SidebarsConfig = {
   docs: [
-    {
-      type: "category",
-      label: "Start",
-      collapsed: false,
-      items: ["getting-started", "authentication", "requests"],
-    },
-    {
-      type: "category",
-      label: "Going further",
-      collapsed: false,
-      items: ["order-live", "edge-cases", "webhooks"],
-    },
+    category("Get started", ["getting-started", "authentication", "production"]),
+    category("Core concepts", [
+      "data-model",
+      "requests",
+      "pagination",
+      "errors",
+      "idempotency",
+      "rate-limits",
+      "versioning",
+    ]),
+    category("Reports and orders", ["totals-by-payment-method", "month-of-orders", "accounting-exports", "edge-cases"]),
+    category("Live orders", ["order-live", "stock-from-live-orders"]),
+    category("Points of sale and backoffices", ["push-a-till", "catalog-sync", "jobs"]),
+    category("Webhooks", ["webhooks", "webhook-receivers", "webhook-events"]),
+    category("Tools and reference", ["client", "collections", "glossary", "changelog"]),
+    category("Legacy", ["legacy-tills"]),
   ],
 };
 

@@ -4,14 +4,15 @@ import { apiErrorDefinitions, apiErrorsDocumentationPageUrl } from "@pragma/cont
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
-const documentedErrors = join(
+const docsFolder = join(
   findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "..",
   "docs-portal",
+  "docs",
 );
-const page = readFileSync(join(documentedErrors, "docs", "_errors.mdx"), "utf8");
+const page = readFileSync(join(docsFolder, "errors.mdx"), "utf8");
 const sections = new Map(
-  page.split(/^(?=#### )/m).map((section) => [/^#### \w+ \{#(\w+)\}/.exec(section)?.[1] ?? "", section] as const),
+  page.split(/^(?=##+ )/m).map((section) => [/^### (\w+) \{#\1\}$/m.exec(section)?.[1] ?? "", section] as const),
 );
 
 describe("the documentation of errors", () => {
@@ -23,9 +24,9 @@ describe("the documentation of errors", () => {
       expect(section.split("**").at(-1)?.trim().length, "advice for the reader").toBeGreaterThan(20);
       const group = page
         .slice(0, page.indexOf(section))
-        .match(/^### (\d+)/gm)
+        .match(/^## (\d+)/gm)
         ?.at(-1);
-      expect(group).toBe(`### ${status}`);
+      expect(group).toBe(`## ${status}`);
     },
   );
 
@@ -34,7 +35,6 @@ describe("the documentation of errors", () => {
   });
 
   it("is on the page of the type URLs", () => {
-    expect(new URL(apiErrorsDocumentationPageUrl).pathname).toBe("/docs/requests");
-    expect(readFileSync(join(documentedErrors, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
+    expect(new URL(apiErrorsDocumentationPageUrl).pathname).toBe("/docs/errors");
   });
 });

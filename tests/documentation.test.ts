@@ -19,6 +19,7 @@ import { recordReadingGuideExamples } from "./documentation/record-reading-guide
 import {
   recordEdgeCaseTillExamples,
   recordErrorAndApiKeyExamples,
+  recordRateLimitExample,
   recordReadRequestExamples,
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
@@ -68,6 +69,7 @@ describe("the examples of the documentation", () => {
   it("are the responses of the API", { timeout: 90_000, retry: 0 }, async () => {
     await recordReadRequestExamples(documentationFixture);
     await recordErrorAndApiKeyExamples(documentationFixture);
+    await recordRateLimitExample(documentationFixture);
     await recordEdgeCaseTillExamples(documentationFixture);
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);

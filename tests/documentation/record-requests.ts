@@ -64,6 +64,33 @@ export async function recordErrorAndApiKeyExamples({
   await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
 }
 
+/** Records the response to a request that exceeds the rate limit of its API key. */
+export async function recordRateLimitExample({
+  locationId,
+  recorder,
+  adminKey,
+}: DocumentationExampleLocation): Promise<void> {
+  const { sendRequest, recordExample } = recorder;
+  const asAdmin = { key: adminKey } as const;
+  const name = "Dashboard";
+  const { body: consumer } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/consumers/", body: { name } });
+  const rateLimit = { perSecond: 1, burst: 10 };
+  await sendRequest({ ...asAdmin, method: "PATCH", path: `/v1/consumers/${consumer.id}`, body: { rateLimit } });
+  const newKey = { locationId, consumerName: name };
+  const { body } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/auth/keys/", body: newKey });
+  const request = { method: "GET", path: "/v2/reports/" } as const;
+  for (;;) {
+    const { response, body: problem } = await sendRequest({ ...request, key: body.apiKey });
+    if (response.status === 200) continue;
+    const names = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after"];
+    const headers = Object.fromEntries(names.map((name) => [name, response.headers.get(name) ?? undefined]));
+    return recordExample("rate-limited", {
+      request: { ...request, headers: { authorization: "Bearer <your key>" } },
+      reply: { status: response.status, headers, body: problem },
+    });
+  }
+}
+
 /** Records five orders, the report and the till of the example day with edge cases. */
 export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
@@ -79,15 +106,25 @@ export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExam
 /** Records the examples of idempotent requests, and of tills that are pushed again, replaced and reprocessed. */
 export async function recordRepeatedRequestExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest, recordExample } = recorder;
-  const recipient = { method: "POST", path: "/v1/recipients/" } as const;
-  const headers = { "idempotency-key": "recipient-of-may" };
+  const { body: recipient } = await sendRequest({
+    method: "POST",
+    path: "/v1/recipients/",
+    body: { name: "Accounting software" },
+  });
+  const newWebhook = { method: "POST", path: "/v1/webhooks/" } as const;
+  const headers = { "idempotency-key": "9d0f6a3e-5a1c-4b53-8f0e-2b7c41d6e8aa" };
   const body = {
-    name: "Stock keeper",
-    hmacSecret: "an example of a secret that has sixty-four characters or more.....",
+    recipientId: recipient.id,
+    endpointUrl: "http://127.0.0.1:8080/webhooks/pragma",
+    events: ["report.finalized"],
   };
-  await recordExchange("idempotent-first", { ...recipient, headers, body });
-  await recordExchange("idempotent-again", { ...recipient, headers, body });
-  await recordExchange("idempotent-reused", { ...recipient, headers, body: { ...body, name: "Somebody else" } });
+  const webhook = await recordExchange("idempotent-first", { ...newWebhook, headers, body });
+  await recordExchange("idempotent-again", { ...newWebhook, headers, body });
+  const otherEvents = ["report.finalized", "order.paid"];
+  await recordExchange("idempotent-reused", { ...newWebhook, headers, body: { ...body, events: otherEvents } });
+  // Deleted, so that no later event is sent to this endpoint, which does not exist.
+  await sendRequest({ method: "DELETE", path: `/v1/webhooks/${webhook.id}` });
+  await sendRequest({ method: "DELETE", path: `/v1/recipients/${recipient.id}` });
 
   const { body: repeated, response } = await sendRequest({
     method: "POST",
