@@ -150,7 +150,7 @@ describe("an unknown page", () => {
     await main.getByRole("button", { name: "Search" }).click();
     const input = page.locator("input.navbar__search-input");
     expect(await input.inputValue()).toBe("webhooks");
-    expect(await input.evaluate("(input) => document.activeElement === input")).toBe(true);
+    expect(await page.evaluate("document.activeElement.matches('.navbar__search-input')")).toBe(true);
     await page.getByRole("option").first().waitFor();
     await close();
   });
