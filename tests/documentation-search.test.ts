@@ -19,10 +19,10 @@ interface SearchHit {
 /** Queries, with the URL or the beginning of the URL of the result that must be first. */
 const expectedFirstResults: [query: string, url: string][] = [
   // Fields and parameters
-  ["reportRecordedPayments", "/api/get-report#field=reportRecordedPayments"],
-  ["priceList", "/api/list-products#field=priceList"],
-  ["deviceList", "/api/get-own-location#field=deviceList"],
-  ["nextPageToken", "/api/list-reports#field=nextPageToken"],
+  ["reportRecordedPayments", "/api/get-report#"],
+  ["priceList", "/api/list-products#"],
+  ["deviceList", "/api/get-own-location#"],
+  ["nextPageToken", "/api/list-reports#"],
   ["revisionHash", "/docs/order-live#"],
   ["stockImpactIndicator", "/api/"],
   ["payment_mode", "/api/"],

@@ -30,7 +30,8 @@ function revealField(hash: string, retries = 0): void {
   for (const revealed of document.querySelectorAll(".revealed-field")) revealed.classList.remove("revealed-field");
   for (let parent = field.parentElement; parent !== null; parent = parent.parentElement)
     if (parent instanceof HTMLDetailsElement) parent.open = true;
-  field.scrollIntoView({ block: "center" });
+  // A field with many nested fields is higher than the window, so its beginning is shown.
+  field.scrollIntoView({ block: field.offsetHeight > window.innerHeight / 2 ? "start" : "center" });
   field.classList.add("revealed-field");
   // Screen readers and the Tab key continue at the field.
   field.tabIndex = -1;
