@@ -71,7 +71,7 @@ export const PosOrderDiscountRow = z
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
     extQoodosCheckInId: optionalTextField(
-      "ID of the check-in in the loyalty service Qoodos for which the discount was granted",
+      "ID of the check-in for which the discount was granted; check-ins are recorded by the loyalty service Qoodos",
     ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });

@@ -63,8 +63,8 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
 }
 
 /**
- * Returns the request that an operation's contract has for an outcome. Returns the success request if the contract has
- * none, or if no outcome is given.
+ * Returns the request of the contract tests that causes an outcome of an operation. If the contract tests have no
+ * request for this outcome, or if no outcome is given, returns the success request.
  */
 export async function buildTestRequestCausingOutcome(
   operation: DocumentedApiOperation,
