@@ -108,8 +108,9 @@ describe("the packed client", () => {
     expect(manifest).toMatchObject({ version: info.version, license: info.license.name });
     expect(manifest.private).toBeUndefined();
     for (const version of Object.values(manifest.dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
-    const readme = readFileSync(join(clientFolder, "README.md"), "utf8");
-    expect(readme).toContain(`npm install ./pragma-client-${info.version}.tgz`);
+    const guide = join(repositoryFolder, "docs-portal", "docs", "client.mdx");
+    for (const file of [join(clientFolder, "README.md"), guide])
+      expect(readFileSync(file, "utf8")).toContain(`npm install ./pragma-client-${info.version}.tgz`);
   });
 
   it("shows in its README only programs that these tests run", () => {
