@@ -154,7 +154,7 @@ describe("a program with the packed client", () => {
     const output = await runProgram("errors");
     expect(output).toContain("no such report");
     expect(output).toMatch(/^400 invalid_request [\w-]+$/m);
-    expect(output).toMatch(/^query size: /m);
+    expect(output).toMatch(/^query size /m);
   });
 
   it("limits the retries and the duration of a call", async () => {

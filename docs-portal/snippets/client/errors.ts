@@ -7,7 +7,8 @@ const client = createApiClient({
 
 // null instead of an error if the report does not exist
 const id = "b1c0bff8-1e7d-7d69-b598-0790ca72e536";
-const found = await nullOnProblem(client.GET("/v2/reports/{id}", { params: { path: { id } } }), "report_not_found");
+const request = client.GET("/v2/reports/{id}", { params: { path: { id } } });
+const found = await nullOnProblem(request, "report_not_found");
 console.log(found === null ? "no such report" : found.data.totalSales);
 
 try {
@@ -15,5 +16,7 @@ try {
 } catch (error) {
   if (!(error instanceof ApiProblem)) throw error;
   console.error(error.status, error.code, error.requestId);
-  for (const issue of error.issues) console.error(`${issue.in} ${issue.path}: ${issue.message}`);
+  for (const issue of error.issues) {
+    console.error(issue.in, issue.path, issue.message);
+  }
 }

@@ -7,5 +7,6 @@ const client = createApiClient({
 });
 
 // The signal limits the total time of the call, retries and delays included.
-const { data } = await client.GET("/v1/locations/own", { signal: AbortSignal.timeout(10_000) });
+const signal = AbortSignal.timeout(10_000);
+const { data } = await client.GET("/v1/locations/own", { signal });
 console.log(data.name);

@@ -7,8 +7,11 @@ const secret = process.env.PRAGMA_WEBHOOK_SECRET ?? "";
 const server = createServer(async (request, response) => {
   try {
     const body = await text(request);
-    const message = await verifyWebhook({ headers: request.headers, body }, { secret });
-    if (isWebhookMessageOfEvent(message, "report.finalized")) console.log(message.data.reportId);
+    const { headers } = request;
+    const message = await verifyWebhook({ headers, body }, { secret });
+    if (isWebhookMessageOfEvent(message, "report.finalized")) {
+      console.log(message.data.reportId);
+    }
     response.writeHead(204).end();
   } catch (error) {
     response.writeHead(error instanceof WebhookVerificationError ? 401 : 500).end();
