@@ -9,6 +9,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
+import { downloadSourcePaths, writeDownloads } from "./downloads/write-downloads.mjs";
 import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
 import { createReferenceOpenApiDocument } from "./reference-document.mjs";
 import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
@@ -20,7 +21,12 @@ const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/co
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
 const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
-const fingerprint = computeSiteSourceFingerprint(portalFolder, [...homePageDaySourcePaths, openapi, ...packages]);
+const fingerprint = computeSiteSourceFingerprint(portalFolder, [
+  ...homePageDaySourcePaths,
+  ...downloadSourcePaths,
+  openapi,
+  ...packages,
+]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
@@ -29,6 +35,7 @@ for (const folder of ["build", "api", ".generated"])
 // Docusaurus requires the folder of the reference to exist before the plugin generates its pages.
 for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
+writeDownloads(join(generatedFolder, "static", "downloads"), openapi);
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
 writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceOpenApiDocument(readFileSync(openapi, "utf8")));
 await runDocusaurus("gen-api-docs", "all");

@@ -92,8 +92,8 @@ describe.each(installedSampleLanguages)("a sample in $label", (language) => {
   });
 
   // curl is excluded, because it exits with code 0 even if the response is an error.
-  it.skipIf(language.id === "curl")("fails when the request is rejected", async () => {
-    await expect(sample("listReports", { key: "not-a-key" }).run()).rejects.toThrow(/401/);
+  it.skipIf(language.id === "curl")("fails with the problem when the request is rejected", async () => {
+    await expect(sample("listReports", { key: "not-a-key" }).run()).rejects.toThrow(/401 .*key_invalid/);
   });
 });
 

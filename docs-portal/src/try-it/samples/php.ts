@@ -13,6 +13,7 @@ export function generatePhpSample({ request, responseKind }: CodeSampleInput): s
     `'method' => ${quote(method)},`,
     ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indentAllButFirstLine(renderHeaders(headers), 4)},`]),
     ...(body === undefined ? [] : [`'content' => ${indentAllButFirstLine(renderBody(body), 4)},`]),
+    "'ignore_errors' => true, // Otherwise, the body of an error response could not be read.",
     ...(responseKind === "stream" ? ["'protocol_version' => '1.0', // With HTTP/1.1, PHP buffers small chunks."] : []),
   ];
   return [
@@ -21,26 +22,23 @@ export function generatePhpSample({ request, responseKind }: CodeSampleInput): s
     "$context = stream_context_create(['http' => [",
     ...options.map((option) => `    ${option}`),
     "]]);",
-    ...(responseKind === "stream"
-      ? [
-          `$response = fopen(${quote(url)}, 'r', false, $context);`,
-          throwOnFailure,
-          "while (($line = fgets($response)) !== false) echo $line;",
-        ]
-      : [
-          `$response = file_get_contents(${quote(url)}, false, $context);`,
-          throwOnFailure,
-          ...readResponse[responseKind],
-        ]),
+    `$response = fopen(${quote(url)}, 'r', false, $context);`,
+    ...throwOnFailure,
+    ...readResponse[responseKind],
   ].join("\n");
 }
 
-const throwOnFailure = "if ($response === false) throw new RuntimeException(error_get_last()['message']);";
+const throwOnFailure = [
+  "if ($response === false) throw new RuntimeException(error_get_last()['message']);",
+  "$status = explode(' ', stream_get_meta_data($response)['wrapper_data'][0])[1];",
+  'if ($status >= 400) throw new RuntimeException("$status " . stream_get_contents($response));',
+];
 
 const readResponse = {
-  json: ["print_r(json_decode($response, true));"],
+  json: ["print_r(json_decode(stream_get_contents($response), true));"],
   file: [`file_put_contents('${codeSampleResponseFileName}', $response);`],
   empty: [],
+  stream: ["while (($line = fgets($response)) !== false) echo $line;"],
 };
 
 function renderBody(body: NonNullable<ReturnType<typeof buildCodeSampleRequestBody>>): string {

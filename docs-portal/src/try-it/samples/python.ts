@@ -17,11 +17,15 @@ export function generatePythonSample({ request, responseKind }: CodeSampleInput)
   const needsJson = responseKind === "json" || (body !== undefined && "value" in body);
   return [
     ...(needsJson ? ["import json"] : []),
+    "import urllib.error",
     "import urllib.request\n",
     "request = urllib.request.Request(",
     ...[`${JSON.stringify(url)},`, ...options].map((line) => `    ${line}`),
     ")",
-    ...readResponse[responseKind],
+    "try:",
+    ...readResponse[responseKind].map((line) => `    ${line}`),
+    "except urllib.error.HTTPError as error:",
+    '    raise SystemExit(f"{error.code} {error.read().decode()}")',
   ].join("\n");
 }
 
