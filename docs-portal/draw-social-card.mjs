@@ -30,7 +30,7 @@ const card = `<!doctype html>
 ${logo}
 <div>
   <h1>Pragma API</h1>
-  <p>Reports, orders and catalogs of restaurants, bars and hotels, directly from their points of sale.</p>
+  <p>Reports, orders and catalogs of restaurants, bars and hotels from their points of sale.</p>
 </div>
 <code>GET /v2/reports/</code>`;
 

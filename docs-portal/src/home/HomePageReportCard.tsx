@@ -74,8 +74,8 @@ export function HomePageReportCard(): ReactNode {
       </section>
       <p className={styles.difference}>
         The declared payments add up to {formatEuroAmount(declaredTotal)}, which is {formatEuroAmount(unpaidRefunds)}{" "}
-        more than the sales: a refund of {formatEuroAmount(unpaidRefunds)} reduced the sales but was not paid out.{" "}
-        <Link to="/docs/totals-by-payment-method">How sales and payments relate</Link>
+        more than the sales: a refund of this amount reduced the sales, but was not paid out.{" "}
+        <Link to="/docs/totals-by-payment-method#sales-and-payments">Why sales and payments differ</Link>
       </p>
     </article>
   );

@@ -2,13 +2,13 @@
 export const integratorJobs = [
   {
     title: "Push a till",
-    text: "Send the orders, payments and cash movements of a shift when the point of sale closes it.",
+    text: "Send the orders, payments and cash movements of a shift when the shift is closed.",
     to: "/docs/push-a-till",
     icon: "M12 16V4m0 0L7.5 8.5M12 4l4.5 4.5M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4",
   },
   {
     title: "Sync a catalog",
-    text: "Publish the products, prices, taxes and payment methods of a location.",
+    text: "Read or replace the products, prices, taxes and payment methods of a location.",
     to: "/docs/catalog-sync",
     icon: "M4 9a8 8 0 0 1 14.2-3.5L20 8m0-4v4h-4M20 15a8 8 0 0 1-14.2 3.5L4 16m0 4v-4h4",
   },
@@ -26,7 +26,7 @@ export const integratorJobs = [
   },
   {
     title: "Track stock from live orders",
-    text: "Follow orders while they are open, and count the products that leave the stock.",
+    text: "Follow orders during the shift, and subtract the sold products from stock.",
     to: "/docs/stock-from-live-orders",
     icon: "M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9",
   },

@@ -22,8 +22,7 @@ export default function Home(): ReactNode {
                 <p className={styles.tagline}>{siteConfig.tagline}</p>
                 <Heading as="h1">{siteConfig.title}</Heading>
                 <p className={styles.lead}>
-                  Get end-of-day reports, orders and catalogs of restaurants, bars and hotels, directly from their
-                  points of sale.
+                  Get end-of-day reports, orders and catalogs of restaurants, bars and hotels from their points of sale.
                 </p>
                 <p>
                   The API is for developers of accounting, inventory, delivery, hotel and point-of-sale software. Try it
@@ -46,7 +45,7 @@ export default function Home(): ReactNode {
         </header>
 
         <section className={`container ${styles.section}`}>
-          <Heading as="h2">What you can build</Heading>
+          <Heading as="h2">Guides</Heading>
           <ul className={styles.jobs}>
             {integratorJobs.map(({ title, text, to, icon }) => (
               <li key={to}>
@@ -63,10 +62,11 @@ export default function Home(): ReactNode {
         </section>
 
         <section className={`container ${styles.section}`}>
-          <Heading as="h2">A day in the API</Heading>
+          <Heading as="h2">Example of an end-of-day report</Heading>
           <p className={styles.intro}>
-            This report is the response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link> for a
-            Saturday at the demo restaurant. The hourly sales come from its <Link to="/api/list-orders">orders</Link>.
+            This report of a Saturday at the demo restaurant shows data from{" "}
+            <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>. The sales by hour are computed from the{" "}
+            <Link to="/api/list-orders">orders</Link>.
           </p>
           <HomePageReportCard />
         </section>
