@@ -70,6 +70,8 @@ function toPlainMarkdown(
   rendering: PageRenderOptions,
 ): RootContent[] {
   if (node.type === "yaml" || node.type === "mdxjsEsm" || node.type === "mdxFlowExpression") return [];
+  if (node.type === "mdxTextExpression")
+    return [{ type: "text", value: String(evaluateMdxExpression(node.value, values)) }];
   if (isMdxJsxElement(node)) {
     const component = rendering.components[node.name ?? ""];
     const imported = values[node.name ?? ""];
