@@ -20,7 +20,10 @@ const formatNames = { uuid: "UUID", "date-time": "date-time", date: "date", uri:
 /** Longer limits than these protect the API, but say nothing to callers. The OpenAPI document contains all limits. */
 const maxShownLength = 255;
 const maxShownItems = 1_000;
-const maxShownNumber = 1_000_000;
+const maxShownNumber = 10_000;
+
+/** A schema with at most this number of fields is listed again instead of linked. */
+const maxRepeatedFields = 3;
 
 /**
  * Returns functions that list the fields of schemas for one page. The fields of a schema are listed once on the page;
@@ -28,8 +31,10 @@ const maxShownNumber = 1_000_000;
  * @param {Record<string, any>} schemas the schemas of the document by name
  */
 export function createFieldReader(schemas) {
-  /** @type {Map<string, string>} the anchor of the first field with the schema, by schema name */
+  /** @type {Map<string, string>} the anchor of the first field with the schema, by the kind of body and schema name */
   const listed = new Map();
+  /** The schemas around the current field. A schema in this set contains itself. */
+  const enclosing = new Set();
 
   /**
    * @param {string} id
@@ -58,9 +63,20 @@ export function createFieldReader(schemas) {
   function describeContent(/** @type {string} */ id, /** @type {any} */ schema, /** @type {boolean} */ isRequest) {
     const { name, schema: object } = contentOf(schema);
     if (object === undefined) return {};
-    const first = name === undefined ? undefined : listed.get(name);
-    if (first !== undefined) return { sameAs: first };
-    if (name !== undefined) listed.set(name, id);
+    if (name === undefined) return describeObject(id, object, isRequest);
+    const key = `${isRequest} ${name}`;
+    const first = listed.get(key);
+    const isSmall = Object.keys(object.properties ?? {}).length <= maxRepeatedFields && !object.anyOf;
+    // Whole bodies are always listed, so that the page shows each of them.
+    if (first !== undefined && id.includes(".") && (!isSmall || enclosing.has(name))) return { sameAs: first };
+    if (first === undefined) listed.set(key, id);
+    enclosing.add(name);
+    const content = describeObject(id, object, isRequest);
+    enclosing.delete(name);
+    return content;
+  }
+
+  function describeObject(/** @type {string} */ id, /** @type {any} */ object, /** @type {boolean} */ isRequest) {
     const variants = objectVariants(object);
     if (variants.length > 1)
       return {
@@ -69,7 +85,7 @@ export function createFieldReader(schemas) {
           fields: describeProperties(`${id}.${variant.label ?? index}`, variant.schema, isRequest),
         })),
       };
-    const fields = describeProperties(id, object, isRequest);
+    const fields = describeProperties(id, variants[0]?.schema ?? object, isRequest);
     return fields.length > 0 ? { fields } : {};
   }
 
