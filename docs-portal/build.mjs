@@ -21,11 +21,6 @@ const generatedFolder = join(portalFolder, ".generated");
 const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
-const operatorIntroduction = [
-  "Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.",
-  "These operations require the scope `locations:write`, `consumers:write`, `keys:write` or `admin`. A new consumer has none of these scopes. The scope `admin` also gives access to every operation of the [API reference](/api/).",
-].join("\n\n");
-
 const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
 const fingerprint = computeSiteSourceFingerprint(portalFolder, [
   ...homePageDaySourcePaths,
@@ -50,9 +45,11 @@ writeFileSync(fingerprintFile, fingerprint);
 function writeReferences() {
   const document = parseReferenceDocument(readFileSync(openapi, "utf8"));
   const operations = listOperations(document);
+  const [summary = "", ...conventions] = document.info.description.split("\n\n");
   writeReferencePages(join(portalFolder, "api"), document, operations, {
     title: document.info.title,
-    introduction: document.info.description,
+    summary,
+    notes: { title: "Conventions", text: conventions.join("\n\n") },
     description: "API Reference for Pragma",
     documentPath: "/openapi.json",
     links: [{ type: "link", label: "Operator reference", href: "/operators/" }],
@@ -64,7 +61,12 @@ function writeReferences() {
   );
   writeReferencePages(join(portalFolder, "operators"), fullDocument, operatorOperations, {
     title: "Operator reference",
-    introduction: operatorIntroduction,
+    summary:
+      "Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.",
+    notes: {
+      title: "Access",
+      text: "These operations require the scope `locations:write`, `consumers:write`, `keys:write` or `admin`. A new consumer has none of these scopes. The scope `admin` also gives access to every operation of the [API reference](/api/).",
+    },
     description: "Operations for operators of Pragma API: locations, consumers and API keys",
     documentPath: "/openapi.full.json",
     links: [{ type: "link", label: "API reference", href: "/api/" }],

@@ -39,7 +39,7 @@ export function createOperationPage(document, { method, path, operation }) {
           { ...schema, description: about ?? schema.description },
           {
             name,
-            required: required === true,
+            required: required === true && !isMessage,
             isRequest: !isMessage,
           },
         ),

@@ -11,8 +11,8 @@ import { createOperationPage } from "./operation-page.mjs";
  * @param {string} folder
  * @param {Record<string, any>} document
  * @param {DocumentedOperation[]} operations
- * @param {{ title: string; introduction: string; description: string; documentPath: string; links?: object[] }} options
- * `introduction` is Markdown. `documentPath` is the path of the OpenAPI document on the site. `links` are added to the
+ * @param {{ title: string; summary: string; notes: { title: string; text: string }; description: string; documentPath: string; links?: object[] }} options
+ * `summary` and the text of `notes`, which follows the list of resources, are Markdown. `documentPath` is the path of the OpenAPI document on the site. `links` are added to the
  * end of the sidebar.
  */
 export function writeReferencePages(folder, document, operations, options) {
@@ -24,7 +24,7 @@ export function writeReferencePages(folder, document, operations, options) {
     write(`${id}.json`, JSON.stringify(createOperationPage(document, each)));
     write(`${id}.mdx`, operationPageSource(id, each.operation));
   }
-  const { title, introduction, description, documentPath, links = [] } = options;
+  const { title, summary, notes, description, documentPath, links = [] } = options;
   const cards = groups.map(({ label, description: about, operations: grouped }) => ({
     label,
     description: about,
@@ -34,8 +34,7 @@ export function writeReferencePages(folder, document, operations, options) {
       method,
     })),
   }));
-  const [summary = "", ...conventions] = introduction.split("\n\n");
-  const texts = { summary: renderBlocks(summary), conventions: renderBlocks(conventions.join("\n\n")) };
+  const texts = { summary: renderBlocks(summary), notes: { title: notes.title, html: renderBlocks(notes.text) } };
   write("index.json", JSON.stringify({ title, ...texts, documentPath, cards }));
   write("index.mdx", introductionSource(title, description));
   const categories = groups.map(({ label, isCollapsed, operations: grouped }) => ({

@@ -171,8 +171,10 @@ describe("the form beside an operation", () => {
 
 describe("the page of an operation", () => {
   it("unfolds the objects around the field to which a link leads", async () => {
-    const { page, close } = await documentationSite.openTab("/api/push-till-v-2#body.orderList.productList.price");
-    await page.locator('[id="body.orderList.productList.price"]').waitFor();
+    const { page, close } = await documentationSite.openTab(
+      "/api/push-till-v-2#body.orderList.productRowList.quantity",
+    );
+    await page.locator('[id="body.orderList.productRowList.quantity"]').waitFor();
     await close();
   });
 
@@ -196,7 +198,7 @@ describe("the introduction of the reference", () => {
     const { page, close } = await documentationSite.openTab("/api/");
     expect(await page.locator("footer.footer").count()).toBe(0);
     const downloading = page.waitForEvent("download");
-    await page.getByRole("main").getByRole("link", { name: "Download the OpenAPI document" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Download the OpenAPI document" }).first().click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe("pragma-openapi.json");
     expect(new URL(download.url()).pathname).toBe("/openapi.json");

@@ -7,7 +7,7 @@ import type { ReferenceIntroductionData } from "./page-data.ts";
 
 /** Renders the first page of a reference: an introduction, and a card with the operations of each resource. */
 export function ReferenceIntroduction({ page }: { page: ReferenceIntroductionData }): ReactNode {
-  const { title, summary, conventions, documentPath, cards } = page;
+  const { title, summary, notes, documentPath, cards } = page;
   return (
     <>
       <Heading as="h1">{title}</Heading>
@@ -37,10 +37,10 @@ export function ReferenceIntroduction({ page }: { page: ReferenceIntroductionDat
           </section>
         ))}
       </div>
-      <Heading as="h2" id="conventions" className={styles.conventions}>
-        Conventions
+      <Heading as="h2" id={notes.title.toLowerCase()} className={styles.notes}>
+        {notes.title}
       </Heading>
-      <Html className={styles.introduction} html={conventions} />
+      <Html className={styles.introduction} html={notes.html} />
     </>
   );
 }

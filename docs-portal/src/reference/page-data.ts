@@ -48,8 +48,8 @@ export interface ReferenceIntroductionData {
   title: string;
   /** What the API is for, as HTML. */
   summary: string;
-  /** What all operations have in common, as HTML. */
-  conventions: string;
+  /** What all operations have in common. The text is HTML. */
+  notes: { title: string; html: string };
   /** Path of the OpenAPI document on the site. */
   documentPath: string;
   cards: { label: string; description: string; operations: { id: string; label: string; method: string }[] }[];
