@@ -44,35 +44,31 @@ const config: Config = {
         path: "api",
         routeBasePath: "api",
         sidebarPath: "./sidebars-api.ts",
-        docItemComponent: "@theme/ApiItem",
         breadcrumbs: false,
       },
     ],
     [
-      "docusaurus-plugin-openapi-docs",
+      "@docusaurus/plugin-content-docs",
       {
-        id: "openapi",
-        docsPluginId: "api",
-        config: {
-          pragma: {
-            specPath: "api/openapi.json",
-            outputDir: "api",
-            downloadUrl: "/openapi.json",
-            infoTemplate: "plugins/api-index.mustache",
-            sidebarOptions: { groupPathsBy: "tag", sidebarCollapsed: false },
-          },
-        },
+        id: "operators",
+        path: "operators",
+        routeBasePath: "operators",
+        sidebarPath: "./sidebars-operators.ts",
+        breadcrumbs: false,
       },
     ],
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
-    ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
-    "docusaurus-plugin-sass",
     "./plugins/font.mjs",
+    // The sitemap is for partners, so it does not contain the operators' pages.
+    [
+      "@docusaurus/plugin-sitemap",
+      { lastmod: null, changefreq: null, priority: null, ignorePatterns: ["/operators/**"] },
+    ],
     "./plugins/raw-imports.mjs",
     "./plugins/markdown-copies/index.ts",
     "./plugins/search/index.ts",
   ],
-  themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }], "docusaurus-theme-openapi-docs"],
+  themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }]],
   themeConfig: {
     image: "img/social-card.png",
     colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },
@@ -101,7 +97,6 @@ const config: Config = {
       darkTheme: codeTheme,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
-    api: { schemaExpansion: { default: 1 } },
   },
 };
 

@@ -1,6 +1,6 @@
 import type { SidebarsConfig } from "@docusaurus/plugin-content-docs";
-import operations from "./api/sidebar.ts";
+import items from "./api/sidebar.json";
 
-const sidebars: SidebarsConfig = { api: operations };
+const sidebars: SidebarsConfig = { api: items };
 
 export default sidebars;
