@@ -1,6 +1,6 @@
 /**
  * Builds the site into the folder `build`. First generates the data of the home page, and the reference pages from the
- * OpenAPI document. With `--if-stale`, does nothing if the sources have not changed since the last build.
+ * OpenAPI documents. With `--if-stale`, does nothing if the sources have not changed since the last build.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,36 +11,69 @@ import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 import { downloadSourcePaths, writeDownloads } from "./downloads/write-downloads.mjs";
 import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
-import { createReferenceOpenApiDocument } from "./reference-document.mjs";
+import { createReferenceDocument, listOperations } from "./reference/document.mjs";
 import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
 
 const portalFolder = dirname(fileURLToPath(import.meta.url));
 const openapi = join(portalFolder, "..", "contracts", "openapi.json");
+const fullOpenapi = join(portalFolder, "..", "contracts", "openapi.full.json");
 const generatedFolder = join(portalFolder, ".generated");
 const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
-const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
+const others = ["CHANGELOG.md", "package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
 const fingerprint = computeSiteSourceFingerprint(portalFolder, [
   ...homePageDaySourcePaths,
   ...downloadSourcePaths,
   openapi,
-  ...packages,
+  fullOpenapi,
+  ...others,
 ]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
-for (const folder of ["build", "api", ".generated"])
+for (const folder of ["build", "api", "operators", ".generated"])
   rmSync(join(portalFolder, folder), { recursive: true, force: true });
-// Docusaurus requires the folder of the reference to exist before the plugin generates its pages.
-for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
+// Docusaurus requires the folders of the references to exist before the plugin generates their pages.
+for (const folder of ["api", "operators", ".generated/static", ".generated/reference"])
+  mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
 writeDownloads(join(generatedFolder, "static", "downloads"), openapi);
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
-writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceOpenApiDocument(readFileSync(openapi, "utf8")));
+writeReferenceDocuments();
 await runDocusaurus("gen-api-docs", "all");
 await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
+
+/** Writes the documents of the partners' reference, and of the reference of the operations that only operators use. */
+function writeReferenceDocuments() {
+  const document = JSON.parse(readFileSync(openapi, "utf8"));
+  const fullDocument = JSON.parse(readFileSync(fullOpenapi, "utf8"));
+  const partnerOperations = new Set(listOperations(document).map(({ operationId }) => operationId));
+  const [summary, ...conventions] = document.info.description.split("\n\n");
+  const references = {
+    api: createReferenceDocument(document, {
+      title: document.info.title,
+      summary: "API Reference for Pragma",
+      description: [summary, "## Conventions", ...conventions].join("\n\n"),
+    }),
+    operators: createReferenceDocument(
+      fullDocument,
+      {
+        title: "Operator reference",
+        summary: "Operations for operators of Pragma API: locations, consumers and API keys",
+        description: `Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.
+
+## Access
+
+These operations require the scope \`locations:write\`, \`consumers:write\`, \`keys:write\` or \`admin\`. A new consumer has none of these scopes. The scope \`admin\` also gives access to every operation of the [API reference](/api/).`,
+      },
+      ({ operationId }) => !partnerOperations.has(operationId),
+    ),
+  };
+  for (const [name, reference] of Object.entries(references))
+    writeFileSync(join(generatedFolder, "reference", `${name}.json`), JSON.stringify(reference));
+}
 
 /**
  * Runs the Docusaurus CLI. Exits this process with code 1 if the CLI fails.

@@ -1,9 +1,23 @@
 import type { Config } from "@docusaurus/types";
+import type { APIOptions } from "docusaurus-plugin-openapi-docs/src/types";
 import { codeTheme } from "./code-themes.ts";
 import { builtSiteUrl } from "./installation-urls.mjs";
 import exampleLayout from "./plugins/example-layout.mjs";
+import { createApiPageMD, createDocItem, createInfoPageMD } from "./reference/pages.mjs";
 
 const email = "developers@pragma.example";
+
+/** Returns the options with which the plugin generates the pages in a folder, from the document that the build wrote. */
+function referenceOptions(folder: string): APIOptions {
+  return {
+    specPath: `.generated/reference/${folder}.json`,
+    outputDir: folder,
+    template: "reference/operation-page.mustache",
+    infoTemplate: "reference/introduction-page.mustache",
+    markdownGenerators: { createApiPageMD, createInfoPageMD },
+    sidebarOptions: { groupPathsBy: "tag", sidebarCollapsed: false, sidebarGenerators: { createDocItem } },
+  };
+}
 
 const config: Config = {
   title: "Pragma API",
@@ -49,25 +63,35 @@ const config: Config = {
       },
     ],
     [
+      "@docusaurus/plugin-content-docs",
+      {
+        id: "operators",
+        path: "operators",
+        routeBasePath: "operators",
+        sidebarPath: "./sidebars-operators.ts",
+        docItemComponent: "@theme/ApiItem",
+        breadcrumbs: false,
+      },
+    ],
+    [
       "docusaurus-plugin-openapi-docs",
       {
         id: "openapi",
         docsPluginId: "api",
         config: {
-          pragma: {
-            specPath: "api/openapi.json",
-            outputDir: "api",
-            downloadUrl: "/openapi.json",
-            infoTemplate: "plugins/api-index.mustache",
-            sidebarOptions: { groupPathsBy: "tag", sidebarCollapsed: false },
-          },
+          api: { ...referenceOptions("api"), downloadUrl: "/openapi.json" },
+          operators: referenceOptions("operators"),
         },
       },
     ],
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
-    ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
-    "docusaurus-plugin-sass",
     "./plugins/font.mjs",
+    "./plugins/theme-styles.mjs",
+    // The sitemap is for partners, so it does not contain the operators' pages.
+    [
+      "@docusaurus/plugin-sitemap",
+      { lastmod: null, changefreq: null, priority: null, ignorePatterns: ["/operators/**"] },
+    ],
     "./plugins/raw-imports.mjs",
     "./plugins/markdown-copies/index.ts",
     "./plugins/search/index.ts",
@@ -101,7 +125,6 @@ const config: Config = {
       darkTheme: codeTheme,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
-    api: { schemaExpansion: { default: 1 } },
   },
 };
 

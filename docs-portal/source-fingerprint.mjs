@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /** Names of files and folders that are not hashed, because they are generated or do not affect the build. */
-const excludedNames = new Set(["build", "api", ".generated", ".docusaurus", "node_modules", "dist"]);
+const excludedNames = new Set(["build", "api", "operators", ".generated", ".docusaurus", "node_modules", "dist"]);
 
 /**
  * Returns a hash of all sources of the site, which are the files in its folder and the files at the paths in `others`.

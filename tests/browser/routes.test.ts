@@ -88,6 +88,9 @@ describe("the site", () => {
     const { page, consoleErrors, close } = await documentationSite.openTab("/api/");
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
+    // Folded groups of the sidebar contain no links until they are opened.
+    for (const group of await page.locator(".theme-doc-sidebar-menu .menu__list-item--collapsed > div > a").all())
+      await group.click();
     for (const path of operations) {
       // The click event is dispatched directly, because `click()` waits for animations, which would make the test slow.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");

@@ -1,8 +1,11 @@
+import { EventEmitter, once } from "node:events";
 import { generateTill } from "@pragma/simulator/generate-till";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
+import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
 import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
 
 let product: PragmaUnderTestAccess;
@@ -20,60 +23,138 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => documentationSite?.close());
 
+/** Opens the page of an operation and the form in which readers enter a request. */
+async function openForm(path: string, options?: Parameters<DocumentationSiteUnderTest["openTab"]>[1]) {
+  const tab = await documentationSite.openTab(path, options);
+  await tab.page.getByRole("button", { name: "Try it" }).click();
+  return { ...tab, form: tab.page.getByRole("form", { name: "Request" }) };
+}
+
+const isInViewport = (page: Page, locator: Locator) =>
+  locator.boundingBox().then((box) => {
+    const { height = 0 } = page.viewportSize() ?? {};
+    return box !== null && box.height > 0 && box.y >= 0 && box.y + Math.min(box.height, 100) <= height;
+  });
+
 describe("the form beside an operation", () => {
   it("sends a request with the API key that was typed in, and shows the response", async () => {
-    const { page, close } = await documentationSite.openTab("/api/list-reports");
-    const form = page.getByRole("form", { name: "Try it" });
+    const { page, form, close } = await openForm("/api/list-reports");
     await form.getByLabel("API key").fill(testLocation.key);
+    await form.getByText("Optional parameters").click();
     await form.getByLabel("size").fill("1");
-    await form.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Send" }).click();
     const response = page.getByRole("region", { name: "Response" });
     await response.getByText("200 OK").waitFor();
     expect(await response.textContent()).toContain('"totalSales"');
     expect(await response.textContent()).toContain('"pageSize": 1');
+    await response.getByRole("button", { name: "Show the example" }).click();
+    await response.getByText("Example response").waitFor();
+    await close();
+  });
+
+  it.each(["/api/list-reports", "/api/push-till-v-2", "/api/create-accounting-config"])(
+    "shows the Send button and the response without scrolling at 1440 x 900: %s",
+    async (path) => {
+      const { page, form, close } = await openForm(path);
+      await form.getByLabel("API key").fill("not-a-key");
+      const send = page.getByRole("button", { name: "Send" });
+      expect(await isInViewport(page, send)).toBe(true);
+      await send.click();
+      const response = page.getByRole("region", { name: "Response" });
+      await response.getByText("401 Unauthorized").waitFor();
+      expect(await isInViewport(page, response)).toBe(true);
+      expect(await isInViewport(page, response.getByText('"key_invalid"'))).toBe(true);
+      expect(await page.evaluate("window.scrollY")).toBe(0);
+      await close();
+    },
+  );
+
+  it("opens as a dialog at 390 pixels from any place on the page", async () => {
+    const { page, close } = await documentationSite.openTab("/api/push-till-v-2", {
+      viewport: { width: 390, height: 844 },
+    });
+    await page.evaluate("window.scrollTo(0, document.body.scrollHeight / 2)");
+    await page.getByRole("button", { name: "Try it" }).last().click();
+    const dialog = page.getByRole("dialog", { name: "Try it" });
+    await dialog.getByLabel("API key").fill("not-a-key");
+    const send = dialog.getByRole("button", { name: "Send" });
+    expect(await isInViewport(page, send)).toBe(true);
+    await send.click();
+    const response = dialog.getByRole("region", { name: "Response" });
+    await response.getByText("401 Unauthorized").waitFor();
+    expect(await isInViewport(page, response)).toBe(true);
+    expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await close();
+  });
+
+  it("announces that it waits, and then only the status", async () => {
+    const { page, form, close } = await openForm("/api/get-own-location");
+    await form.getByLabel("API key").fill(testLocation.key);
+    const gate = new EventEmitter();
+    await page.route("**/v1/locations/own", async (route) => {
+      await once(gate, "open");
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Send" }).click();
+    const status = page.getByRole("status");
+    await status.getByText("Waiting for a response…").waitFor();
+    gate.emit("open");
+    await status.getByText("200 OK").waitFor();
+    expect(await status.textContent()).toMatch(/^200 OK in \d+ ms$/);
+    expect(await page.locator("[aria-live] pre, [role=status] pre").count()).toBe(0);
     await close();
   });
 
   it("keeps the API key for the next operation, but not in the samples", async () => {
-    const { page, close } = await documentationSite.openTab("/api/list-reports");
-    await page.getByLabel("API key").fill(testLocation.key);
+    const { page, form, close } = await openForm("/api/list-reports");
+    await form.getByLabel("API key").fill(testLocation.key);
     await page.getByRole("link", { name: "List products" }).first().click();
     await page.waitForURL("**/api/list-products");
-    expect(await page.getByLabel("API key").inputValue()).toBe(testLocation.key);
+    await page.waitForFunction(`document.querySelector("input[type=password]")?.value === "${testLocation.key}"`);
+    await page.getByRole("button", { name: "Code", exact: true }).click();
+    await page.getByRole("tabpanel").getByText("<your key>").waitFor();
     expect(await page.locator("main").textContent()).not.toContain(testLocation.key);
     await close();
   });
 
   it("shows the error of a rejected request", async () => {
-    const { page, close } = await documentationSite.openTab("/api/get-own-location");
-    await page.getByLabel("API key").fill("not-a-key");
+    const { page, form, close } = await openForm("/api/get-own-location");
+    await form.getByLabel("API key").fill("not-a-key");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText("401 Unauthorized").waitFor();
-    expect(await page.getByRole("region", { name: "Response" }).textContent()).toContain("key_invalid");
+    const response = page.getByRole("region", { name: "Response" });
+    await response.getByText("401 Unauthorized").waitFor();
+    expect(await response.textContent()).toContain("key_invalid");
     await close();
   });
 
   it("shows a stream until it is stopped", async () => {
-    const { page, close } = await documentationSite.openTab("/api/stream-live-orders");
-    await page.getByLabel("API key").fill(testLocation.key);
+    const { page, form, close } = await openForm("/api/stream-live-orders");
+    await form.getByLabel("API key").fill(testLocation.key);
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("region", { name: "Response" }).getByText("event: ready").first().waitFor();
+    const response = page.getByRole("region", { name: "Response" });
+    await response.getByText("still receiving").waitFor();
+    await response.getByText("event: ready").first().waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();
     await close();
   });
 
   it("shows when the server does not respond", async () => {
-    const { page, close } = await documentationSite.openTab("/api/get-health");
-    await page.getByLabel("Server").fill("http://127.0.0.1:9");
+    const { page, form, close } = await openForm("/api/get-health");
+    await form.getByText("Server: http").click();
+    await form.getByLabel("Server").fill("http://127.0.0.1:9");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(/No response from http:\/\/127\.0\.0\.1:9/).waitFor();
     await close();
   });
 
-  it("updates the samples in four languages while a parameter is typed in", async () => {
-    const { page, close } = await documentationSite.openTab("/api/list-reports");
-    await page.getByLabel("since").fill("2026-05-29");
+  it("updates the samples in four languages when a parameter was typed in", async () => {
+    const { page, form, close } = await openForm("/api/list-reports");
+    await form.getByText("Optional parameters").click();
+    await form.getByLabel("since").fill("2026-05-29");
+    await page.getByRole("button", { name: "Code", exact: true }).click();
     for (const [language, part] of [
       ["curl", "curl '"],
       ["TypeScript", "await fetch("],
@@ -88,12 +169,36 @@ describe("the form beside an operation", () => {
   });
 });
 
+describe("the page of an operation", () => {
+  it("unfolds the objects around the field to which a link leads", async () => {
+    const { page, close } = await documentationSite.openTab(
+      "/api/push-till-v-2#body.orderList.productRowList.quantity",
+    );
+    await page.locator('[id="body.orderList.productRowList.quantity"]').waitFor();
+    await close();
+  });
+
+  it.each(["/api/push-till-v-2", "/operators/", "/operators/create-api-key"])(
+    "has no serious accessibility violations with all objects unfolded: %s",
+    async (path) => {
+      const { page, close } = await documentationSite.openTab(path);
+      await page.evaluate("document.querySelectorAll('main details').forEach((each) => { each.open = true; })");
+      expect(await findSeriousAccessibilityViolations(page)).toEqual([]);
+      for (const width of [390, 768, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+      }
+      await close();
+    },
+  );
+});
+
 describe("the introduction of the reference", () => {
   it("has no footer, and offers the OpenAPI document", async () => {
     const { page, close } = await documentationSite.openTab("/api/");
     expect(await page.locator("footer.footer").count()).toBe(0);
     const downloading = page.waitForEvent("download");
-    await page.getByRole("main").getByRole("link", { name: "Download the OpenAPI document" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Download the OpenAPI document" }).first().click();
     const download = await downloading;
     expect(download.suggestedFilename()).toBe("pragma-openapi.json");
     expect(new URL(download.url()).pathname).toBe("/openapi.json");

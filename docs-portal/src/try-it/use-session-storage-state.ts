@@ -1,8 +1,15 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
-/** Returns a text and its setter, as `useState` does. The text is stored until the reader closes the browser tab. */
+/**
+ * Returns a text and its setter, as `useState` does. The text is stored until the reader closes the browser tab. The
+ * first rendering has the initial text, because the build cannot know the stored text.
+ */
 export function useSessionStorageState(name: string, initial: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => readStorage(name) ?? initial);
+  const [text, setText] = useState(initial);
+  useEffect(() => {
+    const stored = readStorage(name);
+    if (stored !== null) setText(stored);
+  }, [name]);
   return [
     text,
     (next) => {

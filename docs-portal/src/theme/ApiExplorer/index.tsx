@@ -1,11 +1,13 @@
 import type { ReactNode } from "react";
+import { EventMessagePanel } from "../../reference/EventMessagePanel.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
-import { TryItForm } from "../../try-it/TryItForm.tsx";
+import { TryItPanel } from "../../try-it/TryItPanel.tsx";
 
-/**
- * Renders the panel beside an operation. Replaces the panel of the theme, whose script has 1.4 MB, because most of this
- * script is for programming languages that the site does not show.
- */
-export default function ApiExplorer({ item }: { item: TryItOperation }): ReactNode {
-  return item.method === "event" ? null : <TryItForm key={item.operationId} operation={item} />;
+/** Renders the form and the examples beside an operation, or an example of a webhook message. */
+export default function ApiExplorer({ operation }: { operation: TryItOperation }): ReactNode {
+  return operation.method === "event" ? (
+    <EventMessagePanel operation={operation} />
+  ) : (
+    <TryItPanel operation={operation} />
+  );
 }

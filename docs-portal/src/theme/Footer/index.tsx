@@ -1,6 +1,6 @@
 import { useLocation } from "@docusaurus/router";
 import type { WrapperProps } from "@docusaurus/types";
-import type FooterType from "@theme/Footer";
+import type FooterType from "@theme/Footer/index.tsx";
 import Footer from "@theme-original/Footer";
 import type { ReactNode } from "react";
 

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 
-/** Renders a link to the OpenAPI document. Replaces the theme's link, which cannot be used with the keyboard. */
+/** Renders a link to the OpenAPI document. The original cannot be used with the keyboard. */
 export default function Export({ url }: { url: string }): ReactNode {
   return (
     <p>
-      <a className="button button--sm button--secondary" href={url} download="pragma-openapi.json">
+      <a className="button button--secondary" href={url} download="pragma-openapi.json">
         Download the OpenAPI document
       </a>
     </p>

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import styles from "./styles.module.css";
 
 interface Props {
@@ -7,13 +7,20 @@ interface Props {
   path: string;
 }
 
-/** Renders the method and the path of an operation, which the reference page shows below its title. */
+/** Renders the method and the path of an operation, or the name of an event. */
 export default function MethodEndpoint({ method, path }: Props): ReactNode {
-  const isEvent = method === "event";
   return (
     <p className={styles.endpoint}>
-      <span className={`method-badge method-badge--${method}`}>{isEvent ? "webhook" : method}</span>
-      <code>{isEvent ? "POST to your endpoint" : path}</code>
+      <span className={`method-badge method-badge--${method}`}>{method}</span>
+      <code>
+        {path.split(/(?<=[/.])/).map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a path never change
+          <Fragment key={index}>
+            {part}
+            <wbr />
+          </Fragment>
+        ))}
+      </code>
     </p>
   );
 }

@@ -1,0 +1,120 @@
+import { sampleRequestFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createRequestExample.js";
+import { sampleResponseFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createResponseExample.js";
+import { createFieldReader, renderInline } from "./fields.mjs";
+
+/** The titles of statuses in the reference. */
+const reasonPhrases = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  304: "Not Modified",
+  410: "Gone",
+  default: "Any other status",
+};
+
+/** The parts of the request in which parameters are sent, in the sequence of the reference. */
+const parameterPlaces = { path: "Path parameters", query: "Query parameters", header: "Headers" };
+
+/**
+ * Returns the content of the page of an operation: the operation with the examples that the form and the code samples
+ * need, and the fields of its parameters and bodies with descriptions in HTML.
+ * @param {Record<string, any>} api the operation, as docusaurus-plugin-openapi-docs has read it
+ */
+export function createOperationPage(api) {
+  const reader = createFieldReader();
+  const { operationId, method, description, parameters = [], requestBody, responses, security, servers } = api;
+  const isMessage = method === "event";
+  const parameterGroups = Object.entries(parameterPlaces).map(([place, title]) => ({
+    title,
+    fields: parameters
+      .filter((/** @type {any} */ parameter) => parameter.in === place)
+      .map((/** @type {any} */ { name, required, schema, description: about }) =>
+        reader.describeField(
+          `${place}.${name}`,
+          { ...schema, description: about ?? schema.description },
+          {
+            name,
+            required: required === true && !isMessage,
+            isRequest: !isMessage,
+          },
+        ),
+      ),
+  }));
+  const [requestType, requestMedia] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const isError = (/** @type {string} */ status) => errorCodesOf(responses[status].description).length > 0;
+  const statuses = Object.keys(responses);
+  return {
+    description,
+    parameterGroups: parameterGroups.filter(({ fields }) => fields.length > 0),
+    ...(requestMedia && {
+      body: {
+        mediaType: requestType,
+        isRequired: requestBody.required === true,
+        ...reader.describeBody("body", requestMedia.schema, !isMessage),
+      },
+    }),
+    responses: statuses
+      .filter((status) => !isError(status))
+      .map((status) => {
+        const [mediaType, media] = Object.entries(responses[status].content ?? {})[0] ?? [];
+        return {
+          status,
+          reason: reasonPhrases[/** @type {keyof typeof reasonPhrases} */ (status)] ?? "",
+          description: renderInline(responses[status].description),
+          ...(media && { mediaType, body: reader.describeBody(`response-${status}`, media.schema, false) }),
+        };
+      }),
+    errors: statuses.filter(isError).map((status) => ({ status, codes: errorCodesOf(responses[status].description) })),
+    operation: {
+      operationId,
+      method,
+      path: api["x-event"] ?? api.path,
+      parameters: parameters.map((/** @type {any} */ { name, in: place, required, example, schema }) => ({
+        name,
+        in: place,
+        required,
+        ...pick(schema, ["type", "enum", "default"]),
+        example: example ?? schema.example,
+      })),
+      requestBody: requestBody && withExamples(requestBody, sampleRequestFromSchema),
+      responses: Object.fromEntries(
+        statuses
+          .filter((status) => !isError(status))
+          .map((status) => [status, withExamples(responses[status], sampleResponseFromSchema)]),
+      ),
+      security,
+      servers,
+    },
+  };
+}
+
+/**
+ * Returns the content types of a body with an example each.
+ * @param {Record<string, any>} body
+ * @param {(schema: any) => unknown} createExample
+ */
+function withExamples({ content = {} }, createExample) {
+  return {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, { schema, example }]) => [
+        type,
+        { example: example ?? createExample(schema) },
+      ]),
+    ),
+  };
+}
+
+/**
+ * Returns the error codes and titles that the description of an error response lists.
+ * @param {string} description
+ */
+function errorCodesOf(description) {
+  const lines = description.split("\n\n").map((line) => /^`(\w+)`: (.*)$/s.exec(line));
+  return lines.every((line) => line !== null) ? lines.map(([, code, title]) => ({ code, title })) : [];
+}
+
+/** @param {Record<string, any>} object @param {string[]} names */
+function pick(object, names) {
+  return { schema: Object.fromEntries(names.filter((name) => name in object).map((name) => [name, object[name]])) };
+}

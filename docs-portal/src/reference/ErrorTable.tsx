@@ -1,0 +1,40 @@
+import Link from "@docusaurus/Link";
+import { Fragment, type ReactNode } from "react";
+import styles from "./errors.module.css";
+import type { OperationPageData } from "./page-data.ts";
+
+/** Renders the errors of an operation: the status, and the codes with links to their explanation. */
+export function ErrorTable({ errors }: Pick<OperationPageData, "errors">): ReactNode {
+  const rows = errors.flatMap(({ status, codes }) => codes.map((each) => ({ status, ...each })));
+  return (
+    <table className={styles.errors}>
+      <thead>
+        <tr>
+          <th>Status</th>
+          <th>Code</th>
+          <th>Meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ status, code, title }) => (
+          <tr key={code}>
+            <td>{status}</td>
+            <td>
+              <Link to={`/docs/errors#${code}`}>
+                <code>
+                  {code.split(/(?<=_)/).map((part) => (
+                    <Fragment key={part}>
+                      {part}
+                      <wbr />
+                    </Fragment>
+                  ))}
+                </code>
+              </Link>
+            </td>
+            <td>{title}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

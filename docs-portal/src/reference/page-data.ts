@@ -1,0 +1,41 @@
+import type { TryItOperation } from "../try-it/operation.ts";
+
+/** The data of the page of an operation, which `reference/operation-page.mjs` generates. Texts are HTML. */
+export interface OperationPageData {
+  parameterGroups: { title: string; fields: FieldData[] }[];
+  body?: BodyData & { mediaType: string; isRequired: boolean };
+  /** The responses that are not errors. */
+  responses: { status: string; reason: string; description: string; mediaType?: string; body?: BodyData }[];
+  errors: { status: string; codes: { code: string; title: string }[] }[];
+  operation: TryItOperation;
+}
+
+/** A parameter, or a field of a body. */
+export interface FieldData extends FieldContentData {
+  /** Anchor of the field on the page. */
+  id: string;
+  name: string;
+  /** The type in words, such as `list of objects`. */
+  type: string;
+  required?: boolean;
+  /** The description. */
+  html?: string;
+  /** The values of an enumeration. */
+  values?: string[];
+  /** Limits and the default, in words. */
+  limits?: string[];
+}
+
+export interface BodyData extends FieldContentData {
+  id: string;
+  type: string;
+}
+
+/** The fields below a field: of an object, or of each object in a list. */
+export interface FieldContentData {
+  fields?: FieldData[];
+  /** The alternatives, if the object has several forms. */
+  variants?: { label: string; fields: FieldData[] }[];
+  /** Anchor of the field on the page that has the same fields. */
+  sameAs?: string;
+}

@@ -1,0 +1,167 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { CodeSamples } from "./CodeSamples.tsx";
+import { composeTryItRequest } from "./compose-request.ts";
+import { exampleRequestBodyOf, responseKindOfOperation, type TryItOperation } from "./operation.ts";
+import { RequestBodyExample } from "./RequestBodyExample.tsx";
+import styles from "./styles.module.css";
+import { TryItForm } from "./TryItForm.tsx";
+import { TryItResponsePane } from "./TryItResponsePane.tsx";
+import { useRequest } from "./use-request.ts";
+import { useSessionStorageState } from "./use-session-storage-state.ts";
+
+const placeholderKey = "<your key>";
+
+/**
+ * Renders the card beside an operation: the request above, as code or as a form, and the response below, which is an
+ * example until the form has sent a request. On small screens, a button opens the card as a dialog.
+ */
+export function TryItPanel({ operation }: { operation: TryItOperation }): ReactNode {
+  const [server, setServer] = useSessionStorageState("pragma-server", operation.servers?.[0]?.url ?? "");
+  const [key, setKey] = useSessionStorageState("pragma-api-key", "");
+  const [view, setView] = useSessionStorageState("pragma-request-view", "code");
+  const [parameters, setParameters] = useState<Record<string, string>>({});
+  const exampleBody = exampleRequestBodyOf(operation);
+  const [body, setBody] = useState(exampleBody);
+  const request = useRequest();
+  const formId = useId();
+  const [isDialogOpen, setIsDialogOpen] = useState(false);
+  const inputs = { server, parameters, ...(body !== undefined && { body }) };
+  const isForm = view === "form";
+  const { response, failure, isSending } = request;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    void request.send(composeTryItRequest(operation, { ...inputs, key: key.trim() }));
+  }
+
+  function openForm() {
+    setView("form");
+    setIsDialogOpen(true);
+  }
+
+  const card = (
+    <div className={styles.panel}>
+      <div className={styles.part}>
+        <div className={styles.bar}>
+          <span className={styles.title}>Request</span>
+          <ViewSwitch isForm={isForm} onChange={(next) => setView(next ? "form" : "code")} />
+        </div>
+        <div className={styles.scroll}>
+          {isForm ? (
+            <TryItForm
+              id={formId}
+              operation={operation}
+              values={{ server, key, parameters, body }}
+              onSubmit={submit}
+              onServerChange={setServer}
+              onKeyChange={setKey}
+              onParametersChange={setParameters}
+              onBodyChange={setBody}
+            />
+          ) : (
+            <>
+              <CodeSamples
+                isLazy
+                request={composeTryItRequest(operation, { ...inputs, key: placeholderKey })}
+                responseKind={responseKindOfOperation(operation)}
+              />
+              {body !== undefined && <RequestBodyExample body={body} />}
+            </>
+          )}
+        </div>
+        <div className={styles.actions}>
+          {/* The keys make two elements of the buttons. Otherwise, the click on the first would submit the form. */}
+          {isForm ? (
+            <button
+              key="send"
+              type="submit"
+              form={formId}
+              className="button button--primary button--sm"
+              disabled={isSending}
+            >
+              Send
+            </button>
+          ) : (
+            <button
+              key="open"
+              type="button"
+              className="button button--primary button--sm"
+              onClick={() => setView("form")}
+            >
+              Try it
+            </button>
+          )}
+          {isSending && (
+            <button type="button" className="button button--secondary button--sm" onClick={request.stop}>
+              Stop
+            </button>
+          )}
+          <p role="status" className={styles.announcement}>
+            {describeState({ response, failure, isSending })}
+          </p>
+        </div>
+      </div>
+      <TryItResponsePane operation={operation} request={request} />
+    </div>
+  );
+
+  return (
+    <>
+      {isDialogOpen ? (
+        <PanelDialog onClose={() => setIsDialogOpen(false)}>{card}</PanelDialog>
+      ) : (
+        <section aria-label="Try it">{card}</section>
+      )}
+      <div className={styles.opener}>
+        <button type="button" className="button button--primary" onClick={openForm}>
+          Try it
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Renders two buttons with which the reader selects whether the card shows the request as code or as a form. */
+function ViewSwitch({ isForm, onChange }: { isForm: boolean; onChange(isForm: boolean): void }): ReactNode {
+  return (
+    <fieldset className={styles.switch}>
+      <legend>Show the request as</legend>
+      {[
+        { label: "Code", value: false },
+        { label: "Form", value: true },
+      ].map(({ label, value }) => (
+        <button key={label} type="button" aria-pressed={isForm === value} onClick={() => onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Renders a modal dialog that covers the window. */
+function PanelDialog({ onClose, children }: { onClose(): void; children: ReactNode }): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className={styles.dialog} aria-label="Try it" onClose={onClose}>
+      <div className={styles.dialogBar}>
+        <strong>Try it</strong>
+        <button type="button" className="button button--secondary button--sm" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+/** Returns the state of the request in words, which screen readers announce. */
+function describeState({
+  response,
+  failure,
+  isSending,
+}: Pick<ReturnType<typeof useRequest>, "response" | "failure" | "isSending">): string {
+  if (failure !== undefined) return "No response";
+  if (response === undefined) return isSending ? "Waiting for a response…" : "";
+  return `${response.status} ${response.statusText} in ${response.durationMs} ms`.replace("  ", " ");
+}
