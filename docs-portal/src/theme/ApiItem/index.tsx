@@ -1,19 +1,19 @@
 import { DocProvider } from "@docusaurus/plugin-content-docs/client";
 import { HtmlClassNameProvider } from "@docusaurus/theme-common";
 import { MDXProvider } from "@mdx-js/react";
-import Export from "@theme/ApiExplorer/Export/index.tsx";
-import ApiExplorer from "@theme/ApiExplorer/index.tsx";
-import MethodEndpoint from "@theme/ApiExplorer/MethodEndpoint/index.tsx";
 import ApiItemLayout from "@theme/ApiItem/Layout";
 import type { Props } from "@theme/DocItem";
 import DocItemMetadata from "@theme/DocItem/Metadata";
 import Heading from "@theme/Heading";
-import ParamsDetails from "@theme/ParamsDetails/index.tsx";
-import RequestSchema from "@theme/RequestSchema/index.tsx";
-import StatusCodes from "@theme/StatusCodes/index.tsx";
 import type { ReactNode } from "react";
 import { ResourceCards } from "../../reference/ResourceCards.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
+import Export from "../ApiExplorer/Export/index.tsx";
+import ApiExplorer from "../ApiExplorer/index.tsx";
+import MethodEndpoint from "../ApiExplorer/MethodEndpoint/index.tsx";
+import ParamsDetails from "../ParamsDetails/index.tsx";
+import RequestSchema from "../RequestSchema/index.tsx";
+import StatusCodes from "../StatusCodes/index.tsx";
 import styles from "./styles.module.css";
 
 /** The components that the pages of the reference use without an import, so that no page contains their code. */
