@@ -1,6 +1,6 @@
 import { useDocsPreferredVersion } from "@docusaurus/plugin-content-docs/client";
 import type { WrapperProps } from "@docusaurus/types";
-import type DocVersionRootType from "@theme/DocVersionRoot/index.tsx";
+import type DocVersionRootType from "@theme/DocVersionRoot";
 import DocVersionRoot from "@theme-original/DocVersionRoot";
 import { type ReactNode, useEffect } from "react";
 
