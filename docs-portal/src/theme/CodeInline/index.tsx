@@ -9,10 +9,12 @@ const maxShortTokenLength = 26;
 /** Renders inline code. A token that is too long for its line breaks between its words, not inside a word. */
 export default function CodeInline({ children, ...props }: ComponentProps<"code">): ReactNode {
   if (typeof children !== "string") return <code {...props}>{children}</code>;
+  // A URL is not split, because the server of the site replaces the URLs of the API and of the site in the pages.
+  const parts = children.includes("://") ? [children] : children.split(breakOpportunity);
   const className = children.length <= maxShortTokenLength ? "short-token" : undefined;
   return (
     <code className={className} {...props}>
-      {children.split(breakOpportunity).map((part, index) => (
+      {parts.map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a token never change their order
         <Fragment key={index}>
           {index > 0 && <wbr />}
