@@ -10,8 +10,7 @@ import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
-import { listOperations, parseReferenceDocument } from "./reference/document.mjs";
-import { writeReferencePages } from "./reference/write-pages.mjs";
+import { createReferenceDocument, listOperations } from "./reference/document.mjs";
 import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
 
 const portalFolder = dirname(fileURLToPath(import.meta.url));
@@ -33,44 +32,44 @@ if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
 for (const folder of ["build", "api", "operators", ".generated"])
   rmSync(join(portalFolder, folder), { recursive: true, force: true });
-mkdirSync(join(generatedFolder, "static"), { recursive: true });
+// Docusaurus requires the folders of the references to exist before the plugin generates their pages.
+for (const folder of ["api", "operators", ".generated/static", ".generated/reference"])
+  mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
-copyFileSync(fullOpenapi, join(generatedFolder, "static", "openapi.full.json"));
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
-writeReferences();
+writeReferenceDocuments();
+await runDocusaurus("gen-api-docs", "all");
 await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
 
-/** Writes the pages of the partners' reference, and of the reference of the operators' operations. */
-function writeReferences() {
-  const document = parseReferenceDocument(readFileSync(openapi, "utf8"));
-  const operations = listOperations(document);
-  const [summary = "", ...conventions] = document.info.description.split("\n\n");
-  writeReferencePages(join(portalFolder, "api"), document, operations, {
-    title: document.info.title,
-    summary,
-    notes: { title: "Conventions", text: conventions.join("\n\n") },
-    description: "API Reference for Pragma",
-    documentPath: "/openapi.json",
-    links: [{ type: "link", label: "Operator reference", href: "/operators/" }],
-  });
-  const partnerOperations = new Set(operations.map(({ operation }) => operation.operationId));
-  const fullDocument = parseReferenceDocument(readFileSync(fullOpenapi, "utf8"));
-  const operatorOperations = listOperations(fullDocument).filter(
-    ({ operation }) => !partnerOperations.has(operation.operationId),
-  );
-  writeReferencePages(join(portalFolder, "operators"), fullDocument, operatorOperations, {
-    title: "Operator reference",
-    summary:
-      "Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.",
-    notes: {
-      title: "Access",
-      text: "These operations require the scope `locations:write`, `consumers:write`, `keys:write` or `admin`. A new consumer has none of these scopes. The scope `admin` also gives access to every operation of the [API reference](/api/).",
-    },
-    description: "Operations for operators of Pragma API: locations, consumers and API keys",
-    documentPath: "/openapi.full.json",
-    links: [{ type: "link", label: "API reference", href: "/api/" }],
-  });
+/** Writes the documents of the partners' reference, and of the reference of the operations that only operators use. */
+function writeReferenceDocuments() {
+  const document = JSON.parse(readFileSync(openapi, "utf8"));
+  const fullDocument = JSON.parse(readFileSync(fullOpenapi, "utf8"));
+  const partnerOperations = new Set(listOperations(document).map(({ operationId }) => operationId));
+  const [summary, ...conventions] = document.info.description.split("\n\n");
+  const references = {
+    api: createReferenceDocument(document, {
+      title: document.info.title,
+      summary: "API Reference for Pragma",
+      description: [summary, "## Conventions", ...conventions].join("\n\n"),
+    }),
+    operators: createReferenceDocument(
+      fullDocument,
+      {
+        title: "Operator reference",
+        summary: "Operations for operators of Pragma API: locations, consumers and API keys",
+        description: `Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.
+
+## Access
+
+These operations require the scope \`locations:write\`, \`consumers:write\`, \`keys:write\` or \`admin\`. A new consumer has none of these scopes. The scope \`admin\` also gives access to every operation of the [API reference](/api/).`,
+      },
+      ({ operationId }) => !partnerOperations.has(operationId),
+    ),
+  };
+  for (const [name, reference] of Object.entries(references))
+    writeFileSync(join(generatedFolder, "reference", `${name}.json`), JSON.stringify(reference));
 }
 
 /**
@@ -87,6 +86,9 @@ async function runDocusaurus(...args) {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => lines.push(String(chunk)));
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
-  process.stdout.write(lines.join(""));
+  const output = lines.join("");
+  // The reference plugin prints one line per generated page. These lines are omitted, because they would hide errors.
+  const shownLines = output.split("\n").filter((line) => !line.startsWith("Successfully created"));
+  process.stdout.write(shownLines.join("\n"));
   if (code !== 0) exit(1);
 }

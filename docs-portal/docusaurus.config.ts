@@ -1,9 +1,23 @@
 import type { Config } from "@docusaurus/types";
+import type { APIOptions } from "docusaurus-plugin-openapi-docs/src/types";
 import { codeTheme } from "./code-themes.ts";
 import { builtSiteUrl } from "./installation-urls.mjs";
 import exampleLayout from "./plugins/example-layout.mjs";
+import { createApiPageMD, createDocItem, createInfoPageMD } from "./reference/pages.mjs";
 
 const email = "developers@pragma.example";
+
+/** Returns the options with which the plugin generates the pages in a folder, from the document that the build wrote. */
+function referenceOptions(folder: string): APIOptions {
+  return {
+    specPath: `.generated/reference/${folder}.json`,
+    outputDir: folder,
+    template: "reference/operation-page.mustache",
+    infoTemplate: "reference/introduction-page.mustache",
+    markdownGenerators: { createApiPageMD, createInfoPageMD },
+    sidebarOptions: { groupPathsBy: "tag", sidebarCollapsed: false, sidebarGenerators: { createDocItem } },
+  };
+}
 
 const config: Config = {
   title: "Pragma API",
@@ -44,6 +58,7 @@ const config: Config = {
         path: "api",
         routeBasePath: "api",
         sidebarPath: "./sidebars-api.ts",
+        docItemComponent: "@theme/ApiItem",
         breadcrumbs: false,
       },
     ],
@@ -54,11 +69,24 @@ const config: Config = {
         path: "operators",
         routeBasePath: "operators",
         sidebarPath: "./sidebars-operators.ts",
+        docItemComponent: "@theme/ApiItem",
         breadcrumbs: false,
+      },
+    ],
+    [
+      "docusaurus-plugin-openapi-docs",
+      {
+        id: "openapi",
+        docsPluginId: "api",
+        config: {
+          api: { ...referenceOptions("api"), downloadUrl: "/openapi.json" },
+          operators: referenceOptions("operators"),
+        },
       },
     ],
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
     "./plugins/font.mjs",
+    "./plugins/theme-styles.mjs",
     // The sitemap is for partners, so it does not contain the operators' pages.
     [
       "@docusaurus/plugin-sitemap",
@@ -68,7 +96,7 @@ const config: Config = {
     "./plugins/markdown-copies/index.ts",
     "./plugins/search/index.ts",
   ],
-  themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }]],
+  themes: [["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }], "docusaurus-theme-openapi-docs"],
   themeConfig: {
     image: "img/social-card.png",
     colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },

@@ -1,6 +1,13 @@
 import type { SidebarsConfig } from "@docusaurus/plugin-content-docs";
-import items from "./operators/sidebar.json";
+import document from "./.generated/reference/operators.json";
+import items from "./operators/sidebar.ts";
+import { completeReferenceSidebar } from "./reference/sidebar.ts";
 
-const sidebars: SidebarsConfig = { operators: items };
+const sidebars: SidebarsConfig = {
+  operators: [
+    ...completeReferenceSidebar(items, document.tags),
+    { type: "link", label: "API reference", href: "/api/" },
+  ],
+};
 
 export default sidebars;

@@ -4,17 +4,23 @@ import { pathToFileURL } from "node:url";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
+/*
+ * Compares the pages that the build of the site wrote with the OpenAPI documents. The pages must contain everything
+ * without JavaScript.
+ */
+
 const repositoryFolder = join(findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
 const portalFolder = join(repositoryFolder, "docs-portal");
-const importReferenceModule = (name: string) => import(pathToFileURL(join(portalFolder, "reference", name)).href);
-const { groupOperations, listOperations, operationPageId, parseReferenceDocument } =
-  await importReferenceModule("document.mjs");
-const { createOperationPage } = await importReferenceModule("operation-page.mjs");
 
-interface DocumentedOperation {
-  method: string;
-  path: string;
-  operation: { operationId: string; requestBody?: MediaHolder; responses: Record<string, MediaHolder> };
+interface OpenApiDocument {
+  components: { schemas: Record<string, Schema> };
+}
+
+interface Operation {
+  operationId: string;
+  parameters?: { name: string; in: string }[];
+  requestBody?: MediaHolder;
+  responses: Record<string, MediaHolder>;
 }
 
 interface MediaHolder {
@@ -30,107 +36,117 @@ interface Schema {
   additionalProperties?: Schema | boolean;
 }
 
-/** A field of a page, as `docs-portal/reference/fields.mjs` generates it. */
-interface Field {
-  id: string;
-  name?: string;
-  fields?: Field[];
-  variants?: { fields: Field[] }[];
-}
+const readDocument = (name: string) => JSON.parse(readFileSync(join(repositoryFolder, "contracts", name), "utf8"));
+const { listReferencePages } = await import(
+  pathToFileURL(join(portalFolder, "plugins", "markdown-copies", "reference-pages.ts")).href
+);
+const listPages = (document: OpenApiDocument, folder: string) =>
+  (listReferencePages(document, folder) as { url: string; operation: Operation }[]).map((page) => ({
+    ...page,
+    document,
+  }));
 
-const document = parseReferenceDocument(readFileSync(join(repositoryFolder, "contracts", "openapi.json"), "utf8"));
-const operations: DocumentedOperation[] = listOperations(document);
-const pageOf = (documented: DocumentedOperation) => createOperationPage(document, documented);
-
-describe("the data of a reference page", () => {
-  it.each(operations)("contains every field of the bodies: $operation.operationId", (documented) => {
-    const { requestBody, responses } = documented.operation;
-    const successes = Object.entries(responses).filter(([status]) => !/^[45]/.test(status));
-    const bodies = [requestBody, ...successes.map(([, response]) => response)];
-    const expected = new Set<string>();
-    for (const body of bodies)
-      for (const { schema } of Object.values(body?.content ?? {})) collectPropertyNames(schema, expected, new Set());
-    const page = pageOf(documented);
-    const shown = [page.body, ...page.responses.map(({ body }: { body?: Field }) => body)]
-      .filter((body) => body !== undefined)
-      .flatMap(flattenFields)
-      .flatMap(({ name }) => name ?? []);
-    expect(new Set(shown)).toEqual(expected);
-  });
-
-  it("has a different anchor for each field", () => {
-    for (const documented of operations) {
-      const anchors = listFields(pageOf(documented)).map(({ id }) => id);
-      expect(new Set(anchors).size, documented.operation.operationId).toBe(anchors.length);
-    }
-  });
-
-  it("shows only limits and defaults that callers act on", () => {
-    const limitsOf = (operationId: string, anchor: string) => {
-      const documented = operations.find(({ operation }) => operation.operationId === operationId);
-      return listFields(pageOf(documented as DocumentedOperation)).find(({ id }) => id === anchor);
-    };
-    expect(limitsOf("listReports", "query.size")).toMatchObject({
-      limits: ["1 to 100", "default <code>10</code>"],
-    });
-    // The field accepts up to 1,024 characters, and its default is null.
-    expect(limitsOf("pushTillV2", "body.companyName")).not.toHaveProperty("limits");
-  });
-});
-
-describe("the groups of the reference", () => {
-  it("contain each operation once, with the legacy operations last and folded", () => {
-    const groups = groupOperations(document, operations);
-    const grouped = groups.flatMap((group: { operations: DocumentedOperation[] }) => group.operations);
-    expect(grouped).toHaveLength(operations.length);
-    expect(new Set(grouped)).toEqual(new Set(operations));
-    expect(groups.at(-1)).toMatchObject({ label: "Legacy", isCollapsed: true });
-  });
-});
+const partnerPages = listPages(readDocument("openapi.json"), "/api");
+const partnerOperations = new Set(partnerPages.map(({ operation }) => operation.operationId));
+const operatorPages = listPages(readDocument("openapi.full.json"), "/operators").filter(
+  ({ operation }) => !partnerOperations.has(operation.operationId),
+);
+const pages = [...partnerPages, ...operatorPages];
 
 describe("a reference page without JavaScript", () => {
-  it.each(operations)("contains every field, both successes and an example: $operation.operationId", (documented) => {
-    const id = operationPageId(documented.operation.operationId);
-    const file = join(portalFolder, "build", "api", id, "index.html");
-    if (!existsSync(file)) throw new Error("Build the documentation first: node docs-portal/build.mjs");
-    const html = readFileSync(file, "utf8");
-    const ids = new Set([...html.matchAll(/ id="?([^\s">]+)/g)].map(([, anchor]) => anchor));
-    const page = pageOf(documented);
-    const anchors = listFields(page).filter(({ name }) => name !== undefined);
-    expect(anchors.map(({ id: anchor }) => anchor).filter((anchor) => !ids.has(anchor))).toEqual([]);
-    for (const { status } of page.responses) expect(ids, status).toContain(`response-${status}`);
+  it.each(pages)("contains every parameter and field: $url", ({ url, document, operation }) => {
+    const { parameters = [], requestBody, responses } = operation;
+    const bodies = [requestBody, ...successesOf(responses).map(([, response]) => response)];
+    const names = new Set<string>();
+    for (const body of bodies)
+      for (const { schema } of Object.values(body?.content ?? {})) collectPropertyNames(document, schema, names);
+    const ids = listIds(readPage(url));
+    const shownNames = ids.filter((id) => /^(body|response-\w+)\./.test(id)).map((id) => id.split(".").at(-1));
+    expect(new Set(shownNames)).toEqual(names);
+    const places = parameters.map(({ in: place, name }) => `${place}.${name}`);
+    expect(places.filter((place) => !ids.includes(place))).toEqual([]);
+  });
+
+  it.each(pages)("contains every success and an example: $url", ({ url, operation }) => {
+    const html = readPage(url);
+    const ids = listIds(html);
+    for (const [status] of successesOf(operation.responses)) expect(ids).toContain(`response-${status}`);
     expect(html).toContain("<pre");
     expect(html).not.toMatch(/skeleton/i);
   });
+
+  it.each(pages)("has a different anchor for each field: $url", ({ url }) => {
+    const ids = listIds(readPage(url)).filter((id) => id.includes("."));
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it("shows only limits and defaults that callers act on", () => {
+    expect(readField("/api/list-reports", "query.size")).toMatch(/1 to 100 · default <code>10<\/code>/);
+    // The field accepts up to 1,024 characters, and its default is null.
+    const companyName = readField("/api/push-till-v-2", "body.companyName");
+    expect(companyName).toContain("companyName".slice(0, 7));
+    expect(companyName).not.toMatch(/1,?024|characters|default/);
+  });
+
+  it("shows examples without invented values for optional fields", () => {
+    expect(readPage("/api/list-reports")).not.toContain("&quot;string&quot;");
+  });
 });
 
-function collectPropertyNames(schema: Schema | undefined, names: Set<string>, seen: Set<string>): void {
+describe("the first page of a reference", () => {
+  it.each([
+    { url: "/api/", listed: partnerPages },
+    { url: "/operators/", listed: operatorPages },
+  ])("links each operation once: $url", ({ url, listed }) => {
+    const article = /<article.*<\/article>/s.exec(readPage(url))?.[0] ?? "";
+    for (const page of listed) expect(article.split(`href=${page.url}>`), page.url).toHaveLength(2);
+  });
+
+  it("has the legacy operations last in the sidebar, and folds only them", () => {
+    const groups = [
+      ...readPage("/api/").matchAll(/aria-expanded=(true|false) [^>]*><span class=categoryLink[^>]*>([^<]*)/g),
+    ];
+    const folded = groups.flatMap(([, isExpanded, label]) => (isExpanded === "false" ? [label] : []));
+    expect(groups.length).toBeGreaterThan(5);
+    expect(groups.at(-1)?.[2]).toBe("Legacy");
+    expect(folded).toEqual(["Legacy"]);
+  });
+});
+
+function readPage(url: string): string {
+  const file = join(portalFolder, "build", url, "index.html");
+  if (!existsSync(file)) throw new Error(`${file} does not exist. Build the site: node docs-portal/build.mjs`);
+  return readFileSync(file, "utf8");
+}
+
+/** Returns the HTML of a field, up to the next field. */
+function readField(url: string, id: string): string {
+  const [, field = ""] = readPage(url).split(new RegExp(`<li id="?${id.replace(".", "\\.")}"?[ >]`));
+  return field.split("<li ")[0] ?? "";
+}
+
+function listIds(html: string): string[] {
+  return [...html.matchAll(/ id="?([^\s">]+)/g)].map(([, id = ""]) => id);
+}
+
+function successesOf(responses: Operation["responses"]): [status: string, response: MediaHolder][] {
+  return Object.entries(responses).filter(([status]) => !/^[45]/.test(status));
+}
+
+function collectPropertyNames(
+  document: OpenApiDocument,
+  schema: Schema | undefined,
+  names: Set<string>,
+  seen = new Set<string>(),
+): void {
   if (schema === undefined) return;
   const { $ref, items, anyOf = [], oneOf = [], properties = {}, additionalProperties } = schema;
-  if ($ref !== undefined) {
-    if (seen.has($ref)) return;
+  const parts = [items, ...anyOf, ...oneOf, ...Object.values(properties)];
+  if (typeof additionalProperties === "object") parts.push(additionalProperties);
+  if ($ref !== undefined && !seen.has($ref)) {
     seen.add($ref);
-    collectPropertyNames(document.components.schemas[$ref.replace("#/components/schemas/", "")], names, seen);
+    parts.push(document.components.schemas[$ref.replace("#/components/schemas/", "")]);
   }
-  for (const [name, property] of Object.entries(properties)) {
-    names.add(name);
-    collectPropertyNames(property, names, seen);
-  }
-  for (const part of [items, ...anyOf, ...oneOf]) collectPropertyNames(part, names, seen);
-  if (typeof additionalProperties === "object") collectPropertyNames(additionalProperties, names, seen);
-}
-
-/** Returns a field or a body with all fields below it. */
-function flattenFields(field: Field): Field[] {
-  const below = [...(field.fields ?? []), ...(field.variants ?? []).flatMap(({ fields }) => fields)];
-  return [field, ...below.flatMap(flattenFields)];
-}
-
-function listFields(page: {
-  parameterGroups: { fields: Field[] }[];
-  body?: Field;
-  responses: { body?: Field }[];
-}): Field[] {
-  const bodies = [page.body, ...page.responses.map(({ body }) => body)].filter((body) => body !== undefined);
-  return [...page.parameterGroups.flatMap(({ fields }) => fields), ...bodies].flatMap(flattenFields);
+  for (const name of Object.keys(properties)) names.add(name);
+  for (const part of parts) collectPropertyNames(document, part, names, seen);
 }

@@ -1,106 +1,85 @@
-import { marked } from "marked";
-
 /** Maximum number of values that the reference lists for an enumeration. A longer enumeration is summarized. */
 const maxListedEnumValues = 60;
-
-/**
- * @typedef {{ method: string; path: string; operation: Record<string, any> }} DocumentedOperation An operation, or the
- * message of a webhook, whose method is `event` and whose path is the name of the event
- * @typedef {{ label: string; description: string; isCollapsed: boolean; operations: DocumentedOperation[] }} OperationGroup
- */
-
-/**
- * Returns an OpenAPI document in which long enumerations are replaced by a summary. The document for download keeps
- * them.
- * @param {string} text
- * @returns {Record<string, any>}
- */
-export function parseReferenceDocument(text) {
-  const document = JSON.parse(text);
-  visitObjects(document, (part) => {
-    if (!Array.isArray(part.enum) || part.enum.length <= maxListedEnumValues) return;
-    const [first, second] = part.enum;
-    const summary = `One of ${part.enum.length} codes, such as \`${part.default ?? first}\`. The OpenAPI document lists all codes.`;
-    part.description = part.description ? `${part.description.replace(/\.$/, "")}. ${summary}` : summary;
-    part.example ??= part.default ?? second;
-    delete part.enum;
-  });
-  return document;
-}
-
-/** @param {Record<string, any>} document @returns {DocumentedOperation[]} the operations, then the webhook messages */
-export function listOperations(document) {
-  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
-  );
-  const messages = Object.entries(document.webhooks ?? {}).flatMap(([path, methods]) =>
-    Object.values(methods).map((operation) => ({ method: "event", path, operation })),
-  );
-  return [...operations, ...messages];
-}
-
-/** The operations that earlier integrations use. They are the last group of the reference. */
-const legacyOperations = new Set(["pushTillV1", "listReportsV0", "getReportV0", "listLegacyTills", "fetchLegacyTills"]);
 
 /** The tags in the sequence of the reference. Other tags follow them. */
 const tagOrder = ["Reports", "Orders", "Live orders", "Catalog", "Tills", "Webhooks", "Jobs", "Accounting"];
 
+const messagesTag = { name: "Webhook messages", description: "Messages that the API sends to your endpoint" };
+const legacyTag = {
+  name: "Legacy",
+  description: "Earlier versions of operations, for integrations that already use them",
+};
+
+/** The operations that earlier integrations use. They are the last group of the reference. */
+const legacyOperations = new Set(["pushTillV1", "listReportsV0", "getReportV0", "listLegacyTills", "fetchLegacyTills"]);
+
 /**
- * Returns the operations in groups: one group for each tag, then the webhook messages and the legacy operations.
- * @param {Record<string, any>} document
- * @param {DocumentedOperation[]} operations
- * @returns {OperationGroup[]}
+ * Returns the document from which docusaurus-plugin-openapi-docs generates a reference. Each operation has one tag, which
+ * is its group in the sidebar. The OpenAPI document remains unchanged.
+ * @param {Record<string, any>} openapi the OpenAPI document
+ * @param {{ title: string; summary: string; description: string }} info texts of the first page. `summary` is for search
+ * engines.
+ * @param {(operation: Record<string, any>) => boolean} [isListed] whether the reference contains an operation
+ * @returns {Record<string, any>}
  */
-export function groupOperations(document, operations) {
+export function createReferenceDocument(openapi, info, isListed = () => true) {
+  const document = structuredClone(openapi);
+  document.info = { ...document.info, ...info };
+  document.tags = orderTags(document.tags);
+  visitObjects(document, summarizeLongEnumeration);
+  visitObjects(document, addNullExample);
+  for (const operation of listOperations(document)) {
+    operation["x-page-description"] = firstSentence(operation.description);
+    if (legacyOperations.has(operation.operationId)) operation.tags = [legacyTag.name];
+  }
+  for (const [event, { post: message }] of Object.entries(document.webhooks ?? {})) {
+    message.tags = [messagesTag.name];
+    message["x-event"] = event;
+  }
+  for (const paths of [document.paths, document.webhooks ?? {}])
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(methods)) if (!isListed(operation)) delete methods[method];
+      if (Object.keys(methods).length === 0) delete paths[path];
+    }
+  return document;
+}
+
+/** @param {Record<string, any>} document @returns {Record<string, any>[]} the operations and the webhook messages */
+export function listOperations({ paths, webhooks = {} }) {
+  return [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods) => Object.values(methods));
+}
+
+/** @param {{ name: string; description: string }[]} tags */
+function orderTags(tags) {
   const rank = (/** @type {{ name: string }} */ { name }) => tagOrder.indexOf(name) + 1 || tagOrder.length + 1;
-  const isLegacy = (/** @type {DocumentedOperation} */ { operation }) => legacyOperations.has(operation.operationId);
-  const isMessage = (/** @type {DocumentedOperation} */ { method }) => method === "event";
-  const groups = document.tags
-    .toSorted((/** @type {any} */ one, /** @type {any} */ other) => rank(one) - rank(other))
-    .flatMap((/** @type {{ name: string; description: string }} */ { name, description }) => {
-      const tagged = operations.filter(({ operation }) => operation.tags[0] === name);
-      const messages = tagged.filter(isMessage);
-      return [
-        { label: name, description, operations: tagged.filter((each) => !isMessage(each) && !isLegacy(each)) },
-        {
-          label: "Webhook messages",
-          description: "Messages that the API sends to your endpoint",
-          operations: messages,
-        },
-      ];
-    });
-  const legacy = {
-    label: "Legacy",
-    description: "Earlier versions of operations, for integrations that already use them",
-    operations: operations.filter(isLegacy),
-    isCollapsed: true,
-  };
-  return [...groups, legacy]
-    .filter((group) => group.operations.length > 0)
-    .map((group) => ({ isCollapsed: false, ...group }));
+  const ordered = tags.toSorted((one, other) => rank(one) - rank(other));
+  return [...ordered.flatMap((tag) => (tag.name === "Webhooks" ? [tag, messagesTag] : [tag])), legacyTag];
 }
 
-/**
- * Returns the path of the page of an operation: `get-report-v-0` for `getReportV0`.
- * @param {string} operationId
- * @returns {string}
- */
-export function operationPageId(operationId) {
-  return operationId
-    .replace(/([a-z])([A-Z])/g, "$1-$2")
-    .replace(/([A-Za-z])(\d)/g, "$1-$2")
-    .replace(/[._ ]/g, "-")
-    .toLowerCase();
+/** @param {Record<string, any>} part */
+function summarizeLongEnumeration(part) {
+  if (!Array.isArray(part.enum) || part.enum.length <= maxListedEnumValues) return;
+  const [first, second] = part.enum;
+  const summary = `One of ${part.enum.length} codes, such as \`${part.default ?? first}\`. The OpenAPI document lists all codes.`;
+  part.description = part.description ? `${part.description.replace(/\.$/, "")}. ${summary}` : summary;
+  part.example ??= part.default ?? second;
+  delete part.enum;
 }
 
-/** @param {string} markdown @returns {string} the Markdown text as HTML with paragraphs and lists */
-export function renderBlocks(markdown) {
-  return String(marked.parse(markdown, { async: false })).trim();
+/** Adds the example `null` to a nullable schema, for which the plugin's examples would otherwise contain `"string"`. */
+function addNullExample(/** @type {Record<string, any>} */ part) {
+  const hasValue = "example" in part || "default" in part || "properties" in part;
+  if (!hasValue && Array.isArray(part.type) && part.type.includes("null")) part.example = null;
 }
 
-/** @param {string} markdown @returns {string} the Markdown text of one paragraph as HTML */
-export function renderInline(markdown) {
-  return String(marked.parseInline(markdown, { async: false }));
+/** @param {string} text @returns {string} the first sentence without Markdown and double quotes */
+function firstSentence(text) {
+  const sentence = /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+  return sentence
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll("`", "")
+    .replaceAll('"', "'")
+    .replaceAll("\n", " ");
 }
 
 /**

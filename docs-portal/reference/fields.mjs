@@ -1,4 +1,4 @@
-import { renderInline } from "./document.mjs";
+import { marked } from "marked";
 
 /**
  * @typedef {object} Field A field of a body, or a parameter, as the reference shows it
@@ -27,15 +27,12 @@ const maxRepeatedFields = 3;
 
 /**
  * Returns functions that list the fields of schemas for one page. The fields of a schema are listed once on the page;
- * later occurrences refer to the first.
- * @param {Record<string, any>} schemas the schemas of the document by name
+ * later occurrences refer to the first. The plugin has replaced references in schemas by the schemas themselves, whose
+ * titles are their names. A schema that contains itself is the text `circular(name)` there.
  */
-export function createFieldReader(schemas) {
+export function createFieldReader() {
   /** @type {Map<string, string>} the anchor of the first field with the schema, by the kind of body and schema name */
   const listed = new Map();
-  /** The schemas around the current field. A schema in this set contains itself. */
-  const enclosing = new Set();
-
   /**
    * @param {string} id
    * @param {Record<string, any>} schema
@@ -43,10 +40,9 @@ export function createFieldReader(schemas) {
    * @returns {Field}
    */
   function describeField(id, schema, { name, required, isRequest }) {
-    const resolved = resolve(schema);
-    const description = schema.description ?? resolved.description;
-    const values = enumValues(resolved);
-    const limits = isRequest ? describeLimits(resolved) : [];
+    const { description } = schema;
+    const values = enumValues(schema);
+    const limits = isRequest ? describeLimits(schema) : [];
     return {
       id,
       name,
@@ -61,19 +57,17 @@ export function createFieldReader(schemas) {
 
   /** Returns the fields of an object, of the items of a list, or of the values of a map. */
   function describeContent(/** @type {string} */ id, /** @type {any} */ schema, /** @type {boolean} */ isRequest) {
-    const { name, schema: object } = contentOf(schema);
+    const object = contentOf(schema);
     if (object === undefined) return {};
+    const name = circularName(object) ?? object.title;
     if (name === undefined) return describeObject(id, object, isRequest);
     const key = `${isRequest} ${name}`;
     const first = listed.get(key);
     const isSmall = Object.keys(object.properties ?? {}).length <= maxRepeatedFields && !object.anyOf;
     // Whole bodies are always listed, so that the page shows each of them.
-    if (first !== undefined && id.includes(".") && (!isSmall || enclosing.has(name))) return { sameAs: first };
+    if (first !== undefined && id.includes(".") && (!isSmall || typeof object === "string")) return { sameAs: first };
     if (first === undefined) listed.set(key, id);
-    enclosing.add(name);
-    const content = describeObject(id, object, isRequest);
-    enclosing.delete(name);
-    return content;
+    return describeObject(id, object, isRequest);
   }
 
   function describeObject(/** @type {string} */ id, /** @type {any} */ object, /** @type {boolean} */ isRequest) {
@@ -90,75 +84,10 @@ export function createFieldReader(schemas) {
   }
 
   function describeProperties(/** @type {string} */ id, /** @type {any} */ object, /** @type {boolean} */ isRequest) {
-    const { properties = {}, required = [] } = resolve(object);
+    const { properties = {}, required = [] } = object;
     return Object.entries(properties).map(([name, property]) =>
       describeField(`${id}.${name}`, property, { name, required: isRequest && required.includes(name), isRequest }),
     );
-  }
-
-  /** Returns the object schema below lists, maps and nullable alternatives, with its name in the document. */
-  function contentOf(/** @type {any} */ schema) {
-    const name = schema.$ref?.replace("#/components/schemas/", "");
-    const resolved = resolve(schema);
-    const { items, additionalProperties } = resolved;
-    if (items) return contentOf(items);
-    const choices = alternatives(resolved).filter((choice) => !isNull(choice));
-    if (choices.length === 1 && choices[0] !== resolved) return contentOf(choices[0]);
-    if (choices.length > 1) return choices.some(hasProperties) ? { name, schema: resolved } : {};
-    if (resolved.properties) return { name, schema: resolved };
-    if (additionalProperties && typeof additionalProperties === "object") return contentOf(additionalProperties);
-    return {};
-  }
-
-  function objectVariants(/** @type {any} */ schema) {
-    return alternatives(schema)
-      .filter((choice) => hasProperties(choice))
-      .map((choice) => ({ label: choice.$ref?.replace("#/components/schemas/", ""), schema: choice }));
-  }
-
-  function hasProperties(/** @type {any} */ schema) {
-    return resolve(schema).properties !== undefined;
-  }
-
-  function describeType(/** @type {any} */ schema) {
-    const { words, isNullable } = typeWords(schema);
-    return [...words, ...(isNullable ? ["null"] : [])].join(" or ");
-  }
-
-  /** @returns {{ words: string[]; isNullable: boolean }} */
-  function typeWords(/** @type {any} */ schema) {
-    const resolved = resolve(schema);
-    const choices = alternatives(resolved);
-    if (choices.length > 1 || choices[0] !== resolved) {
-      const described = choices.filter((choice) => !isNull(choice)).map(typeWords);
-      const isNullable = choices.some(isNull) || described.some((each) => each.isNullable);
-      return { words: [...new Set(described.flatMap((each) => each.words))], isNullable };
-    }
-    const types = [resolved.type ?? "any value"].flat();
-    const words = types.filter((type) => type !== "null").map((type) => typeWord(type, resolved));
-    return { words, isNullable: types.includes("null") };
-  }
-
-  function typeWord(
-    /** @type {string} */ type,
-    /** @type {any} */ { format, items, properties, additionalProperties },
-  ) {
-    if (type === "array" && items) return `list of ${typeWords(items).words.map(plural).join(" or ")}`;
-    if (type === "object" && !properties && additionalProperties && Object.keys(additionalProperties).length > 0)
-      return `map of ${typeWords(additionalProperties).words.map(plural).join(" or ")}`;
-    return type === "string" ? (formatNames[/** @type {keyof typeof formatNames} */ (format)] ?? "string") : type;
-  }
-
-  function resolve(/** @type {any} */ schema) {
-    return schema.$ref === undefined
-      ? schema
-      : resolve(schemas[schema.$ref.replace("#/components/schemas/", "")] ?? {});
-  }
-
-  function enumValues(/** @type {any} */ schema) {
-    const { items } = schema;
-    const choices = schema.enum ?? (items && resolve(items).enum) ?? [];
-    return choices.filter((/** @type {unknown} */ value) => value !== null).map(String);
   }
 
   return {
@@ -175,6 +104,69 @@ export function createFieldReader(schemas) {
       return { id, type: describeType(schema), ...content };
     },
   };
+}
+
+/** @param {any} schema @returns {any} the object schema below lists, maps and nullable alternatives, if there is one */
+function contentOf(schema) {
+  if (typeof schema === "string") return schema;
+  const { items, properties, additionalProperties } = schema;
+  if (items) return contentOf(items);
+  const choices = alternatives(schema).filter((choice) => !isNull(choice));
+  if (choices.length === 1 && choices[0] !== schema) return contentOf(choices[0]);
+  if (choices.length > 1) return choices.some(hasProperties) ? schema : undefined;
+  if (properties) return schema;
+  return additionalProperties && typeof additionalProperties === "object" ? contentOf(additionalProperties) : undefined;
+}
+
+/** @param {any} schema @returns {string | undefined} the name of the schema around this schema, if both are the same */
+function circularName(schema) {
+  return /^circular\((.+)\)$/.exec(typeof schema === "string" ? schema : "")?.[1];
+}
+
+/** @param {any} schema */
+function objectVariants(schema) {
+  return alternatives(schema)
+    .filter(hasProperties)
+    .map((choice) => ({ label: choice.title, schema: choice }));
+}
+
+/** @param {any} schema */
+function hasProperties({ properties }) {
+  return properties !== undefined;
+}
+
+/** @param {any} schema */
+function describeType(schema) {
+  const { words, isNullable } = typeWords(schema);
+  return [...words, ...(isNullable ? ["null"] : [])].join(" or ");
+}
+
+/** @param {any} schema @returns {{ words: string[]; isNullable: boolean }} */
+function typeWords(schema) {
+  if (typeof schema === "string") return { words: ["object"], isNullable: false };
+  const choices = alternatives(schema);
+  if (choices.length > 1 || choices[0] !== schema) {
+    const described = choices.filter((choice) => !isNull(choice)).map(typeWords);
+    const isNullable = choices.some(isNull) || described.some((each) => each.isNullable);
+    return { words: [...new Set(described.flatMap((each) => each.words))], isNullable };
+  }
+  const types = [schema.type ?? "any value"].flat();
+  const words = types.filter((type) => type !== "null").map((type) => typeWord(type, schema));
+  return { words, isNullable: types.includes("null") };
+}
+
+/** @param {string} type @param {any} schema */
+function typeWord(type, { format, items, properties, additionalProperties }) {
+  if (type === "array" && items) return `list of ${typeWords(items).words.map(plural).join(" or ")}`;
+  if (type === "object" && !properties && additionalProperties && Object.keys(additionalProperties).length > 0)
+    return `map of ${typeWords(additionalProperties).words.map(plural).join(" or ")}`;
+  return type === "string" ? (formatNames[/** @type {keyof typeof formatNames} */ (format)] ?? "string") : type;
+}
+
+/** @param {any} schema @returns {string[]} */
+function enumValues(schema) {
+  const choices = schema.enum ?? schema.items?.enum ?? [];
+  return choices.filter((/** @type {unknown} */ value) => value !== null).map(String);
 }
 
 /** @param {any} schema @returns {any[]} the alternatives of a schema, or the schema itself if it has none */
@@ -207,4 +199,9 @@ function describeLimits({ minimum = 0, maximum, minLength = 0, maxLength, maxIte
     limits.push(minItems > 0 ? `${minItems} to ${maxItems} items` : `up to ${maxItems} items`);
   if (["string", "number", "boolean"].includes(typeof preset) && preset !== "") limits.push(`default \`${preset}\``);
   return limits.map(renderInline);
+}
+
+/** @param {string} markdown @returns {string} the Markdown text of one paragraph as HTML */
+export function renderInline(markdown) {
+  return String(marked.parseInline(markdown, { async: false }));
 }

@@ -1,8 +1,6 @@
-import { renderBlocks, renderInline } from "./document.mjs";
-import { createFieldReader } from "./fields.mjs";
-import { exampleOfSchema } from "./schema-example.mjs";
-
-/** @typedef {import("./document.mjs").DocumentedOperation} DocumentedOperation */
+import { sampleRequestFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createRequestExample.js";
+import { sampleResponseFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createResponseExample.js";
+import { createFieldReader, renderInline } from "./fields.mjs";
 
 /** The titles of statuses in the reference. */
 const reasonPhrases = {
@@ -21,13 +19,11 @@ const parameterPlaces = { path: "Path parameters", query: "Query parameters", he
 /**
  * Returns the content of the page of an operation: the operation with the examples that the form and the code samples
  * need, and the fields of its parameters and bodies with descriptions in HTML.
- * @param {Record<string, any>} document
- * @param {DocumentedOperation} documented
+ * @param {Record<string, any>} api the operation, as docusaurus-plugin-openapi-docs has read it
  */
-export function createOperationPage(document, { method, path, operation }) {
-  const { schemas } = document.components;
-  const reader = createFieldReader(schemas);
-  const { operationId, summary, description, parameters = [], requestBody, responses, security } = operation;
+export function createOperationPage(api) {
+  const reader = createFieldReader();
+  const { operationId, method, description, parameters = [], requestBody, responses, security, servers } = api;
   const isMessage = method === "event";
   const parameterGroups = Object.entries(parameterPlaces).map(([place, title]) => ({
     title,
@@ -49,8 +45,7 @@ export function createOperationPage(document, { method, path, operation }) {
   const isError = (/** @type {string} */ status) => errorCodesOf(responses[status].description).length > 0;
   const statuses = Object.keys(responses);
   return {
-    summary,
-    description: renderBlocks(description),
+    description,
     parameterGroups: parameterGroups.filter(({ fields }) => fields.length > 0),
     ...(requestMedia && {
       body: {
@@ -74,7 +69,7 @@ export function createOperationPage(document, { method, path, operation }) {
     operation: {
       operationId,
       method,
-      path,
+      path: api["x-event"] ?? api.path,
       parameters: parameters.map((/** @type {any} */ { name, in: place, required, example, schema }) => ({
         name,
         in: place,
@@ -82,25 +77,29 @@ export function createOperationPage(document, { method, path, operation }) {
         ...pick(schema, ["type", "enum", "default"]),
         example: example ?? schema.example,
       })),
-      requestBody: requestBody && withExamples(requestBody, schemas),
+      requestBody: requestBody && withExamples(requestBody, sampleRequestFromSchema),
       responses: Object.fromEntries(
         statuses
           .filter((status) => !isError(status))
-          .map((status) => [status, withExamples(responses[status], schemas)]),
+          .map((status) => [status, withExamples(responses[status], sampleResponseFromSchema)]),
       ),
       security,
-      servers: document.servers,
+      servers,
     },
   };
 }
 
-/** @param {Record<string, any>} part @param {Record<string, any>} schemas @returns the content types with an example each */
-function withExamples({ content = {} }, schemas) {
+/**
+ * Returns the content types of a body with an example each.
+ * @param {Record<string, any>} body
+ * @param {(schema: any) => unknown} createExample
+ */
+function withExamples({ content = {} }, createExample) {
   return {
     content: Object.fromEntries(
       Object.entries(content).map(([type, { schema, example }]) => [
         type,
-        { example: example ?? exampleOfSchema(schema, schemas) },
+        { example: example ?? createExample(schema) },
       ]),
     ),
   };

@@ -72,7 +72,7 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
     entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
 
   const readDocument = (name: string): OpenApiDocument =>
-    JSON.parse(readFileSync(join(siteDir, ".generated", "static", name), "utf8"));
+    JSON.parse(readFileSync(join(siteDir, "..", "contracts", name), "utf8"));
 
   return {
     name: "markdown-copies",

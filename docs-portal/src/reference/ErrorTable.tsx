@@ -1,6 +1,6 @@
 import Link from "@docusaurus/Link";
 import { Fragment, type ReactNode } from "react";
-import styles from "./operation.module.css";
+import styles from "./errors.module.css";
 import type { OperationPageData } from "./page-data.ts";
 
 /** Renders the errors of an operation: the status, and the codes with links to their explanation. */

@@ -2,9 +2,6 @@ import type { TryItOperation } from "../try-it/operation.ts";
 
 /** The data of the page of an operation, which `reference/operation-page.mjs` generates. Texts are HTML. */
 export interface OperationPageData {
-  /** The title, as plain text. */
-  summary: string;
-  description: string;
   parameterGroups: { title: string; fields: FieldData[] }[];
   body?: BodyData & { mediaType: string; isRequired: boolean };
   /** The responses that are not errors. */
@@ -41,16 +38,4 @@ export interface FieldContentData {
   variants?: { label: string; fields: FieldData[] }[];
   /** Anchor of the field on the page that has the same fields. */
   sameAs?: string;
-}
-
-/** The data of the introduction of a reference. */
-export interface ReferenceIntroductionData {
-  title: string;
-  /** What the API is for, as HTML. */
-  summary: string;
-  /** What all operations have in common. The text is HTML. */
-  notes: { title: string; html: string };
-  /** Path of the OpenAPI document on the site. */
-  documentPath: string;
-  cards: { label: string; description: string; operations: { id: string; label: string; method: string }[] }[];
 }

@@ -4,8 +4,10 @@ import type FooterType from "@theme/Footer";
 import Footer from "@theme-original/Footer";
 import type { ReactNode } from "react";
 
-/** Renders the footer of the site, except in the API reference, because its pages fill the height of the window. */
+const referencePath = /^\/(api|operators)(\/|$)/;
+
+/** Renders the footer of the site, except in the API references, because their pages fill the height of the window. */
 export default function FooterOutsideReference(props: WrapperProps<typeof FooterType>): ReactNode {
   const { pathname } = useLocation();
-  return pathname === "/api" || pathname.startsWith("/api/") ? null : <Footer {...props} />;
+  return referencePath.test(pathname) ? null : <Footer {...props} />;
 }

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from "react";
-import styles from "./endpoint.module.css";
+import styles from "./styles.module.css";
 
 interface Props {
   /** The HTTP method in lower case, or `event` if the page describes a webhook message. */
@@ -8,7 +8,7 @@ interface Props {
 }
 
 /** Renders the method and the path of an operation, or the name of an event. */
-export function MethodEndpoint({ method, path }: Props): ReactNode {
+export default function MethodEndpoint({ method, path }: Props): ReactNode {
   return (
     <p className={styles.endpoint}>
       <span className={`method-badge method-badge--${method}`}>{method}</span>

@@ -1,0 +1,42 @@
+import type { ReactNode } from "react";
+import { ErrorTable } from "../../reference/ErrorTable.tsx";
+import { FieldContent } from "../../reference/FieldList.tsx";
+import { Html } from "../../reference/Html.tsx";
+import type { OperationPageData } from "../../reference/page-data.ts";
+import { Section } from "../../reference/Section.tsx";
+import styles from "../../reference/section.module.css";
+
+interface Props extends Pick<OperationPageData, "responses" | "errors"> {
+  title: string;
+}
+
+/** Renders the responses one below the other, and a table of the errors. The original renders a tab for each status. */
+export default function StatusCodes({ title, responses, errors }: Props): ReactNode {
+  return (
+    <>
+      <Section id="responses" title={title}>
+        {responses.map(({ status, reason, description, mediaType, body }) => (
+          <section key={status} className={styles.response} id={`response-${status}`}>
+            <h3 className={styles.status}>
+              <span>{status === "default" ? reason : status}</span> {status !== "default" && reason}
+            </h3>
+            <Html className={styles.text} html={description} />
+            {body && (
+              <>
+                <p className={styles.summary}>
+                  <code>{mediaType}</code> {body.type}
+                </p>
+                <FieldContent content={body} />
+              </>
+            )}
+          </section>
+        ))}
+      </Section>
+      {errors.length > 0 && (
+        <Section id="errors" title="Errors">
+          <ErrorTable errors={errors} />
+        </Section>
+      )}
+    </>
+  );
+}
