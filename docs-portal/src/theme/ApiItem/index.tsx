@@ -12,6 +12,7 @@ import ParamsDetails from "@theme/ParamsDetails";
 import RequestSchema from "@theme/RequestSchema";
 import StatusCodes from "@theme/StatusCodes";
 import type { ReactNode } from "react";
+import { CopyPageMenu } from "../../copy-page/CopyPageMenu.tsx";
 import { ResourceCards } from "../../reference/ResourceCards.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
 import styles from "./styles.module.css";
@@ -39,7 +40,10 @@ export default function ApiItem({ content: Content }: Props): ReactNode {
             page
           ) : (
             <div className={styles.layout}>
-              <div className={styles.content}>{page}</div>
+              <div className={styles.content}>
+                <CopyPageMenu markdownUrl={`${Content.metadata.permalink}.md`} />
+                {page}
+              </div>
               <div className={styles.side}>
                 <ApiExplorer key={operation.operationId} operation={operation} />
               </div>
