@@ -8,7 +8,18 @@ beforeAll(async () => {
 });
 afterAll(() => documentationSite?.close());
 
-const pages = ["/", "/docs/getting-started", "/docs/push-a-till", "/docs/requests", "/docs/webhooks", "/docs/errors"];
+const pages = [
+  "/",
+  "/docs/getting-started",
+  "/docs/push-a-till",
+  "/docs/requests",
+  "/docs/webhooks",
+  "/docs/errors",
+  "/api/",
+  "/api/get-report",
+  "/api/push-till-v-2",
+  "/operators/",
+];
 
 describe("a page", () => {
   it.each(pages)("at %s transfers at most 400 KB, and 500 KB with prefetched files", async (path) => {

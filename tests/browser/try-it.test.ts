@@ -98,7 +98,7 @@ describe("the form beside an operation", () => {
       await route.continue();
     });
     await page.getByRole("button", { name: "Send" }).click();
-    const status = page.getByRole("status");
+    const status = page.getByRole("main").getByRole("status");
     await status.getByText("Waiting for a response…").waitFor();
     gate.emit("open");
     await status.getByText("200 OK").waitFor();

@@ -1,19 +1,20 @@
 import { DocProvider } from "@docusaurus/plugin-content-docs/client";
 import { HtmlClassNameProvider } from "@docusaurus/theme-common";
 import { MDXProvider } from "@mdx-js/react";
+import ApiExplorer from "@theme/ApiExplorer";
+import Export from "@theme/ApiExplorer/Export";
+import MethodEndpoint from "@theme/ApiExplorer/MethodEndpoint";
 import ApiItemLayout from "@theme/ApiItem/Layout";
 import type { Props } from "@theme/DocItem";
 import DocItemMetadata from "@theme/DocItem/Metadata";
 import Heading from "@theme/Heading";
+import ParamsDetails from "@theme/ParamsDetails";
+import RequestSchema from "@theme/RequestSchema";
+import StatusCodes from "@theme/StatusCodes";
 import type { ReactNode } from "react";
+import { CopyPageMenu } from "../../copy-page/CopyPageMenu.tsx";
 import { ResourceCards } from "../../reference/ResourceCards.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
-import Export from "../ApiExplorer/Export/index.tsx";
-import ApiExplorer from "../ApiExplorer/index.tsx";
-import MethodEndpoint from "../ApiExplorer/MethodEndpoint/index.tsx";
-import ParamsDetails from "../ParamsDetails/index.tsx";
-import RequestSchema from "../RequestSchema/index.tsx";
-import StatusCodes from "../StatusCodes/index.tsx";
 import styles from "./styles.module.css";
 
 /** The components that the pages of the reference use without an import, so that no page contains their code. */
@@ -39,7 +40,10 @@ export default function ApiItem({ content: Content }: Props): ReactNode {
             page
           ) : (
             <div className={styles.layout}>
-              <div className={styles.content}>{page}</div>
+              <div className={styles.content}>
+                <CopyPageMenu markdownUrl={`${Content.metadata.permalink}.md`} />
+                {page}
+              </div>
               <div className={styles.side}>
                 <ApiExplorer key={operation.operationId} operation={operation} />
               </div>
