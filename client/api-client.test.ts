@@ -18,7 +18,7 @@ function createFakeClient(respond: (request: Request) => Response) {
 }
 
 const problem = {
-  type: "https://docs.pragma.example/docs/requests#invalid_request",
+  type: "https://docs.pragma.example/docs/errors#invalid_request",
   title: "The request is invalid",
   status: 400,
   detail: "1 issue: see errors.",
@@ -45,13 +45,22 @@ describe("a call", () => {
       call: "GET /v2/reports?size=1000",
       status: 400,
       code: "invalid_request",
+      type: problem.type,
       issues: problem.errors,
+      limit: undefined,
       requestId: problem.requestId,
     });
     expect(error.message).toBe(
       "GET /v2/reports?size=1000 responded 400: The request is invalid. 1 issue: see errors. " +
         `query size: must be at most 100 (request ${problem.requestId})`,
     );
+  });
+
+  it("throws a problem with the limit that the call exceeds", async () => {
+    const limit = { name: "webhooks", maximum: 100, unit: "webhooks" };
+    const exceeded = { ...problem, code: "limit_reached", status: 409, errors: undefined, limit };
+    const { client } = createFakeClient(() => Response.json(exceeded, { status: 409 }));
+    await expect(client.GET("/health")).rejects.toMatchObject({ code: "limit_reached", issues: [], limit });
   });
 
   it("throws UnexpectedResponseError when the response is not from the API", async () => {

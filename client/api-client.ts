@@ -13,10 +13,13 @@ interface ApiCallResult<Data> {
   response: Response;
 }
 
-/** The type of an operation's successful response body. `Init` can specify how the body is parsed. */
+/**
+ * The type of an operation's successful response body. `Init` can specify how the body is parsed. Only the type of
+ * successful responses has a required `data`, with or without the compiler option `exactOptionalPropertyTypes`.
+ */
 export type ResponseDataOf<Operation, Init> =
   Operation extends Record<string | number, unknown>
-    ? Extract<FetchResponse<Operation, Init, MediaType>, { error?: never }>["data"]
+    ? Extract<FetchResponse<Operation, Init, MediaType>, { data: unknown }>["data"]
     : never;
 
 /** The last argument of a call, as a tuple. The argument is optional if the operation requires no input. */

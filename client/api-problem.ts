@@ -8,6 +8,9 @@ export type ProblemCode = Problem["code"];
 /** One issue in an invalid request: its location in the request, an explanation, and how to fix it. */
 export type ProblemIssue = components["schemas"]["Fault"];
 
+/** A limit of the API that a request exceeds, with its name, its maximum and the unit of the maximum. */
+export type ProblemLimit = NonNullable<Problem["limit"]>;
+
 /** Thrown when the API responds to a call with an error. */
 export class ApiProblem extends Error {
   override name = "ApiProblem";
@@ -15,25 +18,31 @@ export class ApiProblem extends Error {
   readonly call: string;
   readonly status: number;
   readonly code: ProblemCode;
+  /** The URL of the documentation of the code, with the cause of the problem and how to fix it. */
+  readonly type: string;
   /** A short summary of the problem. All problems with the same code have the same title. */
   readonly title: string;
   /** An explanation of why this call failed. */
   readonly detail: string;
   /** The issues in the request. Empty unless the request was invalid. */
   readonly issues: readonly ProblemIssue[];
+  /** The limit that the call exceeds, or undefined if the problem has no limit. */
+  readonly limit: ProblemLimit | undefined;
   /** The id of the request. Include it when you contact support. */
   readonly requestId: string;
 
-  constructor(call: string, { status, code, title, detail, errors = [], requestId }: Problem) {
+  constructor(call: string, { type, status, code, title, detail, errors = [], limit, requestId }: Problem) {
     const issues = errors.slice(0, 3).map((issue) => `${issue.in} ${issue.path}: ${issue.message}`);
     const summary = detail === title ? title : `${title}. ${detail}`;
     super([`${call} responded ${status}: ${summary}`, ...issues, `(request ${requestId})`].join(" "));
     this.call = call;
     this.status = status;
     this.code = code;
+    this.type = type;
     this.title = title;
     this.detail = detail;
     this.issues = errors;
+    this.limit = limit;
     this.requestId = requestId;
   }
 }

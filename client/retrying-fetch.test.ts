@@ -34,11 +34,26 @@ it.each([408, 429, 502, 503, 504])("retries the same request after a %i", async 
   expect(bodies).toEqual(["payload", "payload", "payload"]);
 });
 
-it.each([200, 304, 400, 401, 404, 409, 500])("does not retry after a %i", async (status) => {
-  const body = status === 304 ? null : "text";
-  const { send, bodies } = createTestFetch([new Response(body, { status })]);
-  expect((await send(createPost())).status).toBe(status);
-  expect(bodies).toHaveLength(1);
+it.each([200, 304, 400, 401, 404, 409, 500])(
+  "does not retry a POST without an Idempotency-Key after a %i",
+  async (status) => {
+    const body = status === 304 ? null : "text";
+    const { send, bodies } = createTestFetch([new Response(body, { status })]);
+    expect((await send(createPost())).status).toBe(status);
+    expect(bodies).toHaveLength(1);
+  },
+);
+
+it.each([
+  ["GET", {}],
+  ["PUT", {}],
+  ["PATCH", {}],
+  ["DELETE", {}],
+  ["POST", { "idempotency-key": "one" }],
+])("retries a %s request after a 500 if it takes effect only once (%o)", async (method, headers) => {
+  const { send, bodies } = createTestFetch([createResponse(500), createResponse(200)]);
+  expect((await send(new Request("http://localhost/things", { method, headers }))).status).toBe(200);
+  expect(bodies).toHaveLength(2);
 });
 
 it("retries after a 409 with Retry-After", async () => {

@@ -23,7 +23,7 @@ export function createRetryingFetch(send: FetchFunction, { retries, wait }: Retr
       let delay: number | null;
       try {
         const response = await send(attempt);
-        delay = isLast ? null : retryDelayMs(response, retry);
+        delay = isLast ? null : retryDelayMs(request, response, retry);
         if (delay === null) return response;
         await response.body?.cancel();
       } catch (cause) {
@@ -54,20 +54,32 @@ export function abortableDelay(milliseconds: number, signal: AbortSignal): Promi
 /** The statuses of rate limits, timeouts and short outages. Proxies in front of the API can also return them. */
 const transientStatuses = new Set([408, 429, 502, 503, 504]);
 
+/** The methods that are idempotent in HTTP, and PATCH, which only sets the fields in the body to their values. */
+const idempotentMethods = new Set(["GET", "HEAD", "PUT", "DELETE", "PATCH"]);
+
 const minBackoffMs = 500;
 const maxBackoffMs = 10_000;
 /** Maximum `Retry-After` that is obeyed, in milliseconds. During a longer delay, the program would seem to hang. */
 const maxRetryAfterMs = 60_000;
 
 /** Returns the delay before the next retry in milliseconds, or null if the request must not be retried. */
-function retryDelayMs(response: Response, retry: number): number | null {
+function retryDelayMs(request: Request, response: Response, retry: number): number | null {
+  const { status } = response;
   const retryAfterMs = parseRetryAfterMs(response.headers.get("retry-after"));
-  // Status 409 with Retry-After means that the first request with this Idempotency-Key is still being processed.
-  const isTransient = transientStatuses.has(response.status) || (response.status === 409 && retryAfterMs !== null);
+  const isTransient =
+    transientStatuses.has(status) ||
+    (status === 500 && isSafeToRepeat(request)) ||
+    // Status 409 with Retry-After means that the first request with this Idempotency-Key is still being processed.
+    (status === 409 && retryAfterMs !== null);
   if (!isTransient) return null;
   if (retryAfterMs === null) return backoffMs(retry);
   // The random addition prevents clients from retrying at the same time. The delay is never shorter than requested.
   return retryAfterMs > maxRetryAfterMs ? null : retryAfterMs + Math.random() * Math.max(250, retryAfterMs / 4);
+}
+
+/** Returns whether sending a request twice has the same effect as sending it once. */
+function isSafeToRepeat({ method, headers }: Request): boolean {
+  return idempotentMethods.has(method) || headers.has("idempotency-key");
 }
 
 /** Returns an exponential backoff in milliseconds, with jitter so that failed clients retry at different times. */

@@ -79,12 +79,17 @@ function writePrograms(): void {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["source"] }));
 }
 
-/** Compiles the programs with the TypeScript of a package. Returns its output, which is empty if there are no errors. */
-async function compile(packageFolder: string): Promise<string> {
+/**
+ * Compiles the programs with the TypeScript of a package and additional options. Returns its output, which is empty if
+ * there are no errors.
+ */
+async function compile(packageFolder: string, options: string[] = []): Promise<string> {
   const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-  const { stdout } = await runFile(process.execPath, [compiler], { cwd: folder }).catch((error) => error);
+  const { stdout } = await runFile(process.execPath, [compiler, ...options], { cwd: folder }).catch((error) => error);
   return stdout;
 }
+
+const withoutStricterOptions = ["--exactOptionalPropertyTypes", "false", "--noUncheckedIndexedAccess", "false"];
 
 /** Runs a compiled program of the README, and returns its output. */
 async function runProgram(name: string): Promise<string> {
@@ -125,6 +130,8 @@ describe("the packed client", () => {
     ["7", repositoryFolder],
   ])("compiles in strict programs with TypeScript %s", { timeout: 120_000 }, async (_, packageFolder) => {
     expect(await compile(packageFolder)).toBe("");
+    // The types of the package must not depend on options that `strict` does not contain.
+    expect(await compile(packageFolder, withoutStricterOptions)).toBe("");
   });
 
   it("rejects a path that does not exist when a program is compiled", { timeout: 120_000 }, async () => {

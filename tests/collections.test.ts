@@ -45,7 +45,15 @@ describe("the Postman collection", () => {
   let testLocation: TestLocation;
   beforeAll(async () => {
     product = await getSharedPragmaUnderTest();
-    const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write", "webhooks:write"];
+    const scopes = [
+      "reports:read",
+      "orders:read",
+      "catalog:read",
+      "catalog:write",
+      "tills:read",
+      "tills:write",
+      "webhooks:write",
+    ];
     testLocation = await createTestLocation(product, { scopes: scopes as never });
     await testLocation.api.POST("/v2/tills", {
       body: generateTill({ seed: "collection", orders: 2, day: "2026-05-20" }),
@@ -93,6 +101,13 @@ describe("the Postman collection", () => {
       "Rotate a recipient's secret": 200,
     });
   });
+
+  it("gets the reprocessing job that it has started", { timeout: 60_000 }, async () => {
+    expect(await runCollection(["Reprocess tills", "Get a reprocessing job"])).toEqual({
+      "Reprocess tills": 202,
+      "Get a reprocessing job": 200,
+    });
+  });
 });
 
 /** Returns each request of a collection on one line: its folder, name, method, URL and body. */
@@ -118,6 +133,12 @@ describe("both collections", () => {
       line.split(" | ").slice(0, 4).join(" | ").replace("{{baseUrl}}", "").replace(/\?.*/, "");
     expect(listRequests(postman.item).map(withoutQueryAndBody).toSorted()).toEqual(operations.toSorted());
     expect(listRequests(bruno.items)).toEqual(listRequests(postman.item));
+  });
+
+  it("save the IDs of background jobs for the next requests", () => {
+    for (const collection of [postman, bruno])
+      for (const variable of ["reprocessId", "exportId", "recoveryId"])
+        expect(JSON.stringify(collection)).toContain(`(\\"${variable}\\"`);
   });
 
   it("contain no API key and no fixed idempotency key", () => {

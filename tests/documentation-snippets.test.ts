@@ -119,6 +119,38 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
     }
   });
 
+  it("list the orders that explain the difference between sales and payments", async () => {
+    for (const day of [documentationHomePageDay, edgeCaseDay]) {
+      const output = await runProgram(language, "totals-by-payment-method/differences", [day]);
+      const lines = output.trimEnd().split("\n");
+      for (const line of lines) expect(line).toMatch(/^[\da-f-]{36}: sale -?\d+, paid -?\d+, difference -?\d+$/);
+      const payments = (await sumPaymentsOfOrders(day)).reduce((sum, { recorded }) => sum + recorded, 0);
+      const difference = lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+      expect(difference).toBe(payments - (await sumSalesOfOrders(day)));
+      if (day === documentationHomePageDay) {
+        const example = join(snippetsFolder, "..", "examples", "totals-differences.json");
+        await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
+      }
+    }
+  });
+
+  it("stop if the date is missing", async () => {
+    for (const name of ["totals", "differences"]) {
+      const program = `totals-by-payment-method/${name}`;
+      await expect(runProgram(language, program, [])).rejects.toThrow("Pass the date as the argument");
+    }
+  });
+
+  it("leave no file if the orders cannot be read", async () => {
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      const program = "month-of-orders/orders";
+      const snippet = startSnippet(language, { program, url: product.url, key: "not-a-key", args, folder });
+      expect(await snippet.exitCode).not.toBe(0);
+      expect(readdirSync(folder)).not.toContain("orders.csv");
+    });
+  });
+
   it("write each order of a month once, although requests fail", async () => {
     const proxy = await startFailingProxy(product.url);
     await withTemporaryFolder(async (folder) => {

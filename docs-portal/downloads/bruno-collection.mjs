@@ -74,7 +74,7 @@ function createBrunoParameter({ name, value, isEnabled }, type) {
  */
 function writeSaveScript(variable) {
   return [
-    "if (res.getStatus() === 200 || res.getStatus() === 201) {",
+    "if ([200, 201, 202].includes(res.getStatus())) {",
     "  const body = res.getBody();",
     "  const [first] = [body.data ?? body].flat();",
     `  if (first && first.id) bru.setVar(${JSON.stringify(variable)}, first.id);`,

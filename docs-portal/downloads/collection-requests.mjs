@@ -70,9 +70,17 @@ function createCollectionRequest(document, resources, { path, method, operation 
       ),
     ],
     body: media === undefined ? undefined : JSON.stringify(replaceIds(example, resources), null, 2),
-    savedVariable: isListOrCreation && resources.has(lastSegment) ? idVariableOf(lastSegment) : undefined,
+    savedVariable:
+      savedVariablesByOperationId[operation.operationId] ??
+      (isListOrCreation && resources.has(lastSegment) ? idVariableOf(lastSegment) : undefined),
   };
 }
+
+/**
+ * The variables of the operations whose path does not name the resource that they create.
+ * @type {Record<string, string>}
+ */
+const savedVariablesByOperationId = { recoverDeliveries: "recoveryId" };
 
 /**
  * Returns the parameters in one part of a request. Optional parameters are disabled, so that a request without changes

@@ -63,7 +63,7 @@ function createPostmanParameter({ name, value, description, isEnabled }) {
  */
 function writeSaveScript(variable) {
   return [
-    "if (pm.response.code === 200 || pm.response.code === 201) {",
+    "if ([200, 201, 202].includes(pm.response.code)) {",
     "  const body = pm.response.json();",
     "  const [first] = [body.data ?? body].flat();",
     `  if (first && first.id) pm.collectionVariables.set(${JSON.stringify(variable)}, first.id);`,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Code, RootContent } from "mdast";
+import type { Code, PhrasingContent, RootContent } from "mdast";
 import type { MdxJsxFlowElement, MdxJsxTextElement } from "mdast-util-mdx-jsx";
 import { formatJsonExcerpt } from "../../src/examples/excerpt.ts";
 import type { ExampleHttpExchange } from "../../src/examples/exchange.ts";
@@ -18,6 +18,17 @@ export function createTabLabel({ attributes }: Element): RootContent {
   const readText = (name: string) => attributes.find((each) => "name" in each && each.name === name)?.value;
   const label = String(readText("label") ?? readText("value") ?? "");
   return { type: "paragraph", children: [{ type: "strong", children: [{ type: "text", value: label }] }] };
+}
+
+/** Returns the link that replaces an `<a>` element, such as the link of a download. */
+export function createLink(
+  { attributes }: Element,
+  content: RootContent[],
+  absolute: (path: string) => string,
+): RootContent {
+  const href = attributes.find((each) => "name" in each && each.name === "href")?.value;
+  const url = typeof href === "string" ? href : "";
+  return { type: "link", url: url.startsWith("/") ? absolute(url) : url, children: content as PhrasingContent[] };
 }
 
 /** The functions that render the MDX components as Markdown, by component name. */
@@ -79,7 +90,9 @@ export function createMarkdownRenderersByComponent(portal: string, server: strin
     CodeBlock(element, evaluate) {
       const [child] = element.children;
       const text = child && "value" in child ? evaluate(String(child.value)) : "";
-      return [createCodeBlock(String(readAttribute(element, "language", evaluate) ?? ""), String(text))];
+      const title = readAttribute(element, "title", evaluate);
+      const block = createCodeBlock(String(readAttribute(element, "language", evaluate) ?? ""), String(text));
+      return title === undefined ? [block] : [createParagraph(`${title}:`), block];
     },
   };
 }

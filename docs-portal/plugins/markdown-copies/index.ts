@@ -4,6 +4,7 @@ import type { LoadContext, Plugin } from "@docusaurus/types";
 import { builtApiUrl } from "../../installation-urls.mjs";
 import sidebars from "../../sidebars.ts";
 import { createMarkdownRenderersByComponent } from "./components.ts";
+import { renderHomePageMarkdown } from "./home-page-markdown.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { renderOperationMarkdown } from "./operation-markdown.ts";
 import { renderPageMarkdown } from "./page-markdown.ts";
@@ -77,11 +78,13 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
   return {
     name: "markdown-copies",
     async postBuild({ outDir }) {
+      const { title, tagline } = siteConfig;
+      writeFileSync(join(outDir, "index.md"), renderHomePageMarkdown({ title, tagline, absolute }));
       const operatorEntries = writeOperatorReference(outDir);
       const index = [
         `# ${siteConfig.title}`,
         `> ${siteConfig.tagline}`,
-        "To get a page as Markdown, append `.md` to its URL.",
+        "To get a page as Markdown, append `.md` to its URL, or `index.md` to a URL that ends with `/`.",
         `## Guides\n\n${formatEntries(writeDocs(outDir))}`,
         `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${formatEntries(writeReference(outDir, readDocument("openapi.json")))}`,
         ...(operatorEntries.length > 0 ? [`## Reference for operators\n\n${formatEntries(operatorEntries)}`] : []),

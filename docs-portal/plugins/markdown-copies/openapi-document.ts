@@ -29,6 +29,10 @@ export interface OpenApiSchemaObject {
   format?: string;
   description?: string;
   enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
   example?: unknown;
   items?: OpenApiSchemaObject;
   properties?: Record<string, OpenApiSchemaObject>;

@@ -16,10 +16,12 @@ export function renderOperationMarkdown(
   const parts = [`# ${summary}`, `\`${method} ${path}\``, description];
   if (parameters.length > 0) {
     const rows = parameters.map(
-      ({ name, in: place, required, description: about = "" }) =>
-        `| \`${name}\` | ${place} | ${required ? "yes" : "no"} | ${about.replaceAll("|", "\\|")} |`,
+      ({ name, in: place, required, description: about = "", schema = {} }) =>
+        `| \`${name}\` | ${place} | ${escapePipes(describeParameterValues(document, schema))} | ` +
+        `${required ? "yes" : "no"} | ${escapePipes(about)} |`,
     );
-    parts.push("## Parameters", ["| Name | In | Required | Description |", "|---|---|---|---|", ...rows].join("\n"));
+    const header = ["| Name | In | Values | Required | Description |", "|---|---|---|---|---|"];
+    parts.push("## Parameters", [...header, ...rows].join("\n"));
   }
   for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {}))
     parts.push(`## Request body (${type})`, ...renderSchema(document, schema, example));
@@ -31,6 +33,26 @@ export function renderOperationMarkdown(
     for (const { schema, example } of Object.values(content)) parts.push(...renderSchema(document, schema, example));
   }
   return `${parts.join("\n\n")}\n`;
+}
+
+/** Returns the type, the limits and the default value of a parameter, such as `integer, 1 to 100, default 10`. */
+function describeParameterValues(document: OpenApiDocument, schema: OpenApiSchemaObject): string {
+  const whole = { ...resolveSchema(document, schema), ...schema };
+  const { minimum, maximum, maxLength, default: defaultValue } = whole;
+  const range = [minimum === undefined ? "" : `at least ${minimum}`, maximum === undefined ? "" : `at most ${maximum}`];
+  return [
+    describeSchemaType(document, schema),
+    describeEnum(whole),
+    ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : range),
+    maxLength === undefined ? "" : `at most ${maxLength} characters`,
+    defaultValue === undefined ? "" : `default ${defaultValue}`,
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
+}
+
+function escapePipes(text: string): string {
+  return text.replaceAll("|", "\\|");
 }
 
 function renderSchema(document: OpenApiDocument, schema: OpenApiSchemaObject | undefined, example: unknown): string[] {

@@ -7,7 +7,7 @@ import remarkMdx from "remark-mdx";
 import remarkParse from "remark-parse";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
-import { createTabLabel, isMdxJsxElement, type MarkdownRenderersByComponent } from "./components.ts";
+import { createLink, createTabLabel, isMdxJsxElement, type MarkdownRenderersByComponent } from "./components.ts";
 import { evaluateMdxExpression } from "./evaluate.ts";
 
 interface Page {
@@ -78,6 +78,7 @@ function toPlainMarkdown(
     if (component !== undefined) return component(node, (expression) => evaluateMdxExpression(expression, values));
     if (typeof imported === "string") return [{ type: "html", value: imported }];
     const content = node.children.flatMap((child) => toPlainMarkdown(child as RootContent, values, rendering));
+    if (node.name === "a") return [createLink(node, content, rendering.absolute)];
     return node.name === "TabItem" ? [createTabLabel(node), ...content] : content;
   }
   if (node.type === "link" && node.url.startsWith("/")) return [{ ...node, url: rendering.absolute(node.url) }];

@@ -1,7 +1,7 @@
 // Usage: PRAGMA_API_KEY=… npx tsx export.mts <accounting config ID> 2026-05-01 2026-05-31
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createApiClient } from "@pragma/client/api-client";
+import { createApiClient } from "@pragma/client";
 
 const { PRAGMA_URL = "http://127.0.0.1:4000", PRAGMA_API_KEY = "" } = process.env;
 const [accountingConfigId = "", since, until] = process.argv.slice(2);

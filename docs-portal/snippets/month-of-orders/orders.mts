@@ -1,10 +1,12 @@
 // Usage: PRAGMA_API_KEY=… npx tsx orders.mts 2026-05-01 2026-05-31 orders.csv
 import { createWriteStream } from "node:fs";
+import { rename } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { createApiClient } from "@pragma/client/api-client";
+import { createApiClient } from "@pragma/client";
 
 const { PRAGMA_URL = "http://127.0.0.1:4000", PRAGMA_API_KEY = "" } = process.env;
-const [since, until, file = "orders.csv"] = process.argv.slice(2);
+const [since, until, file] = process.argv.slice(2);
+if (file === undefined) throw new Error("Pass three arguments: npx tsx orders.mts 2026-05-01 2026-05-31 orders.csv");
 const client = createApiClient({ baseUrl: PRAGMA_URL, apiKey: PRAGMA_API_KEY });
 
 /** Yields one line for each order. The client requests the next page only when a line of it is needed. */
@@ -14,4 +16,6 @@ async function* lines() {
     yield `${[order.id, order.openedAt, order.total, order.isCanceled, order.isTransferred].join(",")}\n`;
 }
 
-await pipeline(lines, createWriteStream(file));
+// The file gets its name when it is complete.
+await pipeline(lines, createWriteStream(`${file}.new`));
+await rename(`${file}.new`, file);

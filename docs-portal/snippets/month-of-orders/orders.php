@@ -1,10 +1,11 @@
 <?php
 // Usage: PRAGMA_API_KEY=… php orders.php 2026-05-01 2026-05-31 orders.csv
 $baseUrl = getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000';
+if ($argc !== 4) throw new RuntimeException('Pass three arguments: php orders.php 2026-05-01 2026-05-31 orders.csv');
 [, $since, $until, $fileName] = $argv;
 
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
-const DELAYS = [1, 2, 4, 8, 16]; // seconds between the attempts
+const DELAYS = [1, 2, 4, 8, 16]; // seconds between the attempts, each plus a random time
 
 /** Returns a response body. Repeats the request after a lost connection or a transient error. */
 function get(string $path, array $query): array
@@ -27,7 +28,7 @@ function get(string $path, array $query): array
         foreach ($http_response_header as $header) {
             if (preg_match('/^retry-after: (\d+)$/i', $header, $matches)) $delay = (int) $matches[1];
         }
-        sleep($delay);
+        usleep((int) ($delay * random_int(1_000_000, 1_500_000)));
     }
 }
 
@@ -43,10 +44,11 @@ function orders(string $since, string $until): Generator
 }
 
 $columns = ['id', 'openedAt', 'total', 'isCanceled', 'isTransferred'];
-$file = fopen($fileName, 'w');
+$file = fopen("$fileName.new", 'w');
 fwrite($file, implode(',', $columns) . "\n");
 foreach (orders($since, $until) as $order) {
     $values = array_map(fn ($column) => is_bool($order[$column]) ? json_encode($order[$column]) : $order[$column], $columns);
     fwrite($file, implode(',', $values) . "\n");
 }
 fclose($file);
+rename("$fileName.new", $fileName); // The file gets its name when it is complete.

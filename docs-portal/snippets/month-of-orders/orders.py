@@ -3,6 +3,7 @@ import csv
 import http.client
 import json
 import os
+import random
 import sys
 import time
 import urllib.error
@@ -11,10 +12,12 @@ import urllib.request
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
 headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+if len(sys.argv) != 4:
+    sys.exit("Pass three arguments: python3 orders.py 2026-05-01 2026-05-31 orders.csv")
 since, until, file_name = sys.argv[1:4]
 
 transient_statuses = {408, 429, 500, 502, 503, 504}
-delays = [1, 2, 4, 8, 16]  # seconds between the attempts
+delays = [1, 2, 4, 8, 16]  # seconds between the attempts, each plus a random time
 
 
 def get(path, query):
@@ -31,7 +34,7 @@ def get(path, query):
         except (OSError, http.client.HTTPException):
             if delay is None:
                 raise
-        time.sleep(delay)
+        time.sleep(delay * random.uniform(1, 1.5))
 
 
 def orders():
@@ -46,8 +49,9 @@ def orders():
 
 
 columns = ["id", "openedAt", "total", "isCanceled", "isTransferred"]
-with open(file_name, "w", newline="") as file:
+with open(f"{file_name}.new", "w", newline="") as file:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     for order in orders():
         writer.writerow(str(order[column]).lower() if column.startswith("is") else order[column] for column in columns)
+os.replace(f"{file_name}.new", file_name)  # The file gets its name when it is complete.

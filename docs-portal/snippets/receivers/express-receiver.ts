@@ -52,4 +52,4 @@ app.post(
   },
 );
 
-app.listen(Number(process.env.PORT ?? 3000));
+app.listen(Number(process.env.PORT ?? 3001));

@@ -23,7 +23,7 @@ def store_message(message_id: str, body: bytes) -> bool:
 
 def process_message(message: dict) -> None:
     # Your code goes here.
-    print("Processed", message["meta"]["event"], message["meta"]["id"], flush=True)
+    print(f"Processed {message['meta']['event']} {message['meta']['id']}", flush=True)
 
 
 @app.post("/webhooks/pragma")

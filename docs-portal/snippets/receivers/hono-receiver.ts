@@ -48,4 +48,4 @@ app.post("/webhooks/pragma", async (context) => {
   return context.body(null, 204);
 });
 
-serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
+serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3001) });

@@ -1,8 +1,7 @@
 // Usage: PRAGMA_API_KEY=… npx tsx stock.mts state.json
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ApiSchemaTypes, createApiClient } from "@pragma/client/api-client";
-import { nullOnProblem } from "@pragma/client/api-problem";
+import { type ApiSchemaTypes, createApiClient, nullOnProblem } from "@pragma/client";
 
 type Order = ApiSchemaTypes["OrderData"];
 type Quantities = Record<string, number>;
@@ -73,7 +72,7 @@ async function processEvent(event: string, data: string) {
 
 async function readStream() {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new Error("The connection is lost.")), 30_000);
+  const timer = setTimeout(() => silence.abort(new Error("The connection is lost.")), 35_000);
   try {
     const response = await fetch(`${PRAGMA_URL}/v1/orders-live/stream`, {
       headers: { authorization: `Bearer ${PRAGMA_API_KEY}`, "last-event-id": state.lastEventId },

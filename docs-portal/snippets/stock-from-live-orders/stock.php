@@ -18,7 +18,7 @@ function openUrl(string $path, array $headers = []): array
     $context = stream_context_create(['http' => [
         'header' => ['authorization: Bearer ' . getenv('PRAGMA_API_KEY'), ...$headers],
         'protocol_version' => '1.0', // With HTTP/1.1, PHP buffers small chunks.
-        'timeout' => 30, // Fails after 30 seconds without data.
+        'timeout' => 35, // Fails after 35 seconds without data.
         'ignore_errors' => true,
     ]]);
     $stream = @fopen("$baseUrl$path", 'r', false, $context);

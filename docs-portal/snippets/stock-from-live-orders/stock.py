@@ -23,7 +23,7 @@ initial_order_ids = None
 
 def open_url(path, headers={}):
     request = urllib.request.Request(f"{base_url}{path}", headers={**authorization, **headers})
-    return urllib.request.urlopen(request, timeout=30)  # Fails after 30 seconds without data.
+    return urllib.request.urlopen(request, timeout=35)  # Fails after 35 seconds without data.
 
 
 def quantities_of(order):

@@ -1,12 +1,14 @@
 // Usage: PRAGMA_API_KEY=… npx tsx totals.mts 2026-05-30
-import { createApiClient } from "@pragma/client/api-client";
+import { createApiClient } from "@pragma/client";
 
 const { PRAGMA_URL = "http://127.0.0.1:4000", PRAGMA_API_KEY = "" } = process.env;
 const client = createApiClient({ baseUrl: PRAGMA_URL, apiKey: PRAGMA_API_KEY });
 const day = process.argv[2];
+if (day === undefined) throw new Error("Pass the date as the argument: npx tsx totals.mts 2026-05-30");
 
 const totals = new Map<string, { recorded: number; tips: number; declared: number }>();
 let sales = 0;
+let reportCount = 0;
 
 function totalsOf(name: string | null, mode: string) {
   const method = `${name ?? ""} (${mode})`;
@@ -19,6 +21,7 @@ function totalsOf(name: string | null, mode: string) {
 for await (const { id } of client.items("/v2/reports", { params: { query: { since: day, until: day } } })) {
   const { data: report } = await client.GET("/v2/reports/{id}", { params: { path: { id } } });
   sales += report.totalSales;
+  reportCount += 1;
   for (const { name, paymentMode, paymentType, totalAmount, tipsAmount } of report.reportRecordedPayments) {
     const method = totalsOf(name, paymentMode);
     if (paymentType === "payment" || paymentType === "customerAccount") method.recorded += totalAmount;
@@ -27,6 +30,8 @@ for await (const { id } of client.items("/v2/reports", { params: { query: { sinc
   for (const { paymentName, paymentMode, paymentAmount } of report.reportPayments)
     totalsOf(paymentName, paymentMode).declared += paymentAmount;
 }
+
+if (reportCount === 0) console.error(`There is no report of ${day}.`);
 
 const euros = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
 const columns = (...amounts: number[]) => amounts.map((cents) => euros.format(cents / 100).padStart(12)).join("");

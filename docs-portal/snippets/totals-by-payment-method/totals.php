@@ -1,6 +1,7 @@
 <?php
 // Usage: PRAGMA_API_KEY=… php totals.php 2026-05-30
 $baseUrl = getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000';
+if (!isset($argv[1])) throw new RuntimeException('Pass the date as the argument: php totals.php 2026-05-30');
 $day = $argv[1];
 
 function get(string $path, array $query = []): array
@@ -8,7 +9,7 @@ function get(string $path, array $query = []): array
     global $baseUrl;
     $context = stream_context_create(['http' => [
         'header' => ['authorization: Bearer ' . getenv('PRAGMA_API_KEY')],
-        'timeout' => 30,
+        'timeout' => 35,
         'ignore_errors' => true, // Return the body of an error response too.
     ]]);
     $body = file_get_contents("$baseUrl$path?" . http_build_query($query), false, $context);
@@ -30,7 +31,9 @@ function &totalsOf(?string $name, string $mode): array
 }
 
 // A day can have several reports: one for each shift.
-foreach (get('/v2/reports/', ['since' => $day, 'until' => $day, 'size' => 100])['data'] as $item) {
+$items = get('/v2/reports/', ['since' => $day, 'until' => $day, 'size' => 100])['data'];
+if ($items === []) fwrite(STDERR, "There is no report of $day.\n");
+foreach ($items as $item) {
     $report = get("/v2/reports/{$item['id']}");
     $sales += $report['totalSales'];
     foreach ($report['reportRecordedPayments'] as $payment) {

@@ -8,13 +8,15 @@ import urllib.request
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
 headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+if len(sys.argv) < 2:
+    sys.exit("Pass the date as the argument: python3 totals.py 2026-05-30")
 day = sys.argv[1]
 
 
 def get(path, **query):
     url = f"{base_url}{path}?{urllib.parse.urlencode(query)}"
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=35) as response:
             return json.load(response)
     except urllib.error.HTTPError as error:
         sys.exit(f"{error.code}: {error.read().decode()}")
@@ -29,7 +31,10 @@ def totals_of(name, mode):
 
 
 # A day can have several reports: one for each shift.
-for item in get("/v2/reports/", since=day, until=day, size=100)["data"]:
+items = get("/v2/reports/", since=day, until=day, size=100)["data"]
+if not items:
+    print(f"There is no report of {day}.", file=sys.stderr)
+for item in items:
     report = get(f"/v2/reports/{item['id']}")
     sales += report["totalSales"]
     for payment in report["reportRecordedPayments"]:

@@ -19,6 +19,12 @@ export const integratorJobs = [
     icon: "M3 7a2 2 0 0 1 2-2h14a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2zm0 3h18M7 15h4",
   },
   {
+    title: "Read a month of orders",
+    text: "Read all orders of a month page by page, and write them to a CSV file.",
+    to: "/docs/month-of-orders",
+    icon: "M5 5h14a1 1 0 0 1 1 1v14H4V6a1 1 0 0 1 1-1zm-1 5h16M8 3v4m8-4v4M8 14h3m2 0h3m-8 3h3",
+  },
+  {
     title: "Export accounting entries",
     text: "Create the journal entries of each report for INEXWEB, FULLL or ISACOMPTA.",
     to: "/docs/accounting-exports",
@@ -35,5 +41,17 @@ export const integratorJobs = [
     text: "Receive a signed message when a report is available or when an order is paid.",
     to: "/docs/webhook-receivers",
     icon: "M6 9a6 6 0 1 1 12 0c0 6 2.5 7 2.5 7h-17S6 15 6 9m4 11a2.2 2.2 0 0 0 4 0",
+  },
+  {
+    title: "Fix errors",
+    text: "Look up every error code with its cause and its fix, and learn which requests to send again.",
+    to: "/docs/errors",
+    icon: "M12 4l9 16H3zM12 10v5m0 2.5v.5",
+  },
+  {
+    title: "Go to production",
+    text: "Check your keys, retries, limits, webhooks and monitoring before you serve real restaurants.",
+    to: "/docs/production",
+    icon: "M4 12.5l5 5L20 6.5",
   },
 ];

@@ -6,6 +6,7 @@ import Layout from "@theme/Layout";
 import type { ReactNode } from "react";
 import { Exchange } from "../examples/Exchange.tsx";
 import { HomePageReportCard } from "../home/HomePageReportCard.tsx";
+import { homePageIntroduction } from "../home/introduction.ts";
 import { integratorJobs } from "../home/jobs.ts";
 import styles from "./index.module.css";
 
@@ -21,13 +22,8 @@ export default function Home(): ReactNode {
               <div>
                 <p className={styles.tagline}>{siteConfig.tagline}</p>
                 <Heading as="h1">{siteConfig.title}</Heading>
-                <p className={styles.lead}>
-                  Get end-of-day reports, orders and catalogs of restaurants, bars and hotels from their points of sale.
-                </p>
-                <p>
-                  The API is for developers of accounting, inventory, delivery, hotel and point-of-sale software. Try it
-                  on your own machine with 30 days of demo data.
-                </p>
+                <p className={styles.lead}>{homePageIntroduction.purpose}</p>
+                <p>{homePageIntroduction.audience}</p>
                 <div className={styles.actions}>
                   <Link className="button button--primary button--lg" to="/docs/getting-started">
                     Get started

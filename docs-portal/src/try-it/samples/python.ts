@@ -30,14 +30,14 @@ export function generatePythonSample({ request, responseKind }: CodeSampleInput)
 }
 
 const readResponse = {
-  json: ["with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"],
+  json: ["with urllib.request.urlopen(request, timeout=35) as response:", "    print(json.load(response))"],
   file: [
-    `with urllib.request.urlopen(request, timeout=30) as response, open("${codeSampleResponseFileName}", "wb") as file:`,
+    `with urllib.request.urlopen(request, timeout=35) as response, open("${codeSampleResponseFileName}", "wb") as file:`,
     "    file.write(response.read())",
   ],
-  empty: ["urllib.request.urlopen(request, timeout=30).close()"],
+  empty: ["urllib.request.urlopen(request, timeout=35).close()"],
   stream: [
-    "with urllib.request.urlopen(request, timeout=30) as response:",
+    "with urllib.request.urlopen(request, timeout=35) as response:",
     "    for line in response:",
     '        print(line.decode(), end="", flush=True)',
   ],

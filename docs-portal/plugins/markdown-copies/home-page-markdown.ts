@@ -1,0 +1,23 @@
+import { homePageIntroduction } from "../../src/home/introduction.ts";
+import { integratorJobs } from "../../src/home/jobs.ts";
+
+interface HomePageTexts {
+  title: string;
+  tagline: string;
+  /** Returns the absolute URL of a path. */
+  absolute: (path: string) => string;
+}
+
+/** Returns the Markdown copy of the home page, with links to the first steps, the guides and the reference. */
+export function renderHomePageMarkdown({ title, tagline, absolute }: HomePageTexts): string {
+  const guides = integratorJobs.map((guide) => `- [${guide.title}](${absolute(guide.to)}): ${guide.text}`);
+  return `${[
+    `# ${title}`,
+    tagline,
+    homePageIntroduction.purpose,
+    homePageIntroduction.audience,
+    `- [Get started](${absolute("/docs/getting-started")})\n- [API reference](${absolute("/api/")})`,
+    "## Guides",
+    guides.join("\n"),
+  ].join("\n\n")}\n`;
+}
