@@ -61,7 +61,7 @@ export default function Home(): ReactNode {
           <Heading as="h2">Example of an end-of-day report</Heading>
           <p className={styles.intro}>
             This report of a Saturday at the demo restaurant shows data from{" "}
-            <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>. The sales by hour are computed from the{" "}
+            <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>. The hourly sales are computed from the{" "}
             <Link to="/api/list-orders">orders</Link>.
           </p>
           <HomePageReportCard />
