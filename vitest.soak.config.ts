@@ -11,6 +11,7 @@ export default defineConfig({
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
+      "tests/browser/routes.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",
@@ -21,6 +22,7 @@ export default defineConfig({
       KEY_CACHE_TTL_SECONDS: "60",
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",
+      CHECK_ALL_PAGES: "true",
       ...process.env,
     },
     maxWorkers: 1,
