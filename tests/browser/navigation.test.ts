@@ -106,7 +106,7 @@ describe("a page of the guides", () => {
 
   it("shows diagrams in the color mode of the page, with a text alternative", async () => {
     const { page, close } = await documentationSite.openTab("/docs/order-live");
-    const diagram = page.getByRole("img", { name: /^The life of a live order\. An order is opened/ });
+    const diagram = page.getByRole("img", { name: /^Lifecycle of a live order\./ });
     await diagram.scrollIntoViewIfNeeded();
     for (const [colorScheme, drawing] of [
       ["dark", "/diagrams/order-life.dark.svg"],
