@@ -95,7 +95,9 @@ describe("the design", () => {
     };
     const declared = amountAfter("add up to");
     expect(declared - amountAfter("Sales")).toBe(amountAfter("which is"));
-    expect(await report.getByRole("link").getAttribute("href")).toBe("/docs/totals-by-payment-method#sales-and-payments");
+    expect(await report.getByRole("link").getAttribute("href")).toBe(
+      "/docs/totals-by-payment-method#sales-and-payments",
+    );
     await close();
   });
 });
