@@ -14,7 +14,7 @@ const pageMetaSchema = z
   .meta({
     id: "PageMeta",
     description: "Index and size of this page, and total numbers of pages and items",
-    example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
+    example: { totalPage: 3, totalCount: 30, currentPageIndex: 1, pageSize: 10 },
   });
 
 const pageLinksSchema = z
