@@ -24,6 +24,7 @@ const reasonPhrases: Record<number, string> = {
   403: "Forbidden",
   404: "Not Found",
   409: "Conflict",
+  412: "Precondition Failed",
   422: "Unprocessable Content",
   429: "Too Many Requests",
 };
