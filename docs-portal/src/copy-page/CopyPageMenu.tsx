@@ -48,7 +48,7 @@ export function CopyPageMenu({ markdownUrl }: { markdownUrl: string }): ReactNod
         </button>
         <a href={markdownUrl}>View as Markdown</a>
       </div>
-      <span role="status" className={styles.status}>
+      <span role="status" className="screen-reader-only">
         {state}
       </span>
     </details>

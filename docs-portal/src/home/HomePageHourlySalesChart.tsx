@@ -13,7 +13,7 @@ export function HomePageHourlySalesChart({ hours }: { hours: { hour: number; amo
           <span className={styles.hour} aria-hidden="true">
             {hour}
           </span>
-          <span className={styles.spoken}>
+          <span className="screen-reader-only">
             {hour}:00, {formatEuroAmount(amount)}
           </span>
         </li>

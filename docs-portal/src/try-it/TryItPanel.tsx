@@ -125,7 +125,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
 function ViewSwitch({ isForm, onChange }: { isForm: boolean; onChange(isForm: boolean): void }): ReactNode {
   return (
     <fieldset className={styles.switch}>
-      <legend>Show the request as</legend>
+      <legend className="screen-reader-only">Show the request as</legend>
       {[
         { label: "Code", value: false },
         { label: "Form", value: true },

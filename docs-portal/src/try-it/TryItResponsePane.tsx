@@ -78,7 +78,7 @@ function ExampleResponses({ operation }: { operation: TryItOperation }): ReactNo
         <span className={styles.title}>Example response</span>
         {examples.length > 1 ? (
           <fieldset className={styles.switch}>
-            <legend>Show the response with status</legend>
+            <legend className="screen-reader-only">Show the response with status</legend>
             {examples.map(([status], index) => (
               <button key={status} type="button" aria-pressed={index === selected} onClick={() => setSelected(index)}>
                 {status}

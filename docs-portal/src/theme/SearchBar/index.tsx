@@ -128,7 +128,7 @@ export default function SearchBar({ handleSearchBarToggle }: Props): ReactNode {
           <p className={styles.empty}>{error ?? `No results for “${query.trim()}”`}</p>
         )}
       </div>
-      <span role="status" className={styles.status}>
+      <span role="status" className="screen-reader-only">
         {isExpanded ? (error ?? `${shownHits.length} results`) : ""}
       </span>
     </div>
