@@ -47,7 +47,7 @@ export function createFieldEntries(
     kind: "field",
     title: name,
     place: [...(parents.length > 0 ? [parents.join(".")] : []), page.operation.summary].join(" · "),
-    url: `${page.url}#${findFieldAnchor(idsOf(page.url), [...parents, name])}`,
+    url: `${page.url}#${findFieldId(idsOf(page.url), [...parents, name])}`,
     excerpt: shorten(description),
     names: "",
     text: description,
@@ -55,14 +55,18 @@ export function createFieldEntries(
 }
 
 /**
- * Returns the fragment that leads to a field. An id such as `body.orderList.price` is that of a field. A page lists the
- * fields of an object only once, so the id can have other parents. A page without ids finds the field by its name.
+ * Returns the id of a field on a page, such as `body.orderList.price`. A page lists the fields of an object only once, so
+ * the id can have other parents.
+ *
+ * @throws Error if the page does not contain the field.
  */
-function findFieldAnchor(ids: string[], path: string[]): string {
+function findFieldId(ids: string[], path: string[]): string {
   const name = path.at(-1) ?? "";
   const candidates = ids.filter((id) => id.split(".").at(-1) === name && id !== name);
   const suffix = `.${path.join(".")}`;
-  return candidates.find((id) => id.endsWith(suffix)) ?? candidates[0] ?? `field=${encodeURIComponent(name)}`;
+  const id = candidates.find((candidate) => candidate.endsWith(suffix)) ?? candidates[0];
+  if (id === undefined) throw new Error(`The page does not contain the field ${path.join(".")}.`);
+  return id;
 }
 
 function listFields(document: OpenApiDocument, page: ReferencePage): FieldOccurrence[] {

@@ -2,18 +2,15 @@ import type { ClientModule } from "@docusaurus/types";
 
 /*
  * Shows the field of a reference page to which the fragment of the URL leads: opens the folded objects around the field,
- * scrolls to the field and highlights it. The fragment is the id of the field, such as `#body.orderList.price`, or its
- * name, such as `#field=price`.
+ * scrolls to the field and highlights it. The fragment is the id of the field, such as `#body.orderList.price`.
  */
 
-/** The elements that contain only the name of a field or parameter. */
-const fieldNames = ".openapi-schema__property, .openapi-params__list-item strong, [data-field]";
 const retryIntervalMs = 100;
 const maxRetries = 30;
 
 const revealFieldModule: ClientModule = {
   onRouteDidUpdate({ location: { hash } }) {
-    if (/^#.+[.=]./.test(hash)) revealField(hash);
+    if (/^#.+\../.test(hash)) revealField(hash);
   },
 };
 
@@ -22,8 +19,8 @@ export default revealFieldModule;
 /** Repeats the search for the field, because the next page appears only after it has been loaded. */
 function revealField(hash: string, retries = 0): void {
   if (window.location.hash !== hash) return;
-  const field = findField(decodeURIComponent(hash.slice(1)));
-  if (field === undefined) {
+  const field = document.getElementById(hash.slice(1));
+  if (field === null) {
     if (retries < maxRetries) setTimeout(() => revealField(hash, retries + 1), retryIntervalMs);
     return;
   }
@@ -36,12 +33,4 @@ function revealField(hash: string, retries = 0): void {
   // Screen readers and the Tab key continue at the field.
   field.tabIndex = -1;
   field.focus({ preventScroll: true });
-}
-
-function findField(target: string): HTMLElement | undefined {
-  const name = /^field=(.+)$/.exec(target)?.[1];
-  if (name === undefined) return document.getElementById(target) ?? undefined;
-  return [...document.querySelectorAll<HTMLElement>(fieldNames)].find(
-    (element) => element.dataset.field === name || element.textContent?.trim() === name,
-  );
 }
