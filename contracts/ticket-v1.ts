@@ -115,6 +115,15 @@ export const TicketItemV1 = z
 
 export type TicketItemV1 = z.infer<typeof TicketItemV1>;
 
+/** The payment mode of a payment or of a declared total, as an integer. */
+export const paymentModeCodeV1 = z
+  .int()
+  .min(0)
+  .meta({
+    description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+    example: 1,
+  });
+
 /** A payment of a ticket, in the V1 format. */
 export const TicketPaymentV1 = z
   .object({
@@ -124,13 +133,7 @@ export const TicketPaymentV1 = z
     person_client_id: optionalTextField("ID of the clerk who recorded the payment"),
     person_name: optionalTextField("Name of the clerk who recorded the payment"),
     currency: optionalTextField("Currency of the payment"),
-    mode: z
-      .int()
-      .min(0)
-      .meta({
-        description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
-        example: 1,
-      }),
+    mode: paymentModeCodeV1,
     client_id: orderRowIdField("ID of the row"),
     payment_method_client_id: optionalTextField("Catalog ID of the payment method"),
     type: z

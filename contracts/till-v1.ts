@@ -16,7 +16,7 @@ import {
 } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 import { posApplicationNameInputSchema } from "./pos-application.ts";
-import { TicketV1 } from "./ticket-v1.ts";
+import { paymentModeCodeV1, TicketV1 } from "./ticket-v1.ts";
 
 const cashMovementV1 = z
   .object({
@@ -40,13 +40,7 @@ const cashMovementV1 = z
 
 const totalPaymentV1 = z
   .object({
-    mode: z
-      .int()
-      .min(0)
-      .meta({
-        description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
-        example: 1,
-      }),
+    mode: paymentModeCodeV1,
     type: nullWhenAbsent(z.int().min(0)).meta({
       description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. The API ignores this code.`,
     }),
