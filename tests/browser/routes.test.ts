@@ -119,19 +119,22 @@ describe("a page", () => {
 
   it.each(checkedPages)("at %s fits every width", async (path) => {
     await openPage(tab, path);
-    for (const width of [390, 768, 996, 1440]) {
+    for (const width of [390, 768, 996, 1100, 1440]) {
       await tab.page.setViewportSize({ width, height: 900 });
       expect(await tab.page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+      expect(await tab.page.evaluate(findScrollingTables), `tables at ${width}`).toEqual([]);
     }
     await tab.page.setViewportSize({ width: 390, height: 900 });
-    expect(await tab.page.evaluate(findScrollingTablesAndCode), "tables and code at 390").toEqual([]);
+    expect(await tab.page.evaluate(findScrollingCode), "code at 390").toEqual([]);
   });
 });
 
-/** A script that returns the beginning of each table and code block of the page that is wider than its frame. */
-const findScrollingTablesAndCode = `[...document.querySelectorAll("main :is(table, pre)")]
+/** Returns a script that returns the beginning of each of these elements of the page that is wider than its frame. */
+const findScrolling = (element: string) => `[...document.querySelectorAll("main ${element}")]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map(({ textContent }) => textContent.slice(0, 60))`;
+const findScrollingTables = findScrolling("table");
+const findScrollingCode = findScrolling("pre");
 
 async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): Promise<void> {
   consoleErrors.length = 0;
