@@ -116,7 +116,10 @@ export const JobOptions = z
         queue: jobNameField("`queueName` of the parent").optional(),
       })
       .optional()
-      .meta({ description: "Parent of the job. The parent runs only after this job has finished." }),
+      .meta({
+        description:
+          "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
+      }),
     timestamp: millisecondsField("Unix timestamp of the job's creation, from which `delay` is measured").optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:

@@ -71,7 +71,7 @@ export const PosOrderDiscountRow = z
     discountId: optionalTextField("Catalog ID of the discount"),
     discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
     extQoodosCheckInId: optionalTextField(
-      "ID of the check-in for which the discount was granted; check-ins are recorded by the loyalty service Qoodos",
+      "ID, in the loyalty service Qoodos, of the check-in for which the discount was granted",
     ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });

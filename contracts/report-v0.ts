@@ -69,7 +69,9 @@ export const ReportV0 = z
     reportPayments: z
       .array(payment)
       .meta({ description: "Payment totals that the point of sale declared, by payment method" }),
-    reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
+    reportEntries: z
+      .array(cashMovement)
+      .meta({ description: "Financial movements: money received or paid out for reasons other than sales" }),
     orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift, except training orders" }),
   })
   .meta({

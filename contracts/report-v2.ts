@@ -48,7 +48,7 @@ const modifier = z.object({
 
 const cashMovement = z.object({
   entryCatalogId: nullableTextField("ID that the point of sale assigned to the movement"),
-  entryAmount: computedAmountField("Amount of the movement (negative if cash was removed from the drawer)"),
+  entryAmount: computedAmountField("Amount of the movement (negative if money was paid out)"),
   deviceIdentifier: nullableTextField("ID of the device on which the movement was recorded"),
   recordedAt: UtcDateTimeSchema.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),
@@ -240,7 +240,9 @@ export const ReportV2 = z
     reportCancellations: z.array(cancellation).meta({ description: "Canceled products, by reason" }),
     reportTransferred: z.array(transfer).meta({ description: "Transferred products, by destination" }),
     reportModifiers: z.array(modifier).meta({ description: "Modifiers of sold products, by group and name" }),
-    reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
+    reportEntries: z
+      .array(cashMovement)
+      .meta({ description: "Financial movements: money received or paid out for reasons other than sales" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
     reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
     reportClerksShift: z.array(clerkShift).meta({

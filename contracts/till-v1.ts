@@ -21,7 +21,7 @@ import { paymentModeCodeV1, TicketV1 } from "./ticket-v1.ts";
 const cashMovementV1 = z
   .object({
     name: optionalTextField("Reason for the movement"),
-    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+    amount: amountField("Amount of the movement (negative if money was paid out)"),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the movement was recorded" }),
     device_id: optionalTextField("ID of the device on which the movement was recorded"),
     person_id: optionalTextField("ID of the clerk who recorded the movement"),
@@ -34,7 +34,7 @@ const cashMovementV1 = z
   })
   .meta({
     id: "CashMovementV1",
-    description: "Cash added to or removed from the drawer for a reason other than a sale, in the V1 format",
+    description: "Money received or paid out for a reason other than a sale, in the V1 format",
     example: tillV1Example.tillJson.cash_movements[0],
   });
 
@@ -115,7 +115,9 @@ const tillJsonV1 = z
     tickets: boundedArray(TicketV1, 10_000)
       .check(createUniqueIdsCheck("order", "order_id"))
       .meta({ description: "All orders of the shift. Each order ID must be unique." }),
-    cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
+    cash_movements: boundedArray(cashMovementV1, 10_000).meta({
+      description: "Financial movements: money received or paid out for reasons other than sales",
+    }),
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment mode",
     }),

@@ -27,7 +27,7 @@ import { PosOrderData } from "./order-data.ts";
 const FinancialMovement = z
   .object({
     id: optionalTextField("ID that the point of sale assigned to the movement"),
-    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
+    amount: amountField("Amount of the movement (negative if money was paid out)"),
     name: optionalTextField("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({
       description:
@@ -49,7 +49,7 @@ const FinancialMovement = z
   })
   .meta({
     id: "FinancialMovement",
-    description: "Cash added to or removed from the drawer for a reason other than a sale",
+    description: "Money received or paid out for a reason other than a sale",
     example: financialMovementExample,
   });
 
@@ -119,7 +119,7 @@ export const TillV2 = z
       description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
     }),
     financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
-      description: "Cash movements other than sales",
+      description: "Financial movements: money received or paid out for reasons other than sales",
     }),
     declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({
       description: "Payment totals that the point of sale declares, by payment method",
@@ -133,7 +133,7 @@ export const TillV2 = z
   })
   .meta({
     id: "TillV2",
-    description: "The till of a closed shift: its orders, declared payments, cash movements and clerk shifts",
+    description: "The till of a closed shift: its orders, declared payments, financial movements and clerk shifts",
     example: tillV2Example,
   });
 

@@ -33,7 +33,7 @@ const events = boundedArray(
   .overwrite((names) => [...new Set(names)])
   .meta({
     description:
-      "Events to which the webhook subscribes. The webhook also always receives `endpoint.failing` and `endpoint.disabled` events about the recipient's other endpoints, even if these events are not in this list.",
+      "Events to which the webhook subscribes. The webhook always receives `endpoint.failing` and `endpoint.disabled` events about the recipient's other endpoints, even if these events are not in this list.",
     example: webhookExample.events,
   });
 
@@ -107,12 +107,11 @@ export const Webhook = z
     }),
     failingSince: UtcDateTimeSchema.nullable().meta({
       description:
-        "Time of the first failed attempt after the last successful attempt; null if the latest attempt succeeded",
+        "Time of the first failed attempt after the last successful attempt; null if there is no such attempt. Resuming the webhook or changing its `endpointUrl` resets the value to null. Failed test messages do not count.",
     }),
-    lastError: z
-      .string()
-      .nullable()
-      .meta({ description: "Error from the most recent failed attempt; null if `failingSince` is null" }),
+    lastError: z.string().nullable().meta({
+      description: "Error from the latest failed attempt, excluding test messages; null if `failingSince` is null",
+    }),
   })
   .meta({
     id: "Webhook",

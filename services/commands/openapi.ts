@@ -22,7 +22,7 @@ const openApiInfo = {
     "**Authentication.** Send `Authorization: Bearer <key>`. An API key belongs to one location, and its scopes define what it may do. If you request a resource of another location by its ID, the response is the same as if the resource did not exist.",
     "**Values.** Bodies are JSON. You can compress request bodies with gzip if you send `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 means 14.00. Tax rates in reports, V1 orders, the catalog and accounting configs are in hundredths of a percent: 1000 means 10%. Tax rates of product rows in tills, live orders, V2 orders and webhooks are in percent: 10 means 10%. Date-times are in the format of RFC 3339. In responses, they are always in UTC. Days in filters are days in the location's time zone. Unknown query parameters and body fields are ignored. Paths can have a trailing slash.",
     "**Lists** are paginated, except for the lists of the catalog and the list of legacy backoffice tills. By default, a page has 10 items. Set `size` to get up to 100 items. To read a whole list, send the `nextPageToken` of each page as `pageToken` in the next request. Pagination by token is the fastest way to read a whole list, and neither skips nor repeats items.",
-    "**Retries.** A POST request with an `Idempotency-Key` takes effect only once, even if you send it several times. After a response with status 429 or 503, wait for the number of seconds in `Retry-After`.",
+    "**Retries.** A POST request with an `Idempotency-Key` takes effect only once, even if you repeat it within 24 hours. If a response has a `Retry-After` header, wait for that number of seconds before you repeat the request.",
     "**Caching.** If a response has an `ETag`, send its value as `If-None-Match` in the next request. If the resource has not changed, you get 304 without a body.",
     "**Errors** are RFC 9457 problem details. `code` is a stable identifier that your program can check. If a request is invalid, `errors` lists the issues. Every response has an `x-request-id`. Include it when you contact support.",
   ].join("\n\n"),
@@ -56,7 +56,10 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   body: webhookBodySchemas[name],
   responses: {
     "200": { description: "The message is acknowledged. Respond with any 2xx status within 15 seconds." },
-    "410": { description: "The webhook is disabled, and no more messages are sent." },
+    "410": {
+      description:
+        "The webhook is disabled, and sends no more messages until you resume it. A response to a test message does not disable the webhook.",
+    },
     default: {
       description:
         "Any other response, including a redirect, counts as a failed attempt. Unless this was the last attempt, the message is sent again later.",

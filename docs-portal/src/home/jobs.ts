@@ -2,7 +2,7 @@
 export const integratorJobs = [
   {
     title: "Push a till",
-    text: "Send the orders, payments and cash movements of a shift when the shift is closed.",
+    text: "Send the orders, payments and financial movements of a shift when the shift is closed.",
     to: "/docs/push-a-till",
     icon: "M12 16V4m0 0L7.5 8.5M12 4l4.5 4.5M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4",
   },

@@ -24,7 +24,7 @@ export const journalEntriesDescription = `A till has at most three journal entri
 | Entry | Debit | Credit |
 |---|---|---|
 | Sales | payments by payment mode, for example cash ${cash.account}, cards ${card.account}, checks ${check.account} and vouchers ${restaurantCheck.account}; unpaid amounts of orders ${unpaid.account}; discounts, if \`discountBooking\` is \`gross\`, ${discounts.account} | sales excluding VAT, by VAT rate: ${accountsByRateText(defaultSalesLedgerAccounts)}; collected VAT: ${accountsByRateText(defaultVatLedgerAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
-| Cash movements | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments to customer accounts ${unpaid.account}; cash out: ${cash.account} |
+| Financial movements | cash in, deposits and payments to customer accounts: by payment mode, for example cash ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}; deposits: ${deposits.account}; payments to customer accounts: ${unpaid.account}; cash out: by payment mode, for example cash ${cash.account} |
 | Cash difference | missing cash: ${shortage.account}; excess cash: ${cash.account} | missing cash: ${cash.account}; excess cash: ${surplus.account} |
 
 Negative amounts are booked on the other side of the same account. VAT on deposits is not booked, because points of sale do not send a VAT rate for deposits.`;

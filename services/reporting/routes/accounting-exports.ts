@@ -50,7 +50,7 @@ export const createAccountingExportRoute = defineReportingRoute({
     `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider are written to one file. In the file, the tills are sorted by closing time. ` +
     "The export runs in the background. To follow its progress, poll the export by its ID until its state is `done` or `failed`. " +
     "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
-    "The total size of the files of an export is limited to 16 MB. Tills that would cause the total to exceed this size are not exported. Export these tills in another request. " +
+    "The total size of the files of an export is limited to 16 MB. The first till that would cause the total to exceed this size and all tills after it are not exported. Export these tills in another request. " +
     `To export tills of other locations, the API key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
   request: { body: createValidatingJsonBodyParser(CreateAccountingExportRequest) },
   responses: {

@@ -84,7 +84,7 @@ export const listReportsV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports",
   description:
-    "Returns the location's reports with their total sales, most recent shift first. For all other figures, get a report by its ID.",
+    "Returns the location's reports with their total sales, most recent shift first. You can filter them by the day on which the shift began. For all other figures, get a report by its ID.",
   request: { query: reportOrOrderListQuery },
   responses: {
     200: {
@@ -103,7 +103,7 @@ export const listReportsV0Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports (v1, legacy)",
   description:
-    "Returns the location's reports, most recent shift first. Each report has the same fields as in the response to `GET /v1/reports/{id}`.",
+    "Returns the location's reports, most recent shift first. You can filter them by the day on which the shift began. Each report has the same fields as in the response to `GET /v1/reports/{id}`.",
   request: { query: reportOrOrderListQuery },
   responses: {
     200: {
@@ -141,7 +141,7 @@ export const getReportV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "Get a report",
   description:
-    "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and cash movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
+    "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and financial movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report, with all its figures", schema: ReportV2 },
@@ -160,7 +160,7 @@ export const listOrdersRoute = defineReportingRoute({
   ...orderRouteDefaults,
   summary: "List orders",
   description:
-    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by day or by report. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
+    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by report, or by the day on which they were opened. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
   request: {
     query: reportOrOrderListQuery.extend({
       reportId: z.guid().optional().meta({

@@ -183,11 +183,11 @@ export const getTillObjectRoute = defineTillIngestRoute({
   ...readTillRouteDefaults,
   summary: "Get the body of a till",
   description:
-    "Returns the exact bytes that were last pushed for this till, after decompression. The entity tag is the SHA-256 hash of these bytes.",
+    "Returns the exact bytes that were last pushed for this till, after decompression. If personal data was erased since, the bytes no longer contain it. The entity tag is the SHA-256 hash of these bytes.",
   request: { params: tillPathParams },
   responses: {
     200: {
-      description: "The body of the till, exactly as it was last pushed",
+      description: "The body of the till, exactly as it was last pushed, without personal data that was erased since",
       schema: z
         .record(z.string(), z.unknown())
         .meta({ description: "The till as it was pushed, in the V1 or V2 format" }),

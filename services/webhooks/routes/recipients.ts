@@ -38,10 +38,7 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
     "Creates a recipient of webhook messages. If `id` identifies an existing recipient of the location, updates that recipient. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
   request: { body: createValidatingJsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
-    200: {
-      description: "The recipient after the update, with its new secret if one was generated",
-      schema: WebhookRecipientWithSecret,
-    },
+    200: { description: "The recipient after the update", schema: WebhookRecipientWithSecret },
     201: { description: "The new recipient, with its secret if one was generated", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
