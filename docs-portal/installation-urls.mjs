@@ -5,31 +5,42 @@ export const builtApiUrl = "http://127.0.0.1:4000";
 /** The URL of the API in the examples of the OpenAPI document. */
 const exampleApiUrl = "https://api.pragma.example";
 
+/** Restricts hosts more than URLs do, because the URLs become part of HTML and JavaScript. */
+const originPattern = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
+
 /**
- * Returns the URLs that replace those in the built files. Without `DOCS_URL`, the site's URL is that of the request.
- * Without `PUBLIC_URL`, the URLs of the API are not replaced. A URL is undefined if it is unknown or invalid.
+ * Returns the URLs that replace those in the built files. Without `PUBLIC_URL`, the URLs of the API are not replaced.
+ *
+ * No URL comes from a request, because a cache between the site and its readers could then send one reader the URLs
+ * that another reader chose.
  * @param {{ DOCS_URL?: string | undefined, PUBLIC_URL?: string | undefined }} environment
- * @param {{ host?: string | undefined, forwardedProto?: string | undefined }} request
+ * @param {string} defaultSiteUrl the URL of the site if `DOCS_URL` is missing or empty
+ * @returns {{ site: string, api: string | undefined }} origins
+ * @throws `TypeError` if a URL is not an http: or https: URL, or has an unusual host.
  */
-export function getInstallationUrls({ DOCS_URL, PUBLIC_URL }, { host, forwardedProto }) {
-  const protocol = forwardedProto === "https" ? "https" : "http";
+export function getInstallationUrls({ DOCS_URL, PUBLIC_URL }, defaultSiteUrl) {
   return {
-    site: getOrigin(DOCS_URL) ?? (host === undefined ? undefined : getOrigin(`${protocol}://${host}`)),
-    api: getOrigin(PUBLIC_URL),
+    site: getOrigin("DOCS_URL", DOCS_URL || defaultSiteUrl),
+    api: PUBLIC_URL ? getOrigin("PUBLIC_URL", PUBLIC_URL) : undefined,
   };
 }
 
 /**
  * Returns the text with the URLs of the installation.
  * @param {string} text
- * @param {{ site: string | undefined, api: string | undefined }} urls
+ * @param {{ site: string, api: string | undefined }} urls
  */
 export function replaceBuiltUrls(text, { site, api }) {
-  const withSite = site === undefined ? text : text.replaceAll(builtSiteUrl, site);
+  const withSite = text.replaceAll(builtSiteUrl, site);
   return api === undefined ? withSite : withSite.replaceAll(builtApiUrl, api).replaceAll(exampleApiUrl, api);
 }
 
-/** @param {string | undefined} url */
-function getOrigin(url) {
-  return url && URL.canParse(url) ? new URL(url).origin : undefined;
+/**
+ * @param {string} name
+ * @param {string} url
+ */
+function getOrigin(name, url) {
+  const origin = URL.canParse(url) ? new URL(url).origin : "";
+  if (!originPattern.test(origin)) throw new TypeError(`${name} must be an http: or https: URL`);
+  return origin;
 }

@@ -1,16 +1,23 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 
-const siteApp = join(
+const portalFolder = join(
   findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "..",
   "docs-portal",
-  "site-app.mjs",
 );
+const siteApp = join(portalFolder, "site-app.mjs");
 
 type CreateSiteApp = (options: { folder: string; environment: Record<string, string> }) => {
   request(path: string, init?: RequestInit): Promise<Response>;
@@ -24,60 +31,134 @@ const files = [
   "docs/webhooks.md",
   "openapi.json",
   "sitemap.xml",
-  "assets/main.js",
+  "assets/css/main.css",
 ];
+
+const longText = "Text of a page. ".repeat(100);
+const otherFiles = {
+  "page/index.html": `<script src=/assets/js/main.js defer></script><script>start()</script>`,
+  "assets/js/main.js": builtText,
+  "long.txt": longText,
+  ".built-from": "hash",
+};
 
 let folder: string;
 let createSiteApp: CreateSiteApp;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "pragma-site-"));
-  for (const file of files) {
+  const contents = { ...Object.fromEntries(files.map((file) => [file, builtText])), ...otherFiles };
+  for (const [file, content] of Object.entries(contents)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), builtText);
+    writeFileSync(join(folder, file), content);
   }
   createSiteApp = ((await import(pathToFileURL(siteApp).href)) as { createDocumentationSiteApp: CreateSiteApp })
     .createDocumentationSiteApp;
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function fetchText(
-  path: string,
-  { environment = {}, headers = {} }: { environment?: Record<string, string>; headers?: Record<string, string> },
-): Promise<string> {
-  return (await createSiteApp({ folder, environment }).request(path, { headers })).text();
+function createApp(environment: Record<string, string> = {}): ReturnType<CreateSiteApp> {
+  return createSiteApp({ folder, environment });
 }
 
 describe("the documentation site", () => {
   it.each(files)("shows the configured URLs in %s", async (file) => {
-    const environment = { DOCS_URL: "https://docs.bistro.example/docs", PUBLIC_URL: "https://pos.bistro.example/" };
-    expect(await fetchText(`/${file}`, { environment })).toBe(
+    const app = createApp({ DOCS_URL: "https://docs.bistro.example/docs", PUBLIC_URL: "https://pos.bistro.example/" });
+    expect(await (await app.request(`/${file}`)).text()).toBe(
       "https://docs.bistro.example/docs/webhooks https://pos.bistro.example/v2 https://pos.bistro.example/v1",
     );
   });
 
-  it("shows the host of the request if no URL is configured", async () => {
-    const shownSite = async (headers: Record<string, string>) =>
-      (await fetchText("/llms.txt", { headers })).split("/docs/")[0];
-    expect(await shownSite({ host: "localhost:3001" })).toBe("http://localhost:3001");
-    expect(await shownSite({ host: "docs.example", "x-forwarded-proto": "https" })).toBe("https://docs.example");
-    expect(await shownSite({ host: "<script>" })).toBe("https://docs.pragma.example");
-    expect(await fetchText("/llms.txt", { headers: { host: "localhost:3001" } })).toContain("http://127.0.0.1:4000/v2");
+  it.each([{ host: "evil.example" }, { host: "a$`b" }, { "x-forwarded-host": "evil.example" }])(
+    "shows no URL from the request headers %o",
+    async (headers: Record<string, string>) => {
+      const text = await (await createApp().request("/llms.txt", { headers })).text();
+      expect(text).toBe(builtText.replace("https://docs.pragma.example", "http://localhost:3000"));
+    },
+  );
+
+  it.each([{ DOCS_URL: "docs.bistro.example" }, { DOCS_URL: "https://a'b" }, { PUBLIC_URL: "javascript:alert(1)" }])(
+    "rejects the configuration %o",
+    (environment: Record<string, string>) => {
+      expect(() => createApp(environment)).toThrow(`${Object.keys(environment)[0]} must be an http: or https: URL`);
+    },
+  );
+
+  it("serves Markdown as text, and 304 for its ETag", async () => {
+    const response = await createApp().request("/docs/webhooks.md");
+    expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    const headers = { "if-none-match": `"other", ${response.headers.get("etag")}` };
+    expect((await createApp().request("/docs/webhooks.md", { headers })).status).toBe(304);
+    const otherTag = { "if-none-match": `W/"other"` };
+    expect((await createApp().request("/docs/webhooks.md", { headers: otherTag })).status).toBe(200);
   });
 
-  it("serves Markdown as text, with an ETag of the text that it sends", async () => {
-    const app = createSiteApp({ folder, environment: {} });
-    const responses = await Promise.all(
-      ["one.example", "other.example"].map((host) => app.request("/docs/webhooks.md", { headers: { host } })),
+  it("serves scripts under an immutable address that depends on the URLs in them", async () => {
+    const addresses = await Promise.all(
+      ["https://one.example", "https://two.example"].map(async (DOCS_URL) => {
+        const app = createApp({ DOCS_URL });
+        const [address = ""] = /assets\/js\/\S+/.exec(await (await app.request("/page/")).text()) ?? [];
+        const response = await app.request(`/${address}`);
+        expect(await response.text()).toContain(DOCS_URL);
+        expect(response.headers.get("cache-control")).toContain("immutable");
+        return address;
+      }),
     );
-    const [one, other] = responses.map((response) => response.headers.get("etag"));
-    expect(one).not.toBe(other);
-    for (const response of responses) {
-      expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
-      expect(response.headers.has("content-length")).toBe(false);
-    }
-    const unchanged = await app.request("/docs/webhooks.md", {
-      headers: { host: "one.example", "if-none-match": one ?? "" },
+    expect(addresses[0]).not.toBe(addresses[1]);
+  });
+
+  it("allows only the scripts within a page and those of the site, and no frames", async () => {
+    const policy = (await createApp().request("/page")).headers.get("content-security-policy");
+    const hash = createHash("sha256").update("start()").digest("base64");
+    expect(policy).toContain(`script-src 'self' 'sha256-${hash}';`);
+    expect(policy).toContain("frame-ancestors 'none'");
+  });
+
+  it("sends compressed files to clients that accept them", async () => {
+    const compressed = await createApp().request("/long.txt", { headers: { "accept-encoding": "br, gzip" } });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    expect(String(gunzipSync(await compressed.arrayBuffer()))).toBe(longText);
+    const plain = await createApp().request("/long.txt", { headers: { "accept-encoding": "gzip;q=0" } });
+    expect(await plain.text()).toBe(longText);
+  });
+
+  it.each(["/.built-from", "/../package.json", "/%2e%2e/package.json", "/unknown"])(
+    "returns 404 for %s",
+    async (path) => {
+      const response = await createApp().request(path);
+      expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("/docs/webhooks")]);
+    },
+  );
+
+  it("returns 405 for methods that change something", async () => {
+    const response = await createApp().request("/docs/webhooks.md", { method: "POST" });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+});
+
+describe("the server of the site", () => {
+  it("needs little memory for responses that are not read", { timeout: 30_000 }, async () => {
+    if (!existsSync(join(portalFolder, "build", "openapi.json")))
+      throw new Error("Build the documentation first: node docs-portal/build.mjs");
+    const server = spawn(process.execPath, [join(portalFolder, "serve.mjs"), "0"], {
+      stdio: ["ignore", "pipe", "inherit"],
     });
-    expect(unchanged.status).toBe(304);
+    const sockets: Socket[] = [];
+    try {
+      const [output] = await once(server.stdout, "data");
+      const url = new URL(/http:\S+/.exec(String(output))?.[0] ?? "");
+      const before = await readResidentMemoryMegabytes(server.pid ?? 0);
+      for (let opened = 0; opened < 50; opened += 1) {
+        const socket = connect(Number(url.port), "localhost").on("error", () => {});
+        socket.pause().write(`GET /openapi.json HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`.repeat(40));
+        sockets.push(socket);
+      }
+      await setTimeout(2_000);
+      expect((await fetch(`${url.origin}/llms.txt`)).status).toBe(200);
+      // The responses have 2 GB together.
+      expect((await readResidentMemoryMegabytes(server.pid ?? 0)) - before).toBeLessThan(200);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      server.kill();
+    }
   });
 });

@@ -1,6 +1,10 @@
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import {
+  type DocumentationSiteUnderTest,
+  startDocumentationSiteWithBrowser,
+  waitForExpression,
+} from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
@@ -43,7 +47,8 @@ describe("an example in a guide", () => {
     const { page, close } = await documentationSite.openTab("/");
     await page.getByRole("tab", { name: "Python" }).first().click();
     await page.goto(`${documentationSite.url}/docs/webhooks`);
-    await page.waitForFunction(
+    await waitForExpression(
+      page,
       `[...document.querySelectorAll('.exchange [role=tab][aria-selected=true]')].length > 0 &&
        [...document.querySelectorAll('.exchange [role=tab][aria-selected=true]')].every(({ textContent }) => textContent === "Python")`,
     );

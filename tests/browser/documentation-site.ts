@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { vi } from "vitest";
 import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium.js";
 
 const portalFolder = join(
@@ -93,6 +94,13 @@ const clearStoredStateScript = `if (location.protocol.startsWith("http") && !ses
 
 /** Waits until the page is interactive. Before that, it shows the prerendered content but ignores clicks. */
 export async function waitUntilHydrated(page: Page): Promise<void> {
-  await page.waitForFunction("'docusaurusRoot' in window");
-  await page.waitForFunction("document.documentElement.dataset.hasHydrated === 'true'");
+  await waitForExpression(page, "'docusaurusRoot' in window");
+  await waitForExpression(page, "document.documentElement.dataset.hasHydrated === 'true'");
+}
+
+/** Waits until an expression is true in the page. The content security policy of the site prevents `waitForFunction`. */
+export async function waitForExpression(page: Page, expression: string): Promise<void> {
+  // While the page loads another page, the expression cannot be evaluated.
+  const evaluate = () => page.evaluate<boolean>(`Boolean(${expression})`).catch(() => false);
+  await vi.waitUntil(evaluate, { timeout: 30_000, interval: 20 });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type DocumentationSiteUnderTest,
   startDocumentationSiteWithBrowser,
+  waitForExpression,
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => documentationSite?.close());
 
 /** Matches the paths of scripts that only some pages load. */
-const pageScripts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
+const pageScripts = /\/assets\/js\/[^/]+\/(?!main|runtime)[^/]+\.js$/;
 
 describe("a page that throws", () => {
   it("shows that it crashed, and loads after a retry", async () => {
@@ -107,7 +108,7 @@ describe("pages that a visitor may open next", () => {
     await context.addInitScript(connection({ effectiveType: "4g", saveData: false }));
     await page.goto(`${documentationSite.url}/`);
     await waitUntilHydrated(page);
-    await page.waitForFunction(`${prefetched} > 0`);
+    await waitForExpression(page, `${prefetched} > 0`);
     await close();
   });
 });

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import {
+  type DocumentationSiteUnderTest,
+  startDocumentationSiteWithBrowser,
+  waitForExpression,
+} from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
 beforeAll(async () => {
@@ -39,7 +43,7 @@ describe("the navbar", () => {
     const menu = page.locator(".navbar-sidebar");
     await menu.locator('a[href="/docs/webhooks"]').click();
     await page.waitForURL("**/docs/webhooks");
-    await page.waitForFunction("!document.querySelector('.navbar-sidebar--show')");
+    await waitForExpression(page, "!document.querySelector('.navbar-sidebar--show')");
     await close();
   });
 
@@ -55,7 +59,7 @@ describe("the navbar", () => {
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
     await page.keyboard.press("Enter");
-    await page.waitForFunction("document.activeElement.contains(document.querySelector('h1'))");
+    await waitForExpression(page, "document.activeElement.contains(document.querySelector('h1'))");
     await close();
   });
 });
@@ -114,7 +118,8 @@ describe("a page of the guides", () => {
     ] as const) {
       await page.emulateMedia({ colorScheme });
       await page.locator(`figure img[src="${drawing}"]`).waitFor();
-      await page.waitForFunction(
+      await waitForExpression(
+        page,
         `(({ complete, naturalWidth }) => complete && naturalWidth > 0)(document.querySelector('img[src="${drawing}"]'))`,
       );
     }
@@ -123,7 +128,7 @@ describe("a page of the guides", () => {
 
   it("stores which version of the documentation was read", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests");
-    await page.waitForFunction("localStorage.getItem('docs-preferred-version-default') === 'current'");
+    await waitForExpression(page, "localStorage.getItem('docs-preferred-version-default') === 'current'");
     await close();
   });
 

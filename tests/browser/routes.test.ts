@@ -5,6 +5,7 @@ import {
   type DocumentationSiteUnderTest,
   startDocumentationSiteWithBrowser,
   type TestBrowserTab,
+  waitForExpression,
   waitUntilHydrated,
 } from "./documentation-site.ts";
 
@@ -91,7 +92,7 @@ describe("the site", () => {
     for (const path of operations) {
       // The click event is dispatched directly, because `click()` waits for animations, which would make the test slow.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
-      await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
+      await waitForExpression(page, `location.pathname === "${path}" && document.querySelector("article h1")`);
       expect(consoleErrors, path).toEqual([]);
     }
     await close();
@@ -142,7 +143,10 @@ async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): 
   await page.emulateMedia({ colorScheme: "dark" });
   await page.goto(`${documentationSite.url}${path}`);
   await waitUntilHydrated(page);
-  await page.waitForFunction("[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')");
+  await waitForExpression(
+    page,
+    "[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')",
+  );
   // Transitions are disabled, because intermediate colors of a transition could fail the contrast check.
   await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
   // The browser logs an error if the status of a page is 404, which is expected for the "not found" page.
@@ -153,8 +157,8 @@ async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): 
 async function checkBothColorModes(page: Page, where: string): Promise<void> {
   expect(await findSeriousAccessibilityViolations(page), `in dark mode ${where}`).toEqual([]);
   await page.emulateMedia({ colorScheme: "light" });
-  await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
+  await waitForExpression(page, "document.documentElement.dataset.theme === 'light'");
   expect(await findColorAccessibilityViolations(page), `in light mode ${where}`).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
-  await page.waitForFunction("document.documentElement.dataset.theme === 'dark'");
+  await waitForExpression(page, "document.documentElement.dataset.theme === 'dark'");
 }

@@ -4,6 +4,7 @@ import {
   type DocumentationSiteUnderTest,
   startDocumentationSiteWithBrowser,
   type TestBrowserTab,
+  waitForExpression,
 } from "./documentation-site.ts";
 
 let documentationSite: DocumentationSiteUnderTest;
@@ -34,7 +35,8 @@ describe("the search", () => {
     const field = page.locator(".revealed-field");
     await field.waitFor();
     expect(await field.textContent()).toContain("deviceList");
-    await page.waitForFunction(
+    await waitForExpression(
+      page,
       "(({ top }) => top >= 0 && top < innerHeight)(document.querySelector('.revealed-field').getBoundingClientRect())",
     );
     await close();
@@ -66,7 +68,7 @@ describe("the search", () => {
     expect(await field.inputValue()).toBe("xsand");
     expect(await page.evaluate(`document.activeElement === document.querySelector("${searchField}")`)).toBe(true);
     for (let presses = 0; presses < 2; presses++) await field.press("Escape");
-    await page.waitForFunction(`document.activeElement !== document.querySelector("${searchField}")`);
+    await waitForExpression(page, `document.activeElement !== document.querySelector("${searchField}")`);
     await close();
   });
 

@@ -6,7 +6,11 @@ import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import { getSharedPragmaUnderTest } from "../harness/shared-pragma.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
 import { findSeriousAccessibilityViolations } from "./check-accessibility.ts";
-import { type DocumentationSiteUnderTest, startDocumentationSiteWithBrowser } from "./documentation-site.ts";
+import {
+  type DocumentationSiteUnderTest,
+  startDocumentationSiteWithBrowser,
+  waitForExpression,
+} from "./documentation-site.ts";
 
 let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
@@ -112,7 +116,7 @@ describe("the form beside an operation", () => {
     await form.getByLabel("API key").fill(testLocation.key);
     await page.getByRole("link", { name: "List products" }).first().click();
     await page.waitForURL("**/api/list-products");
-    await page.waitForFunction(`document.querySelector("input[type=password]")?.value === "${testLocation.key}"`);
+    await waitForExpression(page, `document.querySelector("input[type=password]")?.value === "${testLocation.key}"`);
     await page.getByRole("button", { name: "Code", exact: true }).click();
     await page.getByRole("tabpanel").getByText("<your key>").waitFor();
     expect(await page.locator("main").textContent()).not.toContain(testLocation.key);

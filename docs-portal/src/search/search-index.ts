@@ -22,6 +22,9 @@ export interface SearchEntry {
 
 export type SearchHit = Pick<SearchEntry, "kind" | "title" | "place" | "url" | "excerpt">;
 
+/** Maximum number of characters in a query, because the time of a search grows with the query. */
+export const maxSearchQueryLength = 200;
+
 /** Words that a question contains but that distinguish no page. */
 const stopWords = new Set(
   "a an and are as at be by can do does for from get how i in is it my of on or that the this to what when where which with you your".split(

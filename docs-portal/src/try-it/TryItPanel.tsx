@@ -17,7 +17,8 @@ const placeholderKey = "<your key>";
  */
 export function TryItPanel({ operation }: { operation: TryItOperation }): ReactNode {
   const [server, setServer] = useSessionStorageState("pragma-server", operation.servers?.[0]?.url ?? "");
-  const [key, setKey] = useSessionStorageState("pragma-api-key", "");
+  // Each server has its own key, so that a key is never sent to another server.
+  const [key, setKey] = useSessionStorageState(`pragma-api-key ${getOrigin(server)}`, "");
   const [view, setView] = useSessionStorageState("pragma-request-view", "code");
   const [parameters, setParameters] = useState<Record<string, string>>({});
   const exampleBody = exampleRequestBodyOf(operation);
@@ -164,4 +165,9 @@ function describeState({
   if (failure !== undefined) return "No response";
   if (response === undefined) return isSending ? "Waiting for a response…" : "";
   return `${response.status} ${response.statusText} in ${response.durationMs} ms`.replace("  ", " ");
+}
+
+/** Returns the origin of a URL, or the text itself if it is not a URL. */
+function getOrigin(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
 }

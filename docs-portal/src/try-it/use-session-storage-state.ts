@@ -2,14 +2,12 @@ import { useEffect, useState } from "react";
 
 /**
  * Returns a text and its setter, as `useState` does. The text is stored until the reader closes the browser tab. The
- * first rendering has the initial text, because the build cannot know the stored text.
+ * first rendering has the initial text, because the build cannot know the stored text. Another name selects another
+ * stored text.
  */
 export function useSessionStorageState(name: string, initial: string): [string, (text: string) => void] {
   const [text, setText] = useState(initial);
-  useEffect(() => {
-    const stored = readStorage(name);
-    if (stored !== null) setText(stored);
-  }, [name]);
+  useEffect(() => setText(readStorage(name) ?? initial), [name, initial]);
   return [
     text,
     (next) => {

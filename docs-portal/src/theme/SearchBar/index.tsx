@@ -1,6 +1,12 @@
 import { useHistory } from "@docusaurus/router";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { loadSearchIndex, type SearchEntryKind, type SearchHit, search } from "../../search/search-index.ts";
+import {
+  loadSearchIndex,
+  maxSearchQueryLength,
+  type SearchEntryKind,
+  type SearchHit,
+  search,
+} from "../../search/search-index.ts";
 import styles from "./styles.module.css";
 
 const indexUrl = "/search-index.json";
@@ -90,6 +96,7 @@ export default function SearchBar({ handleSearchBarToggle }: Props): ReactNode {
         aria-activedescendant={shownHits.length > 0 ? `${listId}-${active}` : undefined}
         autoComplete="off"
         spellCheck={false}
+        maxLength={maxSearchQueryLength}
         value={query}
         onChange={(event) => {
           setQuery(event.target.value);

@@ -3,6 +3,7 @@ import { useLocation } from "@docusaurus/router";
 import useIsBrowser from "@docusaurus/useIsBrowser";
 import Heading from "@theme/Heading";
 import type { FormEvent, ReactNode } from "react";
+import { maxSearchQueryLength } from "../../../search/search-index.ts";
 import styles from "./styles.module.css";
 
 /** The pages that most users look for. */
@@ -25,7 +26,14 @@ export default function NotFoundContent({ className = "" }: { className?: string
       <p>The address is wrong, or the page was moved. Search the documentation, or open one of the pages below.</p>
       <form className={styles.search} onSubmit={searchInNavbar}>
         <label htmlFor="not-found-search">Search the documentation</label>
-        <input key={words} id="not-found-search" name="words" type="search" defaultValue={words} />
+        <input
+          key={words}
+          id="not-found-search"
+          name="words"
+          type="search"
+          maxLength={maxSearchQueryLength}
+          defaultValue={words.slice(0, maxSearchQueryLength)}
+        />
         <button type="submit" className="button button--primary">
           Search
         </button>
