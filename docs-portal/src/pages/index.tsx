@@ -14,7 +14,7 @@ import styles from "./index.module.css";
 export default function Home(): ReactNode {
   const { siteConfig } = useDocusaurusContext();
   return (
-    <Layout description={siteConfig.tagline}>
+    <Layout description={homePageIntroduction.purpose}>
       <main className={styles.page}>
         <header className={styles.hero}>
           <div className="container">
