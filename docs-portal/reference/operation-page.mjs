@@ -1,6 +1,5 @@
-import { sampleRequestFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createRequestExample.js";
-import { sampleResponseFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createResponseExample.js";
 import { createFieldReader, renderInline } from "./fields.mjs";
+import { sampleRequestFromSchema, sampleResponseFromSchema } from "./plugin-internals.mjs";
 
 /** The titles of statuses in the reference. */
 const reasonPhrases = {
