@@ -12,7 +12,7 @@ import { clean, create, render } from "./plugin-internals.mjs";
  * @param {import("docusaurus-plugin-openapi-docs/src/types").ApiPageMetadata} item
  */
 export function createApiPageMD({ title, api }) {
-  const { operation, description, parameterGroups, body, responses, errors } =
+  const { operation, description, parameterGroups, body, responses, errors, hasCommonErrors } =
     createOperationPage(api);
   const isMessage = operation.method === "event";
   return render([
@@ -24,7 +24,7 @@ export function createApiPageMD({ title, api }) {
     "\n\n",
     body && create("RequestSchema", { title: isMessage ? "Message body" : "Request body", body }),
     "\n\n",
-    create("StatusCodes", { title: isMessage ? "Your response" : "Response", responses, errors }),
+    create("StatusCodes", { title: isMessage ? "Your response" : "Response", responses, errors, hasCommonErrors }),
   ]);
 }
 
