@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { apiErrorDefinitions, apiErrorsDocumentationPageUrl, requestIssueCodes } from "@pragma/contracts/errors";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
@@ -59,7 +58,7 @@ describe("the documentation of errors", () => {
     expect(documented.toSorted()).toEqual(requestIssueCodes.toSorted());
   });
 
-  it("lists the errors of all operations with an API key as common errors", async () => {
+  it("lists the errors of all operations with an API key as common errors", () => {
     const errorLists = partnerOperations
       .filter(({ security }) => security.length > 0)
       .map(({ responses }) =>
@@ -68,16 +67,10 @@ describe("the documentation of errors", () => {
     const [first = [], ...others] = errorLists;
     // Pages list `invalid_request`, because its causes depend on the operation.
     const common = first.filter((code) => code !== "invalid_request" && others.every((codes) => codes.includes(code)));
-    const { commonErrorCodes } = await import(
-      pathToFileURL(join(portalFolder, "reference", "operation-page.mjs")).href
-    );
-    expect(commonErrorCodes.toSorted()).toEqual(common.toSorted());
-    expect(readFirstTable("common-errors")).toEqual(
-      commonErrorCodes.map((code: keyof typeof apiErrorDefinitions) => {
-        const { status, title } = apiErrorDefinitions[code];
-        return [String(status), `[\`${code}\`](#${code})`, title];
-      }),
-    );
+    const rows = Object.entries(apiErrorDefinitions)
+      .filter(([code]) => common.includes(code))
+      .map(([code, { status, title }]) => [String(status), `[\`${code}\`](#${code})`, title]);
+    expect(readFirstTable("common-errors")).toEqual(rows);
   });
 
   it("is on the page of the type URLs", () => {

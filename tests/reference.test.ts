@@ -41,9 +41,10 @@ const readDocument = (name: string) => JSON.parse(readFileSync(join(repositoryFo
 const { listReferencePages } = await import(
   pathToFileURL(join(portalFolder, "plugins", "markdown-copies", "reference-pages.ts")).href
 );
-const { commonErrorCodes } = (await import(
-  pathToFileURL(join(portalFolder, "reference", "operation-page.mjs")).href
-)) as { commonErrorCodes: string[] };
+const [, commonErrorsSection = ""] = readFileSync(join(portalFolder, "docs", "errors.mdx"), "utf8").split(
+  "{#common-errors}",
+);
+const commonErrorCodes = [...commonErrorsSection.matchAll(/^\| \d+ \| \[`(\w+)`\]/gm)].map(([, code = ""]) => code);
 const listPages = (document: OpenApiDocument, folder: string) =>
   (listReferencePages(document, folder) as { url: string; operation: Operation }[]).map((page) => ({
     ...page,

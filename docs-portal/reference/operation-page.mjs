@@ -16,7 +16,7 @@ const reasonPhrases = {
  * The errors that almost every operation can return. If an operation can return all of them, its page does not list
  * them, but links to the page of errors, which does.
  */
-export const commonErrorCodes = [
+const commonErrorCodes = [
   ...["key_missing", "key_invalid", "key_revoked", "scope_missing"],
   ...["rate_limited", "internal_error", "service_unavailable", "overloaded", "upstream_timeout"],
 ];
