@@ -82,13 +82,42 @@ export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 /** The documentation page of all errors. The `type` of a problem is this URL, followed by `#` and the error code. */
 export const apiErrorsDocumentationPageUrl = "https://docs.pragma.example/docs/errors";
 
+/** The types of issues in invalid requests. A type never changes after publication. The documentation lists all types. */
+export const requestIssueCodes = [
+  "required",
+  "invalid_type",
+  "invalid_value",
+  "invalid_format",
+  "invalid_union",
+  "too_small",
+  "too_big",
+  "too_deep",
+  "duplicate",
+  "mismatch",
+  "conflict",
+  "not_found",
+  "unknown_reference",
+  "unknown_recipient",
+  "unknown_till",
+  "unknown_config",
+  "invalid_url",
+  "https_required",
+  "userinfo",
+  "fragment",
+  "forbidden_port",
+  "forbidden_address",
+  "custom",
+] as const;
+
+/** The type of an issue in a request: the `code` of the issue. */
+export type RequestIssueCode = (typeof requestIssueCodes)[number];
+
 /** An issue in a request: its location, its type, and how to fix it. */
 export interface RequestIssue {
   in: "body" | "query" | "path" | "header";
   /** The path within `in`, such as `orderList[3].guestsCount`. Empty if the issue affects the whole part. */
   path: string;
-  /** The stable type of the issue, such as `required`, `invalid_type` or `too_small`. */
-  code: string;
+  code: RequestIssueCode;
   message: string;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RequestIssueCode } from "./errors.ts";
 
 /**
  * The field types of the API's entities, with their limits. Nullable fields of a request body can be absent, because
@@ -50,7 +51,7 @@ export function createUniqueIdsCheck<Field extends string>(itemName: string, idF
         context.addIssue({
           code: "custom",
           path: [index, idField],
-          params: { code: "duplicate" },
+          params: { code: "duplicate" satisfies RequestIssueCode },
           message: `Duplicates the ${itemName} at index ${firstIndex}`,
         });
     }

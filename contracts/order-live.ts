@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
+import type { RequestIssueCode } from "./errors.ts";
 import { establishmentShape } from "./establishment.ts";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import {
@@ -26,7 +27,7 @@ const matchingIdCheck = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>
   context.addIssue({
     code: "custom",
     path: ["data", "id"],
-    params: { code: "mismatch" },
+    params: { code: "mismatch" satisfies RequestIssueCode },
     message: "Must be equal to the ID of the order",
   });
 });

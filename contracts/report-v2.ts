@@ -15,7 +15,7 @@ import { LocaleCode } from "./locale.ts";
 const recordedPayment = z.object({
   quantity: reportQuantityField("Number of payment rows"),
   totalAmount: computedAmountField("Amount paid, net of change and excluding tips"),
-  changeAmount: computedAmountField("Change that customers received"),
+  changeAmount: computedAmountField("Change that guests received"),
   tipsAmount: computedAmountField("Tips, in addition to `totalAmount`"),
   name: nullableTextField("Name of the payment method"),
   paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),

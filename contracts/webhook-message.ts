@@ -14,7 +14,7 @@ export const webhookMessageHeadersSchema = z.object({
   }),
   "webhook-timestamp": z.string().regex(/^\d+$/).meta({
     description:
-      "Time of this attempt as a Unix timestamp in seconds. Reject the message if the timestamp is more than five minutes old.",
+      "Time of this attempt as a Unix timestamp in seconds. Reject the message if the timestamp differs from the current time by more than five minutes.",
     example: "1780050672",
   }),
   "webhook-signature": z.string().meta({

@@ -26,6 +26,13 @@ const snippetNames = readdirSync(snippetsFolder).map((file) => file.replace(/\.t
 const manifest = JSON.parse(readFileSync(join(clientFolder, "package.json"), "utf8"));
 const runFile = promisify(execFile);
 const documentedUrl = "http://127.0.0.1:4000";
+/** A program that compiles only if the compiler rejects the path, because it reports an unused `@ts-expect-error`. */
+const programWithInvalidPath = `import { createApiClient } from "@pragma/client";
+
+const client = createApiClient({ baseUrl: "${documentedUrl}", apiKey: "" });
+// @ts-expect-error The path does not exist.
+await client.GET("/v2/report");
+`;
 
 /** The folder of the partner's program. */
 const folder = mkdtempSync(join(tmpdir(), "pragma-client-"));
@@ -35,6 +42,9 @@ let product: PragmaUnderTestAccess;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
+  // The client is installed while the product starts.
+  const installed = installPackedClient();
+  installed.catch(() => {});
   product = await getSharedPragmaUnderTest();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "locations:read", "tills:write"];
   testLocation = await createTestLocation(product, { scopes: scopes as never });
@@ -42,7 +52,7 @@ beforeAll(async () => {
   for (const day of ["2026-05-20", "2026-05-21"])
     await testLocation.api.POST("/v2/tills", { body: generateTill({ seed: "package", orders: 3, day }) });
   await testLocation.waitForReports(2);
-  await installPackedClient();
+  await installed;
   writePrograms();
 }, 180_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -65,31 +75,52 @@ async function installPackedClient(): Promise<void> {
   await runFile("npm", install, { cwd: folder });
 }
 
-/** Writes the programs of the README with the URL of the product, and the settings for their compilation. */
+/**
+ * Writes the programs of the README with the URL of the product, a program with a path that does not exist, and the
+ * settings for their compilation.
+ */
 function writePrograms(): void {
   mkdirSync(join(folder, "source"));
   for (const name of snippetNames) {
     const program = readFileSync(join(snippetsFolder, `${name}.ts`), "utf8");
     writeFileSync(join(folder, "source", `${name}.ts`), program.replace(documentedUrl, product.url));
   }
+  writeFileSync(join(folder, "source", "invalid-path.ts"), programWithInvalidPath);
   const compilerOptions = {
-    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false },
+    ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+    // All types are checked except those of TypeScript itself, which would take a quarter of the time.
+    ...{ skipLibCheck: false, skipDefaultLibCheck: true },
     ...{ target: "es2023", module: "nodenext", types: ["node"], rootDir: "source", outDir: "compiled" },
   };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["source"] }));
+  // The types of the package must not depend on options that `strict` does not contain.
+  const withoutStricterOptions = { noUncheckedIndexedAccess: false, exactOptionalPropertyTypes: false, noEmit: true };
+  writeFileSync(
+    join(folder, "tsconfig.less-strict.json"),
+    JSON.stringify({ extends: "./tsconfig.json", compilerOptions: withoutStricterOptions }),
+  );
 }
+
+const compilations = new Map<string, Promise<string>>();
 
 /**
- * Compiles the programs with the TypeScript of a package and additional options. Returns its output, which is empty if
- * there are no errors.
+ * Compiles the programs with the TypeScript of a package, with stricter options and without them, unless this was done
+ * before. Returns the output of the compiler, which is empty if there are no errors. One process compiles both, which
+ * takes less time than two.
  */
-async function compile(packageFolder: string, options: string[] = []): Promise<string> {
+function compile(packageFolder: string): Promise<string> {
   const compiler = join(packageFolder, "node_modules", "typescript", "bin", "tsc");
-  const { stdout } = await runFile(process.execPath, [compiler, ...options], { cwd: folder }).catch((error) => error);
-  return stdout;
+  const compilation =
+    compilations.get(compiler) ??
+    runFile(process.execPath, [compiler, "--build", "--force", "tsconfig.json", "tsconfig.less-strict.json"], {
+      cwd: folder,
+    }).then(
+      ({ stdout }) => stdout,
+      ({ stdout, message }) => stdout || message,
+    );
+  compilations.set(compiler, compilation);
+  return compilation;
 }
-
-const withoutStricterOptions = ["--exactOptionalPropertyTypes", "false", "--noUncheckedIndexedAccess", "false"];
 
 /** Runs a compiled program of the README, and returns its output. */
 async function runProgram(name: string): Promise<string> {
@@ -128,22 +159,13 @@ describe("the packed client", () => {
   it.each([
     ["5.9", clientFolder],
     ["7", repositoryFolder],
-  ])("compiles in strict programs with TypeScript %s", { timeout: 120_000 }, async (_, packageFolder) => {
-    expect(await compile(packageFolder)).toBe("");
-    // The types of the package must not depend on options that `strict` does not contain.
-    expect(await compile(packageFolder, withoutStricterOptions)).toBe("");
-  });
-
-  it("rejects a path that does not exist when a program is compiled", { timeout: 120_000 }, async () => {
-    const file = join(folder, "source", "invalid.ts");
-    const program = readFileSync(join(folder, "source", "first-call.ts"), "utf8");
-    writeFileSync(file, program.replace("/v2/reports", "/v2/report"));
-    try {
-      expect(await compile(repositoryFolder)).toContain("invalid.ts");
-    } finally {
-      rmSync(file);
-    }
-  });
+  ])(
+    "compiles in strict programs and rejects an invalid path with TypeScript %s",
+    { timeout: 120_000 },
+    async (_, packageFolder) => {
+      expect(await compile(packageFolder)).toBe("");
+    },
+  );
 });
 
 describe("a program with the packed client", () => {

@@ -24,6 +24,7 @@ interface Operation {
 }
 
 interface MediaHolder {
+  description: string;
   content?: Record<string, { schema?: Schema }>;
 }
 
@@ -40,6 +41,10 @@ const readDocument = (name: string) => JSON.parse(readFileSync(join(repositoryFo
 const { listReferencePages } = await import(
   pathToFileURL(join(portalFolder, "plugins", "markdown-copies", "reference-pages.ts")).href
 );
+const [, commonErrorsSection = ""] = readFileSync(join(portalFolder, "docs", "errors.mdx"), "utf8").split(
+  "{#common-errors}",
+);
+const commonErrorCodes = [...commonErrorsSection.matchAll(/^\| \d+ \| \[`(\w+)`\]/gm)].map(([, code = ""]) => code);
 const listPages = (document: OpenApiDocument, folder: string) =>
   (listReferencePages(document, folder) as { url: string; operation: Operation }[]).map((page) => ({
     ...page,
@@ -73,6 +78,19 @@ describe("a reference page without JavaScript", () => {
     for (const [status] of successesOf(operation.responses)) expect(ids).toContain(`response-${status}`);
     expect(html).toContain("<pre");
     expect(html).not.toMatch(/skeleton/i);
+  });
+
+  it.each(pages)("links each error, or the common errors: $url", ({ url, operation }) => {
+    const [, section = ""] = readPage(url).split(/ id="?errors"?[ >]/);
+    const linked = [...section.matchAll(/href="?\/docs\/errors#([\w-]+)/g)].map(([, code = ""]) => code);
+    const documented = Object.values(operation.responses).flatMap(({ description }) =>
+      [...description.matchAll(/^`(\w+)`:/gm)].map(([, code = ""]) => code),
+    );
+    const isCommon = commonErrorCodes.every((code) => documented.includes(code));
+    const listed = isCommon
+      ? [...documented.filter((code) => !commonErrorCodes.includes(code)), "common-errors"]
+      : documented;
+    expect(linked.toSorted()).toEqual(listed.toSorted());
   });
 
   it.each(pages)("has a different anchor for each field: $url", ({ url }) => {

@@ -1,6 +1,5 @@
-import { sampleRequestFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createRequestExample.js";
-import { sampleResponseFromSchema } from "docusaurus-plugin-openapi-docs/lib/openapi/createResponseExample.js";
 import { createFieldReader, renderInline } from "./fields.mjs";
+import { sampleRequestFromSchema, sampleResponseFromSchema } from "./plugin-internals.mjs";
 
 /** The titles of statuses in the reference. */
 const reasonPhrases = {
@@ -12,6 +11,15 @@ const reasonPhrases = {
   410: "Gone",
   default: "Any other status",
 };
+
+/**
+ * The errors that almost every operation can return. If an operation can return all of them, its page does not list
+ * them, but links to the page of errors, which does.
+ */
+const commonErrorCodes = [
+  ...["key_missing", "key_invalid", "key_revoked", "scope_missing"],
+  ...["rate_limited", "internal_error", "service_unavailable", "overloaded", "upstream_timeout"],
+];
 
 /** The parts of the request in which parameters are sent, in the sequence of the reference. */
 const parameterPlaces = { path: "Path parameters", query: "Query parameters", header: "Headers" };
@@ -44,6 +52,10 @@ export function createOperationPage(api) {
   const [requestType, requestMedia] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const isError = (/** @type {string} */ status) => errorCodesOf(responses[status].description).length > 0;
   const statuses = Object.keys(responses);
+  const errors = statuses
+    .filter(isError)
+    .flatMap((status) => errorCodesOf(responses[status].description).map((error) => ({ status, ...error })));
+  const hasCommonErrors = commonErrorCodes.every((common) => errors.some(({ code }) => code === common));
   return {
     description,
     parameterGroups: parameterGroups.filter(({ fields }) => fields.length > 0),
@@ -65,7 +77,8 @@ export function createOperationPage(api) {
           ...(media && { mediaType, body: reader.describeBody(`response-${status}`, media.schema, false) }),
         };
       }),
-    errors: statuses.filter(isError).map((status) => ({ status, codes: errorCodesOf(responses[status].description) })),
+    errors: hasCommonErrors ? errors.filter(({ code }) => !commonErrorCodes.includes(code)) : errors,
+    hasCommonErrors,
     operation: {
       operationId,
       method,
@@ -108,10 +121,11 @@ function withExamples({ content = {} }, createExample) {
 /**
  * Returns the error codes and titles that the description of an error response lists.
  * @param {string} description
+ * @returns {{ code: string; title: string }[]}
  */
 function errorCodesOf(description) {
   const lines = description.split("\n\n").map((line) => /^`(\w+)`: (.*)$/s.exec(line));
-  return lines.every((line) => line !== null) ? lines.map(([, code, title]) => ({ code, title })) : [];
+  return lines.every((line) => line !== null) ? lines.map(([, code = "", title = ""]) => ({ code, title })) : [];
 }
 
 /** @param {Record<string, any>} object @param {string[]} names */

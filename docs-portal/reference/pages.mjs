@@ -1,8 +1,5 @@
-import { createDescription } from "docusaurus-plugin-openapi-docs/lib/markdown/createDescription.js";
-import { createDownload } from "docusaurus-plugin-openapi-docs/lib/markdown/createDownload.js";
-import { createHeading } from "docusaurus-plugin-openapi-docs/lib/markdown/createHeading.js";
-import { create, render } from "docusaurus-plugin-openapi-docs/lib/markdown/utils.js";
 import { createOperationPage } from "./operation-page.mjs";
+import { clean, create, render } from "./plugin-internals.mjs";
 
 /*
  * Generators for docusaurus-plugin-openapi-docs. The generators of the plugin pass whole schemas to the components: "Push
@@ -15,7 +12,8 @@ import { createOperationPage } from "./operation-page.mjs";
  * @param {import("docusaurus-plugin-openapi-docs/src/types").ApiPageMetadata} item
  */
 export function createApiPageMD({ title, api }) {
-  const { operation, description, parameterGroups, body, responses, errors } = createOperationPage(api);
+  const { operation, description, parameterGroups, body, responses, errors, hasCommonErrors } =
+    createOperationPage(api);
   const isMessage = operation.method === "event";
   return render([
     `export const operation = ${JSON.stringify(operation)};\n\n`,
@@ -26,7 +24,7 @@ export function createApiPageMD({ title, api }) {
     "\n\n",
     body && create("RequestSchema", { title: isMessage ? "Message body" : "Request body", body }),
     "\n\n",
-    create("StatusCodes", { title: isMessage ? "Your response" : "Response", responses, errors }),
+    create("StatusCodes", { title: isMessage ? "Your response" : "Response", responses, errors, hasCommonErrors }),
   ]);
 }
 
@@ -40,10 +38,22 @@ export function createInfoPageMD({ info: { title, description = "" }, downloadUr
   return render([
     createHeading(title),
     createDescription(summary),
-    createDownload(downloadUrl),
+    downloadUrl && create("Export", { url: downloadUrl }),
+    "\n\n",
     "## Resources\n\n<ResourceCards />",
     createDescription(notes.join("\n\n")),
   ]);
+}
+
+/** @param {string} title */
+function createHeading(title) {
+  const heading = create("Heading", { children: title, as: "h1", className: "openapi__heading" }, { inline: true });
+  return `${heading}\n\n`;
+}
+
+/** @param {string | undefined} description Markdown, which may contain characters that MDX would interpret */
+function createDescription(description) {
+  return `\n\n${clean(description)}\n\n`;
 }
 
 /**

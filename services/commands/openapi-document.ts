@@ -39,6 +39,11 @@ const commonErrors: ApiErrorCode[] = [
   "internal_error",
   "service_unavailable",
 ];
+/**
+ * The errors of every operation that the gateway forwards to a service: the service does not respond in time, or too
+ * many requests, bodies or unread responses are waiting.
+ */
+const forwardingErrors: ApiErrorCode[] = ["overloaded", "upstream_timeout"];
 const bodyErrors: ApiErrorCode[] = [
   "invalid_request",
   "malformed_json",
@@ -47,7 +52,6 @@ const bodyErrors: ApiErrorCode[] = [
   "body_too_large",
   "unsupported_media_type",
   "unsupported_encoding",
-  "overloaded",
 ];
 
 const idempotencyHeaders = z.object({
@@ -158,7 +162,7 @@ function successResponsesOf({ responses }: ApiOperationDefinition) {
 }
 
 /** Returns the error responses by status. The description of a response lists its error codes. */
-function errorResponsesOf({ errors, request, scope, method }: ApiOperationDefinition) {
+function errorResponsesOf({ errors, request, scope, method, isServedByGateway }: ApiOperationDefinition) {
   const hasInput = request?.params || request?.query;
   const idempotencyErrors: ApiErrorCode[] = [
     "invalid_request",
@@ -172,6 +176,7 @@ function errorResponsesOf({ errors, request, scope, method }: ApiOperationDefini
     ...(hasInput ? (["invalid_request"] as const) : []),
     ...errors,
     ...(scope === null ? [] : commonErrors),
+    ...(isServedByGateway ? [] : forwardingErrors),
   ]);
   const byStatus: Record<number, ApiErrorCode[]> = {};
   for (const code of codes) {

@@ -51,7 +51,7 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
   tag: "Webhooks",
   summary: webhookEventDescriptions[name],
   description:
-    "The API sends this message to your endpoint as a POST request. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive out of sequence.",
+    "The API sends this message to your endpoint as a POST request. Before you parse the body, verify the signature over its raw bytes. You can receive a message more than once, with the same ID each time. Messages can arrive out of order.",
   headers: webhookMessageHeadersSchema,
   body: webhookBodySchemas[name],
   responses: {
@@ -62,7 +62,9 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
     },
     default: {
       description:
-        "Any other response, including a redirect, counts as a failed attempt. Unless this was the last attempt, the message is sent again later.",
+        name === "test"
+          ? "Any other response, including a redirect, counts as a failed attempt. Test messages are sent only once."
+          : "Any other response, including a redirect, counts as a failed attempt. Unless this was the last attempt, the message is sent again later.",
     },
   },
 }));

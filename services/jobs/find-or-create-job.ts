@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
+import { ApiError, type RequestIssue, type RequestIssueCode } from "@pragma/contracts/errors";
 import type { CreateJobRequest, JobOptions } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
@@ -140,7 +140,7 @@ function validateJob(
   const { JOBS_MAX_DURATION_MS: maxDurationMs, JOBS_MAX_ATTEMPTS: maxAttempts } = config;
   const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
   const issues: RequestIssue[] = [];
-  const addIssueIf = (isInvalid: unknown, path: string, code: string, text: string) => {
+  const addIssueIf = (isInvalid: unknown, path: string, code: RequestIssueCode, text: string) => {
     if (isInvalid) issues.push({ in: "body", path, code, message: text });
   };
   const addConflictIf = (isInvalid: unknown, option: string, text: string) =>

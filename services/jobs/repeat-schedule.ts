@@ -1,4 +1,4 @@
-import type { RequestIssue } from "@pragma/contracts/errors";
+import type { RequestIssue, RequestIssueCode } from "@pragma/contracts/errors";
 import type { JobOptions, JobRepeatOptions } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 
@@ -28,7 +28,7 @@ export function validateJobRepeatOptions(options: JobOptions, minRepeatMs: numbe
   const { repeat = {} } = options;
   const { every, pattern, startDate, endDate, immediately } = repeat;
   const issues: RequestIssue[] = [];
-  const addIssue = (option: string, code: string, message: string) =>
+  const addIssue = (option: string, code: RequestIssueCode, message: string) =>
     issues.push({ in: "body", path: `jobOptions.${option}`, code, message });
 
   for (const [option, reason] of Object.entries(optionsExcludedByRepeat)) {

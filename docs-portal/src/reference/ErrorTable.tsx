@@ -5,7 +5,6 @@ import type { OperationPageData } from "./page-data.ts";
 
 /** Renders the errors of an operation: the status, and the codes with links to their explanation. */
 export function ErrorTable({ errors }: Pick<OperationPageData, "errors">): ReactNode {
-  const rows = errors.flatMap(({ status, codes }) => codes.map((each) => ({ status, ...each })));
   return (
     <table className={styles.errors}>
       <thead>
@@ -16,7 +15,7 @@ export function ErrorTable({ errors }: Pick<OperationPageData, "errors">): React
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ status, code, title }) => (
+        {errors.map(({ status, code, title }) => (
           <tr key={code}>
             <td>{status}</td>
             <td>

@@ -6,7 +6,10 @@ export interface OperationPageData {
   body?: BodyData & { mediaType: string; isRequired: boolean };
   /** The responses that are not errors. */
   responses: { status: string; reason: string; description: string; mediaType?: string; body?: BodyData }[];
-  errors: { status: string; codes: { code: string; title: string }[] }[];
+  /** The errors that the page lists. */
+  errors: { status: string; code: string; title: string }[];
+  /** Whether the operation can also return the errors of almost all operations, which the page of errors lists. */
+  hasCommonErrors: boolean;
   operation: TryItOperation;
 }
 

@@ -43,7 +43,7 @@ export function createApiKeyAuthenticator(
   const operatorKeyLookups = new ClientAddressTokenBuckets(lookups, now);
 
   function rejectKey(code: ApiErrorCode, address: string): never {
-    failureBuckets.takeOrThrow(address, createLimitDetail("Requests with wrong API keys", failures));
+    failureBuckets.takeOrThrow(address, createLimitDetail("Requests with invalid API keys", failures));
     throw createAuthenticationError(code);
   }
 

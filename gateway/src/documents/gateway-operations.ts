@@ -27,6 +27,7 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
       "Returns 200 while the API accepts requests. The response contains the uptime, the API versions and the documentation URL.",
     responses: { 200: { description: "The API accepts requests", schema: Health } },
     errors: [],
+    isServedByGateway: true,
   },
   {
     method: "get",
@@ -40,6 +41,7 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
       "Returns the OpenAPI 3.1 document with the operations for integrators and POS systems. This reference is generated from the document. You can also generate a typed client from it.",
     responses,
     errors: [],
+    isServedByGateway: true,
   },
   {
     method: "get",
@@ -52,5 +54,6 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     description: "Returns the OpenAPI 3.1 document with all operations, including the operations for operators.",
     responses,
     errors: [],
+    isServedByGateway: true,
   },
 ];

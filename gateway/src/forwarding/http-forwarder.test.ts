@@ -227,6 +227,34 @@ describe("a service", () => {
     await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { timeoutSeconds: 1 });
   });
 
+  it("for which too many requests are waiting yields 503 with Retry-After", async () => {
+    const variables = {
+      REPORTING_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+      MAX_CONNECTIONS_PER_ADDRESS: "2000",
+    };
+    const busy = await startTestGateway(environment, { accounts: gateway.accounts, variables });
+    const abort = new AbortController();
+    const sendBusy = (signal?: AbortSignal) => busy.request("/v2/reports/", { key, ...(signal && { signal }) });
+    upstreamScript = [() => {}];
+    try {
+      // 256 requests occupy the connections to the service, and 1,000 wait for a connection.
+      const waiting = Array.from({ length: 1_256 }, () => sendBusy(abort.signal).catch(() => {}));
+      const response = await eventually("a rejection", () =>
+        sendBusy(AbortSignal.timeout(1_000)).catch(() => undefined),
+      );
+      expect([response.status, response.headers.get("retry-after"), await problemCodeOf(response)]).toEqual([
+        503,
+        "2",
+        "overloaded",
+      ]);
+      abort.abort();
+      await Promise.all(waiting);
+    } finally {
+      abort.abort();
+      await busy.stop();
+    }
+  });
+
   it("that does not read the body in time yields 504", async () => {
     upstreamScript = [(socket) => void socket.pause()];
     const response = await sendRequest({ method: "POST", body: Buffer.alloc(20_000_000) });

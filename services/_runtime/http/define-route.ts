@@ -171,6 +171,8 @@ export type ApiOperationDefinition = Omit<
   "handle" | "scope"
 > & {
   scope: RouteScope | null;
+  /** Whether the gateway responds itself instead of forwarding the request to a service. */
+  isServedByGateway?: boolean;
 };
 
 /** A route of a service, without the types of its input, so that a list can contain different routes. */

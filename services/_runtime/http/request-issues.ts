@@ -1,4 +1,10 @@
-import { ApiError, maxReportedIssues, type RequestIssue } from "@pragma/contracts/errors";
+import {
+  ApiError,
+  maxReportedIssues,
+  type RequestIssue,
+  type RequestIssueCode,
+  requestIssueCodes,
+} from "@pragma/contracts/errors";
 import { boundedArray, createUniqueIdsCheck, normalizeClientGeneratedUuid } from "@pragma/contracts/fields";
 import { z } from "zod";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
@@ -80,10 +86,10 @@ export function createOrderIdsOnlySchema<Field extends string>(idField: Field, m
   return boundedArray(ids, max, size).check(createUniqueIdsCheck("order", idField));
 }
 
-/** Returns the code of an issue. Custom checks provide the code in `params.code`. */
-function getIssueCode(issue: z.core.$ZodIssue): string {
-  const named: unknown = issue.code === "custom" ? issue.params?.code : undefined;
-  return typeof named === "string" ? named : issue.code;
+/** Returns the code of an issue. Custom checks provide the code in `params.code`. An undocumented code becomes `custom`. */
+function getIssueCode(issue: z.core.$ZodIssue): RequestIssueCode {
+  const named: unknown = (issue.code === "custom" && issue.params?.code) || issue.code;
+  return requestIssueCodes.find((code) => code === named) ?? "custom";
 }
 
 /** Returns a path such as `["orderList", 3, "guestsCount"]` as text, `orderList[3].guestsCount`, after `basePath`. */

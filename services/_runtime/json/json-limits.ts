@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { RequestIssue } from "@pragma/contracts/errors";
 import type { RequestBodyIssues } from "./body-issues.ts";
 
 /** The limits of a JSON body. They limit the memory for parsing, so values of unknown fields also count. */
@@ -101,7 +102,7 @@ export function findJsonPartLimitIssue(
   part: unknown,
   max: JsonItemAndDepthLimits,
   { excluded }: { excluded?: object } = {},
-): { code: string; message: string } | undefined {
+): Pick<RequestIssue, "code" | "message"> | undefined {
   if (typeof part !== "object" || part === null) return undefined;
   let items = 0;
   let level = [part];

@@ -3,7 +3,7 @@ import type {
   CreateAccountingExportRequest,
   CreateAccountingExportResponse,
 } from "@pragma/contracts/accounting-export";
-import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
+import { ApiError, type RequestIssue, type RequestIssueCode } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
@@ -106,7 +106,7 @@ async function findItemIssues(
   const seenKeys = new Set<string>();
   return items.flatMap((item, index) => {
     const issues: RequestIssue[] = [];
-    const add = (path: string, code: string, message: string) =>
+    const add = (path: string, code: RequestIssueCode, message: string) =>
       issues.push({ in: "body", path: `[${index}]${path}`, code, message });
     if (tillLocations.get(item.tillId) !== item.locationId) {
       add(".tillId", "unknown_till", "Must be the ID of a processed till of the location");

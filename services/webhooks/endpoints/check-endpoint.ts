@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import type { RequestIssueCode } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { WebhookAddressPolicy } from "./address-policy.ts";
 import type { HostResolver } from "./resolve-host.ts";
@@ -12,7 +13,7 @@ export interface WebhookEndpointRules {
 
 /** Why an endpoint is rejected: a stable code, and a message for clients. */
 export interface WebhookEndpointRejection {
-  code: string;
+  code: RequestIssueCode;
   message: string;
 }
 

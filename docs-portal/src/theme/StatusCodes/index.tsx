@@ -1,3 +1,4 @@
+import Link from "@docusaurus/Link";
 import type { ReactNode } from "react";
 import { ErrorTable } from "../../reference/ErrorTable.tsx";
 import { FieldContent } from "../../reference/FieldList.tsx";
@@ -6,12 +7,12 @@ import type { OperationPageData } from "../../reference/page-data.ts";
 import { Section } from "../../reference/Section.tsx";
 import styles from "../../reference/section.module.css";
 
-interface Props extends Pick<OperationPageData, "responses" | "errors"> {
+interface Props extends Pick<OperationPageData, "responses" | "errors" | "hasCommonErrors"> {
   title: string;
 }
 
-/** Renders the responses one below the other, and a table of the errors. The original renders a tab for each status. */
-export default function StatusCodes({ title, responses, errors }: Props): ReactNode {
+/** Renders the responses one below the other, and a table of the errors, except common errors. The original renders a tab for each status. */
+export default function StatusCodes({ title, responses, errors, hasCommonErrors }: Props): ReactNode {
   return (
     <>
       <Section id="responses" title={title}>
@@ -32,9 +33,15 @@ export default function StatusCodes({ title, responses, errors }: Props): ReactN
           </section>
         ))}
       </Section>
-      {errors.length > 0 && (
+      {(errors.length > 0 || hasCommonErrors) && (
         <Section id="errors" title="Errors">
-          <ErrorTable errors={errors} />
+          {errors.length > 0 && <ErrorTable errors={errors} />}
+          {hasCommonErrors && (
+            <p className={styles.summary}>
+              {errors.length > 0 ? "This operation can also return" : "This operation can return"} the{" "}
+              <Link to="/docs/errors#common-errors">common errors</Link>.
+            </p>
+          )}
         </Section>
       )}
     </>
