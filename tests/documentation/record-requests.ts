@@ -160,13 +160,34 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
     body: correctedTill,
   });
   recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });
-  await recordExchange("till-replaced", {
-    method: "PUT",
-    path: `/v1/tills/${documentationEdgeCaseTill.id}`,
-    body: correctedTill,
-  });
-  await recordExchange("till-reprocessed", {
-    method: "POST",
-    path: `/v1/tills/${documentationEdgeCaseTill.id}/reprocess`,
+  await waitForUpdatedOrders(recorder, () =>
+    recordExchange("till-replaced", {
+      method: "PUT",
+      path: `/v1/tills/${documentationEdgeCaseTill.id}`,
+      body: correctedTill,
+    }),
+  );
+  await waitForUpdatedOrders(recorder, () =>
+    recordExchange("till-reprocessed", {
+      method: "POST",
+      path: `/v1/tills/${documentationEdgeCaseTill.id}/reprocess`,
+    }),
+  );
+}
+
+/**
+ * Waits until the orders of the till are updated after a request. Otherwise the times of the update could equal times
+ * of the next examples, which have other documented times.
+ */
+async function waitForUpdatedOrders(
+  { sendRequest }: DocumentationExampleLocation["recorder"],
+  sendUpdate: () => Promise<unknown>,
+): Promise<void> {
+  const order = { path: `/v1/orders/${documentationEdgeCaseOrders.split.id}` };
+  const { body: before } = await sendRequest(order);
+  await sendUpdate();
+  await eventually("the update of the orders", async () => {
+    const { body } = await sendRequest(order);
+    return body.updatedAt !== before.updatedAt;
   });
 }
