@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
+/** A time in the query of a link, in which colons are percent-encoded. */
+const encodedTimePattern = /\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d\.\d{3}Z/g;
 const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
+const keyPrefixPattern = /"pragma_[A-Za-z0-9]{7}"/g;
 
 const dayMs = 24 * 3_600_000;
 
@@ -57,7 +60,9 @@ export function createDocumentationExampleNormalizer(now = Date.now()): Document
     return text
       .replace(uuidPattern, normalizeId)
       .replace(timePattern, normalizeTime)
-      .replace(keyPattern, "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE");
+      .replace(encodedTimePattern, (time) => encodeURIComponent(normalizeTime(decodeURIComponent(time))))
+      .replace(keyPattern, "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE")
+      .replace(keyPrefixPattern, '"pragma_EXAMPLE"');
   }
 
   return {

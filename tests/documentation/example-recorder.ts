@@ -93,6 +93,10 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
     recordExample(name: string, value: unknown) {
       recordedExamples.set(name, normalizer.normalize(withFixedFieldValues(value)));
     },
+    /** Replaces a recorded example with the result of a function. */
+    updateExample(name: string, update: (example: unknown) => unknown) {
+      recordedExamples.set(name, update(recordedExamples.get(name)));
+    },
     recordedExamples,
   };
 }

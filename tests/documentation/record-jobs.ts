@@ -4,6 +4,12 @@ import type { PushGuideLocation } from "./push-guide-location.ts";
 /** The creation time of all jobs in the examples, in milliseconds since 1970. */
 const creationTimeMs = Date.parse("2026-06-01T13:10:04.000Z");
 
+/** The end of the schedule in the example of a cron job: the beginning of June 1, 2027 in Paris. */
+const documentedEndDate = "2027-05-31T22:00:00";
+
+/** The end of the schedule that is sent instead, because an end must be in the future. Both are without fractions and Z. */
+const sentEndDate = new Date(Date.now() + 300 * 24 * 3_600_000).toISOString().slice(0, documentedEndDate.length);
+
 interface JobRequest {
   method?: "GET" | "POST";
   path: string;
@@ -18,7 +24,7 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
   async function recordJob(name: string, { method = "GET", path, body }: JobRequest) {
     const { response, body: replyBody } = await sendRequest({ method, path, body });
     const location = response.headers.get("location");
-    recordExample(name, {
+    const exchange = {
       request: {
         method,
         path,
@@ -30,7 +36,8 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
         headers: location === null ? {} : { location },
         body: "state" in replyBody || "timestamp" in replyBody ? withFixedTimes(replyBody) : replyBody,
       },
-    });
+    };
+    recordExample(name, JSON.parse(JSON.stringify(exchange).replaceAll(sentEndDate, documentedEndDate)));
     return replyBody;
   }
   const create = (name: string, body: unknown) => recordJob(name, { method: "POST", path: "/v1/jobs/", body });
@@ -57,7 +64,7 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
   await recordJob("delayed-job", { path: `/v1/jobs/${delayed.id}/` });
   const nightly = await create("create-cron-job", {
     message: "Check the reports of yesterday",
-    jobOptions: { repeat: { pattern: "30 6 * * *", tz: "Europe/Paris", endDate: "2099-12-31T00:00:00Z" } },
+    jobOptions: { repeat: { pattern: "30 6 * * *", tz: "Europe/Paris", endDate: `${sentEndDate}Z` } },
   });
   await recordJob("cron-job", { path: `/v1/jobs/${nightly.id}/` });
   await create("create-interval-job", {

@@ -22,16 +22,20 @@ function createBackofficeTill(serverId: number) {
   };
 }
 
-/** Records the list of the tills in a legacy backoffice, and two fetches: one till fails first, and then succeeds. */
+/**
+ * Records the list of the tills in a legacy backoffice, and two fetches: one till fails first, and then succeeds. Then
+ * records the list of the fetched tills.
+ */
 export async function recordLegacyTillExamples(
   { recorder }: PushGuideLocation,
   backoffice: FakeLegacyBackoffice,
 ): Promise<void> {
-  const { recordExchange, keepIds } = recorder;
+  const { recordExchange, keepIds, updateExample } = recorder;
   keepIds(serverIds.map((serverId) => createExampleUuid(serverId)));
   for (const serverId of serverIds) backoffice.tills.set(serverId, createBackofficeTill(serverId));
   backoffice.faults.set(4713, "error");
   await recordExchange("legacy-tills", { path: "/v1/tills/legacy/" });
+  const firstFetchAt = new Date().toISOString();
   await recordExchange("fetch-legacy-tills", { method: "POST", path: "/v1/tills/legacy/" });
   backoffice.faults.clear();
   await recordExchange("fetch-legacy-till-again", {
@@ -39,5 +43,17 @@ export async function recordLegacyTillExamples(
     path: "/v1/tills/legacy/",
     body: [{ application: "POPINA", serverId: 4713, legacyId: pushGuideLegacyId }],
   });
+  await recordExchange("fetched-legacy-tills", { path: `/v1/tills/?sinceDate=${firstFetchAt}` });
+  updateExample("fetched-legacy-tills", withTillsInDescendingOrder);
   await recordExchange("fetched-legacy-till", { path: `/v1/tills/${createExampleUuid(4711)}` });
+}
+
+/**
+ * Returns the example of a list with its tills in the order that the API uses for equal times. The first fetch stores
+ * two tills at once, so their order differs between runs, but their documented times are equal.
+ */
+function withTillsInDescendingOrder(example: unknown): unknown {
+  const exchange = structuredClone(example) as { reply: { body: { data: { id: string }[] } } };
+  exchange.reply.body.data.sort((one, other) => other.id.localeCompare(one.id));
+  return exchange;
 }

@@ -1,4 +1,6 @@
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { type DocumentationExampleLocation, documentationHomePageTill } from "./documentation-fixture.ts";
+import { withDocumentedTimes } from "./documented-webhook-values.ts";
 import { documentationEdgeCaseOrders, documentationEdgeCaseTill } from "./edge-case-till.ts";
 
 /** Records the examples of reads: the health check, a location, reports, orders and pages of lists. */
@@ -26,13 +28,19 @@ export async function recordReadRequestExamples({ recorder }: DocumentationExamp
   });
 }
 
-/** Records the examples of error responses, and of the creation, use and revocation of an API key. */
+/** The times of the listed API keys, newest key first. */
+const documentedKeyTimes = {
+  createdAt: ["2026-06-01T09:00:00.000Z", "2026-05-18T08:12:40.271Z", "2026-05-04T13:30:05.918Z"],
+  lastUsedAt: ["2026-06-15T10:02:11.482Z", "2026-06-15T06:30:00.817Z", "2026-06-15T10:04:52.106Z"],
+};
+
+/** Records the examples of error responses, and of the creation, listing, use and revocation of an API key. */
 export async function recordErrorAndApiKeyExamples({
   recorder,
   createKey,
   adminKey,
 }: DocumentationExampleLocation): Promise<void> {
-  const { recordExchange, sendRequest } = recorder;
+  const { recordExchange, sendRequest, updateExample } = recorder;
   await recordExchange("key-missing", { path: "/v2/reports/", key: null });
   await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
   const reportsKey = await createKey("Accountant", ["reports:read"]);
@@ -59,8 +67,19 @@ export async function recordErrorAndApiKeyExamples({
     body: { locationId: ownLocation.id, consumerName: "Acme" },
     key: adminKey,
   });
-  const { body: keys } = await sendRequest({ path: "/v1/auth/keys/?size=1", key: adminKey });
+  const listOfKeys = { path: `/v1/auth/keys/?locationId=${ownLocation.id}`, key: adminKey };
+  await sendRequest({ path: "/v2/reports/", key: apiKey });
+  await eventually("the last use of each key", async () => {
+    const { body } = await sendRequest(listOfKeys);
+    return body.data.every(({ lastUsedAt }: { lastUsedAt: string | null }) => lastUsedAt !== null);
+  });
+  const keys = await recordExchange("list-keys", listOfKeys);
+  updateExample("list-keys", (example) => withDocumentedTimes(example, documentedKeyTimes));
   await recordExchange("revoke-key", { method: "DELETE", path: `/v1/auth/keys/${keys.data[0].id}`, key: adminKey });
+  await eventually("the revocation", async () => {
+    const { response } = await sendRequest({ path: "/v2/reports/", key: apiKey });
+    return response.status === 401;
+  });
   await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
 }
 
@@ -91,13 +110,15 @@ export async function recordRateLimitExample({
   }
 }
 
-/** Records five orders, the report and the till of the example day with edge cases. */
+/** Records orders, the report and the till of the example day with edge cases. */
 export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest } = recorder;
-  for (const name of ["split", "canceledRow", "loss", "weight", "groupDiscount"] as const) {
+  for (const name of ["split", "canceledRow", "loss", "refund", "weight", "menu", "groupDiscount"] as const) {
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     await recordExchange(`edge-${dashed}`, { path: `/v1/orders/${documentationEdgeCaseOrders[name].id}` });
   }
+  const { groupDiscount } = documentationEdgeCaseOrders;
+  await recordExchange("edge-group-discount-v2", { path: `/v2/orders/${groupDiscount.id}` });
   const { body: reports } = await sendRequest({ path: "/v2/reports/?since=2026-05-31&until=2026-05-31" });
   await recordExchange("edge-report", { path: `/v2/reports/${reports.data[0].id}` });
   await recordExchange("edge-till", { path: `/v1/tills/${documentationEdgeCaseTill.id}` });
@@ -126,6 +147,7 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   await sendRequest({ method: "DELETE", path: `/v1/webhooks/${webhook.id}` });
   await sendRequest({ method: "DELETE", path: `/v1/recipients/${recipient.id}` });
 
+  const correctedTill = { ...documentationEdgeCaseTill, note: "Corrected after the shift" };
   const { body: repeated, response } = await sendRequest({
     method: "POST",
     path: "/v2/tills/",
@@ -135,17 +157,37 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   const { body: conflict } = await sendRequest({
     method: "POST",
     path: "/v2/tills/",
-    body: { ...documentationEdgeCaseTill, note: "changed" },
+    body: correctedTill,
   });
   recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });
-  const replaced = await sendRequest({
-    method: "PUT",
-    path: `/v1/tills/${documentationEdgeCaseTill.id}`,
-    body: { ...documentationEdgeCaseTill, note: "changed" },
-  });
-  recordExample("till-replaced", { reply: { status: replaced.response.status, headers: {}, body: replaced.body } });
-  await recordExchange("till-reprocessed", {
-    method: "POST",
-    path: `/v1/tills/${documentationEdgeCaseTill.id}/reprocess`,
+  await waitForUpdatedOrders(recorder, () =>
+    recordExchange("till-replaced", {
+      method: "PUT",
+      path: `/v1/tills/${documentationEdgeCaseTill.id}`,
+      body: correctedTill,
+    }),
+  );
+  await waitForUpdatedOrders(recorder, () =>
+    recordExchange("till-reprocessed", {
+      method: "POST",
+      path: `/v1/tills/${documentationEdgeCaseTill.id}/reprocess`,
+    }),
+  );
+}
+
+/**
+ * Waits until the orders of the till are updated after a request. Otherwise the times of the update could equal times
+ * of the next examples, which have other documented times.
+ */
+async function waitForUpdatedOrders(
+  { sendRequest }: DocumentationExampleLocation["recorder"],
+  sendUpdate: () => Promise<unknown>,
+): Promise<void> {
+  const order = { path: `/v1/orders/${documentationEdgeCaseOrders.split.id}` };
+  const { body: before } = await sendRequest(order);
+  await sendUpdate();
+  await eventually("the update of the orders", async () => {
+    const { body } = await sendRequest(order);
+    return body.updatedAt !== before.updatedAt;
   });
 }

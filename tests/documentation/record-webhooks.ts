@@ -2,6 +2,7 @@ import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { webhooksServiceConfigSchema } from "@pragma/webhooks/config";
 import postgres from "postgres";
 import type { DocumentationExampleLocation } from "./documentation-fixture.ts";
 import { documentedRotatedSecret, withDocumentedRecipient, withDocumentedTimes } from "./documented-webhook-values.ts";
@@ -81,7 +82,7 @@ const till = {
 
 /**
  * Records the examples of the webhook guides: a recipient, a webhook, a message of each event, a delivery that succeeds
- * on the second attempt, a replay, a recovery and a secret rotation.
+ * on the second attempt, a replay, a recovery, a delivery that fails, and a secret rotation.
  */
 export async function recordWebhookExamples(
   fixture: DocumentationExampleLocation,
@@ -116,10 +117,16 @@ export async function recordWebhookExamples(
     const finalized = await eventually("the report", () => endpoint.messagesOf("report.finalized", tillId)[0]);
     record("report.finalized", finalized, { emittedAt: `${day}T13:05:03.871Z` });
 
+    const schema = sql(buildServiceSchemaName(environment.namespace, "webhooks"));
+    await recordFailedDelivery(fixture, {
+      ...{ recipientId, endpointUrl: endpoint.failingUrl },
+      makeDue: async (id) => {
+        await sql`update ${schema}.deliveries set due_at = now() where id = ${id} and state = 'pending'`;
+      },
+    });
     await recordFailingEndpointMessages(fixture, {
       ...{ recipientId, endpoint, record },
       setFailingSince: async (id, since) => {
-        const schema = sql(buildServiceSchemaName(environment.namespace, "webhooks"));
         await sql`update ${schema}.webhooks set failing_since = ${since} where id = ${id}`;
       },
     });
@@ -138,7 +145,7 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
     path: "/v1/recipients/",
     body: { name: "Stock keeper" },
   });
-  updateRecordedExample(recorder, "webhook-recipient", (example) =>
+  recorder.updateExample("webhook-recipient", (example) =>
     withDocumentedTimes(withDocumentedRecipient(example), times),
   );
   const events = ["order.call", "order.paid", "order.canceled", "order.transferred", "report.finalized"];
@@ -147,12 +154,12 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
     path: "/v1/webhooks/",
     body: { recipientId: recipient.id, endpointUrl: url, events },
   });
-  updateRecordedExample(recorder, "webhook", (example) =>
+  recorder.updateExample("webhook", (example) =>
     withDocumentedTimes(withDocumentedRecipient(example, { endpointUrl: url }), times),
   );
   await recorder.recordExchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
   const requestedAt = `${day}T08:31:10.214Z`;
-  updateRecordedExample(recorder, "webhook-test", (example) =>
+  recorder.updateExample("webhook-test", (example) =>
     withDocumentedTimes(example, { createdAt: requestedAt, nextAttemptAt: requestedAt }),
   );
   return { recipientId: recipient.id, webhookId: webhook.id, secret: recipient.hmacSecret };
@@ -205,9 +212,9 @@ async function recordDelivery(
   };
   const delivery = `/v1/webhooks/deliveries/${delivered.id}`;
   await recorder.recordExchange("webhook-delivery", { path: delivery });
-  updateRecordedExample(recorder, "webhook-delivery", (example) => withDocumentedTimes(example, times));
+  recorder.updateExample("webhook-delivery", (example) => withDocumentedTimes(example, times));
   await recorder.recordExchange("webhook-replay", { method: "POST", path: `${delivery}/replay` });
-  updateRecordedExample(recorder, "webhook-replay", (example) =>
+  recorder.updateExample("webhook-replay", (example) =>
     withDocumentedTimes(example, { ...times, nextAttemptAt: `${day}T14:00:00.000Z` }),
   );
   await recorder.recordExchange("webhook-recover", {
@@ -215,9 +222,76 @@ async function recordDelivery(
     path: `/v1/webhooks/${webhookId}/recover`,
     body: { since: `${day}T09:00:00.000Z` },
   });
-  updateRecordedExample(recorder, "webhook-recover", (example) =>
+  recorder.updateExample("webhook-recover", (example) =>
     withDocumentedTimes(example, { createdAt: `${day}T14:05:00.000Z` }),
   );
+}
+
+/** Records a delivery whose ten attempts failed, and the list of failed deliveries. The attempts do not wait for days. */
+async function recordFailedDelivery(
+  { recorder }: DocumentationExampleLocation,
+  {
+    recipientId,
+    endpointUrl,
+    makeDue,
+  }: {
+    recipientId: string;
+    endpointUrl: string;
+    /** Makes the next attempt of a delivery due now. */
+    makeDue: (deliveryId: string) => Promise<void>;
+  },
+) {
+  const { sendRequest, recordExchange, updateExample } = recorder;
+  const newWebhook = { recipientId, endpointUrl, events: ["order.call"] };
+  const { body: webhook } = await sendRequest({ method: "POST", path: "/v1/webhooks/", body: newWebhook });
+  const data = createOrder(3040, { products: [wine], payments: [] }, open);
+  const order = { id: data.id, tillId: createExampleUuid(3097), revisionHash: "rev-1", data };
+  await sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
+  const list = { path: `/v1/webhooks/${webhook.id}/deliveries?state=failed` };
+  const delivery = await eventually("the delivery", async () => {
+    const { body } = await sendRequest({ path: `/v1/webhooks/${webhook.id}/deliveries` });
+    return body.data[0] as Delivery | undefined;
+  });
+  const path = `/v1/webhooks/deliveries/${delivery.id}`;
+  for (let number = 1; number <= retryScheduleMs.length; number += 1) {
+    await eventually(`the end of attempt ${number}`, async () => {
+      const { body } = await sendRequest({ path });
+      // The state is not checked, because the API may have read it before the attempts.
+      return typeof body.attempts[number - 1]?.status === "number";
+    });
+    await makeDue(delivery.id);
+    // Makes the API look for due deliveries at once.
+    await sendRequest({ method: "POST", path: `/v1/webhooks/${webhook.id}/resume` });
+  }
+  await eventually("the delivery to fail", async () => (await sendRequest({ path })).body.state === "failed");
+  await recordExchange("webhook-delivery-failed", { path });
+  await recordExchange("webhook-deliveries-failed", list);
+  for (const name of ["webhook-delivery-failed", "webhook-deliveries-failed"])
+    updateExample(name, (example) => withDocumentedTimes(example, createFailedDeliveryTimes()));
+  await sendRequest({ method: "DELETE", path: `/v1/webhooks/${webhook.id}` });
+}
+
+/** The delay before each retry, in milliseconds. */
+const retryScheduleMs = webhooksServiceConfigSchema.shape.WEBHOOK_RETRY_SCHEDULE.parse(undefined);
+
+/** Returns the times of a delivery whose attempts follow the retry schedule, with delays that are 4% longer. */
+function createFailedDeliveryTimes() {
+  const attemptMs = 38;
+  const startedAt = [Date.parse(`${day}T10:16:02.352Z`)];
+  const nextAttemptAt: number[] = [];
+  for (const delayMs of retryScheduleMs) {
+    const nextMs = Number(startedAt.at(-1)) + attemptMs + Math.round(delayMs * 1.04);
+    nextAttemptAt.push(nextMs);
+    startedAt.push(nextMs + 9);
+  }
+  const toIso = (ms: number) => new Date(ms).toISOString();
+  return {
+    createdAt: `${day}T10:16:02.340Z`,
+    emittedAt: `${day}T10:16:02.318Z`,
+    startedAt: startedAt.map(toIso),
+    nextAttemptAt: nextAttemptAt.map(toIso),
+    settledAt: toIso(Number(startedAt.at(-1)) + attemptMs),
+  };
 }
 
 /** Records the messages about another endpoint of the recipient, which has been failing for days. */
@@ -262,19 +336,11 @@ async function recordRotation({ recorder }: DocumentationExampleLocation, recipi
     body: {},
   });
   const rotatedAt = "2026-06-15T08:00:00.000Z";
-  updateRecordedExample(recorder, "webhook-rotate", (example) =>
+  recorder.updateExample("webhook-rotate", (example) =>
     withDocumentedTimes(withDocumentedRecipient(example, { secret: documentedRotatedSecret }), {
       createdAt: [`${day}T08:30:00.000Z`, rotatedAt, `${day}T08:30:00.000Z`],
       updatedAt: rotatedAt,
       expiresAt: "2026-06-16T08:00:00.000Z",
     }),
   );
-}
-
-function updateRecordedExample(
-  { recordedExamples }: DocumentationExampleLocation["recorder"],
-  name: string,
-  update: (example: unknown) => unknown,
-) {
-  recordedExamples.set(name, update(recordedExamples.get(name)));
 }

@@ -19,7 +19,7 @@ export async function startDocumentationWebhookEndpoint() {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     if (request.url === "/failing") {
-      response.writeHead(503).end();
+      response.writeHead(503).end("The kitchen screen is offline.");
       return;
     }
     messages.push({ headers: request.headers, body });
