@@ -24,12 +24,10 @@ export const TillWithBodyUrl = z
     serverId: z.int().min(1).nullable().meta({
       description: "ID of the till in the legacy backoffice; null if the till does not come from a legacy backoffice",
     }),
-    objectUrl: z
-      .url()
-      .meta({
-        description:
-          "URL of the body of the till, exactly as it was last pushed, without personal data that was erased since",
-      }),
+    objectUrl: z.url().meta({
+      description:
+        "URL of the body of the till, exactly as it was last pushed, without personal data that was erased since",
+    }),
   })
   .meta({ id: "Till", description: "A stored till, with its location and the URL of its body", example: tillExample });
 
