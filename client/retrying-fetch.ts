@@ -69,7 +69,7 @@ function retryDelayMs(request: Request, response: Response, retry: number): numb
   const isTransient =
     transientStatuses.has(status) ||
     (status === 500 && isSafeToRepeat(request)) ||
-    // Status 409 with Retry-After means that the first request with this Idempotency-Key is still being processed.
+    // Status 409 has a Retry-After header only if the conflict ends by itself, such as when an earlier request ends.
     (status === 409 && retryAfterMs !== null);
   if (!isTransient) return null;
   if (retryAfterMs === null) return backoffMs(retry);

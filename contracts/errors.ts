@@ -44,7 +44,7 @@ export const apiErrorDefinitions = {
   limit_reached: { status: 409, title: "The location has reached a limit" },
   too_many_secrets: { status: 409, title: "The recipient has too many active secrets" },
   webhook_conflict: { status: 409, title: "The webhook ID is already in use" },
-  delivery_under_way: { status: 409, title: "A delivery attempt is in progress" },
+  delivery_under_way: { status: 409, title: "A delivery attempt is in progress", retryAfterSeconds: 5 },
   idempotency_key_in_use: {
     status: 409,
     title: "The first request with this Idempotency-Key is still being processed",

@@ -23,7 +23,7 @@ const portalFolder = join(
 );
 
 const programs = [
-  { file: "push-till.sh", command: "sh", args: [], needs: "curl" },
+  { file: "push-till.sh", command: "bash", args: [], needs: "curl" },
   { file: "push-till.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
   { file: "push-till.py", command: "python3", args: [], needs: "python3" },
   { file: "push-till.php", command: "php", args: ["-d", "display_errors=stderr"], needs: "php" },
@@ -36,7 +36,7 @@ beforeAll(async () => {
   testLocation = await createTestLocation(product);
 }, 120_000);
 
-/** Starts a proxy of the API that rejects its first request with 503. */
+/** Starts a proxy of the API that rejects its first request with 503, and closes the connection of the second. */
 async function startOverloadedProxy() {
   const statuses: number[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -44,6 +44,11 @@ async function startOverloadedProxy() {
       statuses.push(503);
       incoming.resume();
       outgoing.writeHead(503, { "retry-after": "1" }).end();
+      return;
+    }
+    if (statuses.length === 1) {
+      statuses.push(0);
+      incoming.socket.destroy();
       return;
     }
     const { method, headers, url = "/" } = incoming;
@@ -88,15 +93,32 @@ async function runProgram({ file, command, args }: (typeof programs)[number], ti
 }
 
 describe.each(programs)("the program $file", (program) => {
-  it("pushes the exact bytes of a till again after a 503", async () => {
+  it("pushes the exact bytes of a till again after a 503 and a lost connection", async () => {
     const id = randomUUID();
     const till = JSON.stringify({ ...minimalTestTill, id, note: "Été" }, null, 1);
     const proxy = await startOverloadedProxy();
     const { code, output } = await runProgram(program, till, proxy.url);
     proxy.stop();
     expect(code, output).toBe(0);
-    expect(proxy.statuses).toEqual([503, 201]);
+    expect(proxy.statuses).toEqual([503, 0, 201]);
     expect(await (await testLocation.request("GET", `/v1/tills/${id}/object`)).text()).toBe(till);
+  });
+
+  it("stops at once if the API asks it to wait for hours", async () => {
+    let requestCount = 0;
+    const server = createServer((incoming, outgoing) => {
+      requestCount += 1;
+      incoming.resume();
+      outgoing.writeHead(429, { "retry-after": "7200" }).end();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, output } = await runProgram(program, JSON.stringify(minimalTestTill), url);
+    server.close();
+    expect(code).not.toBe(0);
+    expect(output).toContain("The till was not accepted (429). Push it again later.");
+    expect(requestCount).toBe(1);
   });
 
   it("fails with the response if the till is rejected", async () => {

@@ -44,6 +44,22 @@ describe.each(installedSampleLanguages)("a sample in $label", (language) => {
     expect(output).not.toContain(filtered);
   });
 
+  it("prints that nothing has changed, without failing", async () => {
+    const response = await testLocation.request("GET", "/v1/catalog/");
+    const readCatalog = (etag: string | null) =>
+      sample("listProducts", { parameters: { "header.If-None-Match": etag } });
+    const unchanged = await readCatalog(response.headers.get("etag")).run();
+    expect(unchanged.output).toMatch(language.id === "curl" ? /^HTTP\/1.1 304/ : /^Not modified\s*$/);
+    const changed = await readCatalog('"another version"').run();
+    expect(changed.output).not.toMatch(/304|Not modified/);
+  });
+
+  it("prints the headers that a guide asks for", async () => {
+    const response = await testLocation.request("GET", "/v1/catalog/");
+    const { output } = await sample("listProducts", { printedHeaders: ["etag"] }).run();
+    expect(output).toContain(`etag: ${response.headers.get("etag")}`);
+  });
+
   it("sends a body unchanged, creates once for one Idempotency-Key, and deletes", async () => {
     const name = `${textWithSpecialCharacters} ${randomUUID()}`;
     const body = JSON.stringify({ name, apiKey: null });

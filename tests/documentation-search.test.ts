@@ -30,6 +30,12 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["rate_limited", "/docs/errors#rate_limited"],
   ["till_conflict", "/docs/errors#till_conflict"],
   ["scope missing", "/docs/errors#scope_missing"],
+  ["requestId", "/docs/errors#format"],
+  ["request id", "/docs/errors#format"],
+  ["status 400", "/docs/errors#status-400"],
+  ["status 404", "/docs/errors#status-404"],
+  ["HTTP 429", "/docs/rate-limits"],
+  ["503 error", "/docs/errors#status-503"],
   // Operations
   ["Push a till", "/docs/push-a-till"],
   ["list reports", "/api/list-reports"],

@@ -65,7 +65,13 @@ beforeAll(async () => {
 
 it("the TypeScript programs of the guides compile in strict mode", async () => {
   const compiler = fileURLToPath(new URL("../node_modules/.bin/tsc", import.meta.url));
-  const guides = ["totals-by-payment-method", "month-of-orders", "stock-from-live-orders", "accounting-exports"];
+  const guides = [
+    "totals-by-payment-method",
+    "month-of-orders",
+    "stock-from-live-orders",
+    "accounting-exports",
+    "catalog-sync",
+  ];
   const files = guides.flatMap((guide) =>
     readdirSync(join(snippetsFolder, guide))
       .filter((name) => name.endsWith(".mts"))
@@ -151,17 +157,27 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
     });
   });
 
+  it("stop at once if the API asks them to wait for hours", async () => {
+    const proxy = await startExhaustedServer();
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      const program = "month-of-orders/orders";
+      const snippet = startSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
+      expect(await snippet.exitCode).not.toBe(0);
+      expect(snippet.errorOutput()).toContain("429");
+    }).finally(proxy.close);
+    expect(proxy.requestCount()).toBe(1);
+  });
+
   it("write each order of a month once, although requests fail", async () => {
     const proxy = await startFailingProxy(product.url);
     await withTemporaryFolder(async (folder) => {
       const args = [month.since, month.until, "orders.csv"];
-      await runSnippet(language, {
-        program: "month-of-orders/orders",
-        url: proxy.url,
-        key: location.key,
-        args,
-        folder,
-      });
+      const program = "month-of-orders/orders";
+      const output = await runSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
+      expect(parseCents(output)).toBe(await sumSalesOfReports());
+      const example = join(snippetsFolder, "..", "examples", "month-output.json");
+      await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
       const [header, ...lines] = readFileSync(join(folder, "orders.csv"), "utf8").trimEnd().split("\n");
       expect(header).toBe("id,openedAt,total,isCanceled,isTransferred");
       const orders = tills.flatMap(({ orderList }) => orderList).filter(({ isTraining }) => !isTraining);
@@ -287,6 +303,12 @@ async function sumSalesOfOrders(day: string): Promise<number> {
   return (await readOrdersOfDay(day)).filter(isSale).reduce((sum, { total }) => sum + total, 0);
 }
 
+async function sumSalesOfReports(): Promise<number> {
+  const query = `since=${month.since}&until=${month.until}&size=100`;
+  const { data } = await location.getJson<{ data: { totalSales: number }[] }>(`/v2/reports/?${query}`);
+  return data.reduce((sum, { totalSales }) => sum + totalSales, 0);
+}
+
 /** Returns the recorded payments and tips by payment method, computed from the rows of the day's V2 orders. */
 async function sumPaymentsOfOrders(day: string) {
   const totals = new Map<string, { name: string; recorded: number; tips: number }>();
@@ -338,6 +360,21 @@ async function startFailingProxy(target: string) {
       server.closeAllConnections();
       server.close();
     },
+  };
+}
+
+/** Starts a server that responds 429 to every request, with a `retry-after` of two hours. */
+async function startExhaustedServer() {
+  let requestCount = 0;
+  const server = createServer((_, response) => {
+    requestCount += 1;
+    response.writeHead(429, { "retry-after": "7200" }).end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requestCount: () => requestCount,
+    close: () => server.close(),
   };
 }
 
@@ -406,6 +443,14 @@ describe.each(installedSnippetLanguages)("the stock program in $label", (languag
         });
     }),
   );
+
+  it("stops if its API key is invalid", () =>
+    withTemporaryFolder(async (folder) => {
+      const options = { program: "stock-from-live-orders/stock", url: product.url, key: "not-a-key" };
+      const snippet = startSnippet(language, { ...options, args: ["state.json"], folder });
+      expect(await snippet.exitCode).toBe(1);
+      expect(snippet.errorOutput()).toContain("key_invalid");
+    }));
 
   /** Returns the quantities that the till corrects: it omits a live glass of wine, and one canceled burger. */
   async function liveDifference() {

@@ -23,7 +23,7 @@ export async function resolveAuthorizedLegacyLocation(
   if (own?.application === application && own.legacyId === legacyId) return own;
   if (hasScope(scopes, "locations:any")) return locations.getByLegacyId(application, legacyId, context);
   throw new ApiError("location_forbidden", {
-    detail: "application and legacyId must match the API key's location.",
+    detail: "`application` and `legacyId` must match the API key's location.",
   });
 }
 

@@ -111,7 +111,8 @@ function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): 
 function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
   if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
   throw new ApiError("till_conflict", {
-    detail: "This till ID is already in use. A push never changes an existing till. Use a new ID for each till.",
+    detail:
+      "This till ID is already in use. A push never changes an existing till. To correct the till, replace it with `PUT /v1/tills/{id}`. If that returns 404, another location uses the ID: push your till with a new ID.",
   });
 }
 

@@ -15,6 +15,8 @@ interface SampleInputs {
   key: string;
   parameters: Record<string, string>;
   body?: string;
+  /** The names of the response headers that the sample prints. */
+  printedHeaders?: string[];
 }
 
 interface SampleOperation {
@@ -30,7 +32,7 @@ interface SampleGenerator {
   codeSampleLanguages: {
     id: string;
     label: string;
-    write(sample: { request: unknown; responseKind: unknown }): string;
+    write(sample: { request: unknown; responseKind: unknown; printedHeaders?: string[] }): string;
   }[];
   codeSampleResponseFileName: string;
 }
@@ -88,7 +90,9 @@ export function createRunnableCodeSample(
   if (!operation || !program)
     throw new Error(`The operation ${operationId} or a command for ${language.label} is missing.`);
   const request = sampleGenerator.composeTryItRequest(operation, inputs);
-  const text = language.write({ request, responseKind: sampleGenerator.responseKindOfOperation(operation) });
+  const { printedHeaders = [] } = inputs;
+  const responseKind = sampleGenerator.responseKindOfOperation(operation);
+  const text = language.write({ request, responseKind, printedHeaders });
 
   async function runProgram(
     isComplete: (output: string) => boolean,

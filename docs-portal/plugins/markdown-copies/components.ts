@@ -53,18 +53,21 @@ export function createMarkdownRenderersByComponent(portal: string, server: strin
         headers: { ...Object.fromEntries(headers), ...contentType },
         ...bodyField,
       };
-      return [createCodeBlock("sh", generateCurlSample({ request: shown, responseKind: "json" }))];
+      const printedHeaders = (readAttribute(element, "headers", evaluate) ?? []) as string[];
+      return [createCodeBlock("sh", generateCurlSample({ request: shown, responseKind: "json", printedHeaders }))];
     },
     ResponseCodeBlock(element, evaluate) {
       const { reply: response } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
       const names = (readAttribute(element, "headers", evaluate) ?? []) as string[];
-      const headers = names.map((name) => `${name}: ${response.headers[name]}`);
-      const body =
-        response.body === null ? [] : [formatJsonExcerpt(response.body, readExcerptOptions(element, evaluate))];
-      return [
-        createParagraph(`Response, ${response.status}:`),
-        createCodeBlock("json", [...headers, ...body].join("\n") || "(no body)"),
+      const headers = names.map((name) => `${name}: ${response.headers[name]}`).join("\n");
+      const status = `Response, ${response.status}${response.body === null ? ", without a body" : ""}`;
+      const blocks = [
+        ...(headers === "" ? [] : [createCodeBlock("http", headers)]),
+        ...(response.body === null
+          ? []
+          : [createCodeBlock("json", formatJsonExcerpt(response.body, readExcerptOptions(element, evaluate)))]),
       ];
+      return [createParagraph(blocks.length === 0 ? `${status}.` : `${status}:`), ...blocks];
     },
     WebhookMessageCodeBlock(element, evaluate) {
       const { headers, body } = readAttribute(element, "of", evaluate) as { headers: object; body: unknown };

@@ -16,7 +16,12 @@ export function renderHomePageMarkdown({ title, tagline, absolute }: HomePageTex
     tagline,
     homePageIntroduction.purpose,
     homePageIntroduction.audience,
-    `- [Get started](${absolute("/docs/getting-started")})\n- [API reference](${absolute("/api/")})`,
+    [
+      `- [Get started](${absolute("/docs/getting-started")})`,
+      `- [API reference](${absolute("/api/")})`,
+      `- [TypeScript client](${absolute("/docs/client")})`,
+      `- [Collections for Postman and Bruno](${absolute("/docs/collections")})`,
+    ].join("\n"),
     "## Guides",
     guides.join("\n"),
   ].join("\n\n")}\n`;

@@ -100,8 +100,10 @@ function describeSchemaType(document: OpenApiDocument, schema: OpenApiSchemaObje
 
 function describeEnum({ enum: choices }: OpenApiSchemaObject): string {
   if (choices === undefined) return "";
-  const shown = choices.slice(0, 30).join(", ");
-  return `one of ${shown}${choices.length > 30 ? `, and ${choices.length - 30} more` : ""}`;
+  // The type already states whether the value can be null.
+  const values = choices.filter((choice) => choice !== null);
+  const shown = values.slice(0, 30).join(", ");
+  return `one of ${shown}${values.length > 30 ? `, and ${values.length - 30} more` : ""}`;
 }
 
 function resolveSchema(document: OpenApiDocument, schema: OpenApiSchemaObject): OpenApiSchemaObject {

@@ -53,6 +53,8 @@ export const searchSynonymsByUrl: Record<string, string[]> = {
     "exceptions",
     "error handling",
   ],
+  "/docs/errors#format": ["requestId", "request id", "x-request-id", "error format"],
+  "/docs/production#help": ["support"],
   "/docs/idempotency": [
     "retries",
     "retry",

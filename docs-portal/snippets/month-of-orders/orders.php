@@ -6,6 +6,7 @@ if ($argc !== 4) throw new RuntimeException('Pass three arguments: php orders.ph
 
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
 const DELAYS = [1, 2, 4, 8, 16]; // seconds between the attempts, each plus a random time
+const MAX_DELAY = 60; // seconds
 
 /** Returns a response body. Repeats the request after a lost connection or a transient error. */
 function get(string $path, array $query): array
@@ -28,6 +29,7 @@ function get(string $path, array $query): array
         foreach ($http_response_header as $header) {
             if (preg_match('/^retry-after: (\d+)$/i', $header, $matches)) $delay = (int) $matches[1];
         }
+        if ($delay > MAX_DELAY) throw new RuntimeException("GET $path responded $status. Try again in $delay seconds.");
         usleep((int) ($delay * random_int(1_000_000, 1_500_000)));
     }
 }
@@ -43,12 +45,16 @@ function orders(string $since, string $until): Generator
     } while ($query['pageToken'] !== null);
 }
 
+$orderCount = $sales = 0;
 $columns = ['id', 'openedAt', 'total', 'isCanceled', 'isTransferred'];
 $file = fopen("$fileName.new", 'w');
 fwrite($file, implode(',', $columns) . "\n");
 foreach (orders($since, $until) as $order) {
+    $orderCount++;
+    if (!$order['isCanceled'] && !$order['isTransferred']) $sales += $order['total'];
     $values = array_map(fn ($column) => is_bool($order[$column]) ? json_encode($order[$column]) : $order[$column], $columns);
     fwrite($file, implode(',', $values) . "\n");
 }
 fclose($file);
 rename("$fileName.new", $fileName); // The file gets its name when it is complete.
+echo "$orderCount orders with sales of €" . number_format($sales / 100, 2) . "\n";

@@ -18,6 +18,7 @@ since, until, file_name = sys.argv[1:4]
 
 transient_statuses = {408, 429, 500, 502, 503, 504}
 delays = [1, 2, 4, 8, 16]  # seconds between the attempts, each plus a random time
+max_delay = 60  # seconds
 
 
 def get(path, query):
@@ -30,7 +31,10 @@ def get(path, query):
         except urllib.error.HTTPError as error:
             if error.code not in transient_statuses or delay is None:
                 sys.exit(f"{error.code}: {error.read().decode()}")
-            delay = int(error.headers.get("retry-after") or delay)
+            retry_after = error.headers.get("retry-after", "")
+            delay = int(retry_after) if retry_after.isdigit() else delay
+            if delay > max_delay:
+                sys.exit(f"{error.code}: Try again in {delay} seconds.")
         except (OSError, http.client.HTTPException):
             if delay is None:
                 raise
@@ -48,10 +52,15 @@ def orders():
         query["pageToken"] = page["nextPageToken"]
 
 
+order_count = sales = 0
 columns = ["id", "openedAt", "total", "isCanceled", "isTransferred"]
 with open(f"{file_name}.new", "w", newline="") as file:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
     for order in orders():
+        order_count += 1
+        if not order["isCanceled"] and not order["isTransferred"]:
+            sales += order["total"]
         writer.writerow(str(order[column]).lower() if column.startswith("is") else order[column] for column in columns)
 os.replace(f"{file_name}.new", file_name)  # The file gets its name when it is complete.
+print(f"{order_count} orders with sales of €{sales / 100:,.2f}")

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 const apiUrl = process.env.PRAGMA_URL ?? "http://127.0.0.1:4000";
 const apiKey = process.env.PRAGMA_API_KEY ?? "";
 const maxAttempts = 8;
+const maxRetryAfterSeconds = 60;
 const retriedStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Pushes a till, and repeats the request with the same bytes until the API has accepted or rejected the till. */
@@ -19,9 +20,12 @@ async function pushTill(bytes: Uint8Array): Promise<void> {
     if (response && !retriedStatuses.has(response.status)) {
       throw new Error(`The till was rejected: ${response.status} ${await response.text()}`);
     }
-    if (attempt === maxAttempts) throw new Error("The till was not accepted. Push it again later.");
     const retryAfter = Number(response?.headers.get("retry-after") ?? 0);
-    await sleep(1_000 * (retryAfter || 2 ** (attempt - 1)));
+    if (attempt === maxAttempts || retryAfter > maxRetryAfterSeconds)
+      throw new Error(`The till was not accepted (${response?.status ?? "no response"}). Push it again later.`);
+    const seconds = retryAfter || 2 ** (attempt - 1);
+    // The random time prevents all devices from retrying at the same moment.
+    await sleep(1_000 * seconds * (1 + Math.random() / 2));
   }
 }
 

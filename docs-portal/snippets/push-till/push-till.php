@@ -2,6 +2,7 @@
 // Pushes the till in the file till.json.
 
 const MAX_ATTEMPTS = 8;
+const MAX_RETRY_AFTER = 60; // seconds
 const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
 
 /** Pushes a till, and repeats the request with the same bytes until the API has accepted or rejected the till. */
@@ -19,7 +20,7 @@ function pushTill(string $till): void
         'timeout' => 60,
         'ignore_errors' => true, // With this option, PHP also returns the body of an error response.
     ]]);
-    for ($attempt = 0; $attempt < MAX_ATTEMPTS; $attempt++) {
+    for ($attempt = 1; ; $attempt++) {
         $http_response_header = [];
         $response = @file_get_contents($url, false, $context);
         // If the connection failed, there are no headers, and the status is 0.
@@ -32,9 +33,14 @@ function pushTill(string $till): void
         if ($status !== 0 && !in_array($status, RETRIED_STATUSES, true)) {
             throw new RuntimeException("The till was rejected: $status $response");
         }
-        sleep(preg_match('/^retry-after: (\d+)/im', $headers, $match) ? (int) $match[1] : 2 ** $attempt);
+        $retryAfter = preg_match('/^retry-after: (\d+)/im', $headers, $match) ? (int) $match[1] : 0;
+        if ($attempt === MAX_ATTEMPTS || $retryAfter > MAX_RETRY_AFTER) {
+            $cause = $status === 0 ? 'no response' : $status;
+            throw new RuntimeException("The till was not accepted ($cause). Push it again later.");
+        }
+        // The random time prevents all devices from retrying at the same moment.
+        usleep(($retryAfter ?: 2 ** ($attempt - 1)) * random_int(1_000_000, 1_500_000));
     }
-    throw new RuntimeException('The till was not accepted. Push it again later.');
 }
 
 pushTill(file_get_contents('till.json'));

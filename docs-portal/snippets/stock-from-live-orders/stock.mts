@@ -78,7 +78,8 @@ async function readStream() {
       headers: { authorization: `Bearer ${PRAGMA_API_KEY}`, "last-event-id": state.lastEventId },
       signal: silence.signal,
     });
-    if (!response.ok || !response.body) throw new Error(`${response.status}: ${await response.text()}`);
+    if (!response.ok || !response.body)
+      throw new Error(`${response.status}: ${await response.text()}`, { cause: response });
     initialOrderIds = state.lastEventId === "" ? new Set() : null;
     let event = "";
     let data = "";
@@ -110,6 +111,17 @@ function saveState(lastEventId: string) {
 }
 
 for (;;) {
-  await readStream().catch((error) => console.error(error.message));
-  await sleep(1_000);
+  let seconds = 1;
+  try {
+    await readStream();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    console.error(message);
+    if (cause instanceof Response) {
+      if ([400, 401, 403, 404].includes(cause.status)) process.exit(1); // The same request would fail again.
+      seconds = Number(cause.headers.get("retry-after")) || 1;
+    }
+  }
+  // The random time prevents all programs from reconnecting at the same moment.
+  await sleep(1_000 * seconds * (1 + Math.random() / 2));
 }

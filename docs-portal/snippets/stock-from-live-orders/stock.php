@@ -11,6 +11,9 @@ $state = is_file($stateFile)
 /** The orders that the stream has sent since it started, until it is ready. */
 $initialOrderIds = null;
 
+/** Seconds to wait before the next connection. */
+$delay = 1;
+
 /** Returns the status and the stream of a response. */
 function openUrl(string $path, array $headers = []): array
 {
@@ -60,7 +63,7 @@ function updateStockWithFinishedOrder(string $id): void
 {
     [$status, $stream] = openUrl("/v2/orders/$id");
     $body = stream_get_contents($stream);
-    if ($status !== 200 && $status !== 404) throw new RuntimeException("$status: $body");
+    if ($status !== 200 && $status !== 404) throw new RuntimeException("$status: $body", $status);
     updateStock($id, $status === 200 ? quantitiesOf(json_decode($body, true)) : [], false);
 }
 
@@ -85,9 +88,13 @@ function processEvent(string $event, array $data): void
 
 function readStream(): void
 {
-    global $state, $initialOrderIds;
+    global $state, $initialOrderIds, $delay;
     [$status, $stream] = openUrl('/v1/orders-live/stream', ["last-event-id: {$state['lastEventId']}"]);
-    if ($status !== 200) throw new RuntimeException("$status: " . stream_get_contents($stream));
+    if ($status !== 200) {
+        $headers = implode("\n", stream_get_meta_data($stream)['wrapper_data']);
+        if (preg_match('/^retry-after: (\d+)/im', $headers, $match)) $delay = (int) $match[1];
+        throw new RuntimeException("$status: " . stream_get_contents($stream), $status);
+    }
     $initialOrderIds = $state['lastEventId'] === '' ? [] : null;
     [$event, $data, $id] = ['', [], $state['lastEventId']];
     while (($line = fgets($stream)) !== false) {
@@ -111,10 +118,13 @@ function saveState(string $lastEventId): void
 }
 
 while (true) {
+    $delay = 1;
     try {
         readStream();
     } catch (RuntimeException $error) {
         fwrite(STDERR, $error->getMessage() . "\n");
+        if (in_array($error->getCode(), [400, 401, 403, 404])) exit(1); // The same request would fail again.
     }
-    sleep(1);
+    // The random time prevents all programs from reconnecting at the same moment.
+    usleep($delay * random_int(1_000_000, 1_500_000));
 }

@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import random
 import sys
 import time
 import urllib.error
@@ -113,10 +114,16 @@ def save_state(last_event_id):
 
 
 while True:
+    delay = 1
     try:
         read_stream()
     except urllib.error.HTTPError as error:
         print(f"{error.code}: {error.read().decode()}", file=sys.stderr)
+        if error.code in (400, 401, 403, 404):
+            sys.exit(1)  # The same request would fail again.
+        retry_after = error.headers.get("retry-after", "")
+        delay = int(retry_after) if retry_after.isdigit() else 1
     except (OSError, http.client.HTTPException) as error:
         print(f"The connection is lost: {error}", file=sys.stderr)
-    time.sleep(1)
+    # The random time prevents all programs from reconnecting at the same moment.
+    time.sleep(delay * random.uniform(1, 1.5))

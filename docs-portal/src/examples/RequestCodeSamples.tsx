@@ -5,8 +5,14 @@ import type { ExampleHttpExchange } from "./exchange.ts";
 /** The URL of the API in the examples. */
 const exampleApiUrl = "http://127.0.0.1:4000";
 
+interface Props {
+  of: ExampleHttpExchange;
+  /** The names of the response headers that the samples print. Default: none. */
+  headers?: string[];
+}
+
 /** Renders the request of an example in every sample language. */
-export function RequestCodeSamples({ of: { request, reply: response } }: { of: ExampleHttpExchange }): ReactNode {
+export function RequestCodeSamples({ of: { request, reply: response }, headers: printedHeaders }: Props): ReactNode {
   if (request === undefined) return null;
   const { method, path, body } = request;
   const headers = Object.entries(request.headers).filter((header): header is [string, string] => !!header[1]);
@@ -18,7 +24,9 @@ export function RequestCodeSamples({ of: { request, reply: response } }: { of: E
         headers: { ...Object.fromEntries(headers), ...(body !== undefined && { "content-type": "application/json" }) },
         ...(body !== undefined && { body: JSON.stringify(body, null, 2) }),
       }}
-      responseKind={response.body === null ? "empty" : "json"}
+      // The body of a response with the status 304 is absent only if nothing has changed.
+      responseKind={response.body === null && response.status !== 304 ? "empty" : "json"}
+      {...(printedHeaders !== undefined && { printedHeaders })}
     />
   );
 }

@@ -32,6 +32,10 @@ export default function Home(): ReactNode {
                     API reference
                   </Link>
                 </div>
+                <p className={styles.tools}>
+                  Or use the <Link to="/docs/client">TypeScript client</Link> or the{" "}
+                  <Link to="/docs/collections">collections for Postman and Bruno</Link>.
+                </p>
               </div>
               <section aria-label="First request">
                 <Exchange of={reports} only={["data", "meta.totalCount"]} maxItems={1} />

@@ -71,7 +71,8 @@ function normalizeTerm(term: string): string | null {
 }
 
 /** Returns at most `limit` results, best first. All words must match. If no entry has all words, one word is enough. */
-export function search(index: MiniSearch<SearchEntry>, query: string, limit = 12): SearchHit[] {
+export function search(index: MiniSearch<SearchEntry>, text: string, limit = 12): SearchHit[] {
+  const query = withoutStatusWords(text);
   const wanted = normalizePhrase(query);
   const options = {
     boost: { title: 6, aliases: 5, names: 4, text: 1 },
@@ -84,6 +85,14 @@ export function search(index: MiniSearch<SearchEntry>, query: string, limit = 12
   const withAllWords = index.search(query, { ...options, combineWith: "AND" });
   const results = withAllWords.length > 0 ? withAllWords : index.search(query, options);
   return withoutRepeatedPlaces(results).slice(0, limit);
+}
+
+/** Returns only the number of a query for a status, such as `status 404` or `HTTP error 404`. */
+function withoutStatusWords(query: string): string {
+  const words = query.trim().split(/\s+/);
+  const others = words.filter((word) => !/^(https?|status|code|error|response)$/i.test(word));
+  const [status = "", ...rest] = others;
+  return rest.length === 0 && /^[1-5]\d\d$/.test(status) ? status : query;
 }
 
 /** Returns the weight of an entry: more for a title that is the query than for one that begins with it. */

@@ -151,7 +151,8 @@ export function createIdempotencyHandler(
       if (!stored) throw createKeyInUseError();
       if (stored.fingerprint !== fingerprint) {
         throw new ApiError("idempotency_key_reused", {
-          detail: "This Idempotency-Key was used with a different request. Use a new key for each request.",
+          detail:
+            "This Idempotency-Key was used with a different request. Use a new key for each operation, and repeat a key only with the same request.",
         });
       }
       const response: Omit<RouteHandlerResponse, "status"> = JSON.parse(encryption.decrypt(stored.encryptedResponse));

@@ -37,7 +37,7 @@ function resolveLegacyTillFilter(
     throwIfInvalid([{ in: "query", path: "application", code: "required", message }]);
   }
   if (!application || application !== location?.application) {
-    throw new ApiError("location_forbidden", { detail: "application must match the API key's location." });
+    throw new ApiError("location_forbidden", { detail: "`application` must match the API key's location." });
   }
   // Legacy ids start at 1, so 0 matches no location.
   return { application, legacyId: location.legacyId ?? 0 };

@@ -27,17 +27,17 @@ export function findWebhookUrlSyntaxIssue(
 ): WebhookEndpointRejection | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return { code: "invalid_url", message: "must be an absolute URL, such as https://example.com/webhooks" };
+    return { code: "invalid_url", message: "Must be an absolute URL, such as https://example.com/webhooks" };
   }
-  if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "must be an https URL" };
+  if (isHttpsRequired && url.protocol !== "https:") return { code: "https_required", message: "Must be an https URL" };
   if (url.username !== "" || url.password !== "") {
     return {
       code: "userinfo",
-      message: "must not contain a username or password (set the recipient's apiKey instead)",
+      message: "Must not contain a username or password. Set the recipient's `apiKey` instead.",
     };
   }
-  if (url.hash !== "") return { code: "fragment", message: "must not have a fragment, because it would not be sent" };
-  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must use port 80, 443, or 1024 or higher" };
+  if (url.hash !== "") return { code: "fragment", message: "Must not have a fragment, because it would not be sent" };
+  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "Must use port 80, 443, or 1024 or higher" };
   return undefined;
 }
 
@@ -58,7 +58,7 @@ const resolveTimeoutMs = 3_000;
  */
 const forbiddenAddressIssue: WebhookEndpointRejection = {
   code: "forbidden_address",
-  message: "must have a public IP address. This host has no address, or an address that is not public.",
+  message: "Must have a public IP address. This host has no address, or an address that is not public.",
 };
 
 /**

@@ -179,8 +179,9 @@ describe("a replayed delivery", () => {
     expect(attempts).toMatchObject([{ generation: 1, number: 1, status: null, milliseconds: null, error: null }]);
     expect(Math.abs(Date.parse(attempts[0]?.startedAt ?? "") - Date.now())).toBeLessThan(5_000);
     const { principal } = subscription;
-    const request = { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal };
-    expect(await service.requestProblem(request)).toMatchObject({ status: 409, code: "delivery_under_way" });
+    const rejected = await service.request("POST", `/v1/webhooks/deliveries/${id}/replay`, { principal });
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([409, "5"]);
+    expect(await rejected.json()).toMatchObject({ code: "delivery_under_way" });
     await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
     respond();
     await service.waitForDelivery(subscription, messageId, "succeeded");

@@ -1,11 +1,18 @@
-import { buildCodeSampleRequestBody, type CodeSampleInput, codeSampleResponseFileName } from "./sample.ts";
+import {
+  buildCodeSampleRequestBody,
+  type CodeSampleInput,
+  codeSampleResponseFileName,
+  isConditionalRequest,
+} from "./sample.ts";
 
 /** Returns the request as a curl command. */
-export function generateCurlSample({ request, responseKind }: CodeSampleInput): string {
+export function generateCurlSample({ request, responseKind, printedHeaders = [] }: CodeSampleInput): string {
   const { method, url, headers } = request;
   const body = buildCodeSampleRequestBody(request);
   const isDefaultMethod = method === (body === undefined ? "GET" : "POST");
   const options = [
+    // Without -i, curl would print nothing if the status is 304.
+    printedHeaders.length > 0 || isConditionalRequest(request) ? "-i" : undefined,
     responseKind === "stream" ? "-N" : undefined,
     isDefaultMethod ? undefined : `-X ${method}`,
     quote(url),

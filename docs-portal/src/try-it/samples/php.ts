@@ -3,10 +3,12 @@ import {
   type CodeSampleInput,
   codeSampleResponseFileName,
   indentAllButFirstLine,
+  isConditionalRequest,
+  notModifiedText,
 } from "./sample.ts";
 
 /** Returns the request as PHP code without dependencies. */
-export function generatePhpSample({ request, responseKind }: CodeSampleInput): string {
+export function generatePhpSample({ request, responseKind, printedHeaders = [] }: CodeSampleInput): string {
   const { method, url, headers } = request;
   const body = buildCodeSampleRequestBody(request);
   const options = [
@@ -24,13 +26,23 @@ export function generatePhpSample({ request, responseKind }: CodeSampleInput): s
     "]]);",
     `$response = fopen(${quote(url)}, 'r', false, $context);`,
     ...throwOnFailure,
-    ...readResponse[responseKind],
+    ...printedHeaders.map((name) => `echo implode("\\n", preg_grep('/^${name}:/i', $headers)), "\\n";`),
+    ...(isConditionalRequest(request)
+      ? [
+          "if ($status === '304') {",
+          `    echo "${notModifiedText}\\n";`,
+          "} else {",
+          ...readResponse[responseKind].map((line) => `    ${line}`),
+          "}",
+        ]
+      : readResponse[responseKind]),
   ].join("\n");
 }
 
 const throwOnFailure = [
   "if ($response === false) throw new RuntimeException(error_get_last()['message']);",
-  "$status = explode(' ', stream_get_meta_data($response)['wrapper_data'][0])[1];",
+  "$headers = stream_get_meta_data($response)['wrapper_data'];",
+  "$status = explode(' ', $headers[0])[1];",
   'if ($status >= 400) throw new RuntimeException("$status " . stream_get_contents($response));',
 ];
 

@@ -1,12 +1,15 @@
+import type { ResponseKind } from "../operation.ts";
 import {
   buildCodeSampleRequestBody,
   type CodeSampleInput,
   codeSampleResponseFileName,
   indentAllButFirstLine,
+  isConditionalRequest,
+  notModifiedText,
 } from "./sample.ts";
 
 /** Returns the request as Python code without dependencies. */
-export function generatePythonSample({ request, responseKind }: CodeSampleInput): string {
+export function generatePythonSample({ request, responseKind, printedHeaders = [] }: CodeSampleInput): string {
   const { method, url, headers } = request;
   const body = buildCodeSampleRequestBody(request);
   const options = [
@@ -23,24 +26,34 @@ export function generatePythonSample({ request, responseKind }: CodeSampleInput)
     ...[`${JSON.stringify(url)},`, ...options].map((line) => `    ${line}`),
     ")",
     "try:",
-    ...readResponse[responseKind].map((line) => `    ${line}`),
+    ...renderResponseReading(responseKind, printedHeaders).map((line) => `    ${line}`),
     "except urllib.error.HTTPError as error:",
-    '    raise SystemExit(f"{error.code} {error.read().decode()}")',
+    ...(isConditionalRequest(request) ? ["    if error.code != 304:", `    ${exit}`, notModified] : [exit]),
   ].join("\n");
 }
 
+const exit = '    raise SystemExit(f"{error.code} {error.read().decode()}")';
+/** Python raises an error for the status 304, although it means that the request was successful. */
+const notModified = `    print("${notModifiedText}")`;
+
+function renderResponseReading(responseKind: ResponseKind, printedHeaders: readonly string[]): string[] {
+  const file = responseKind === "file" ? `, open("${codeSampleResponseFileName}", "wb") as file` : "";
+  const lines = [
+    ...printedHeaders.map((name) => `print("${name}:", response.headers["${name}"])`),
+    ...readResponse[responseKind],
+  ];
+  if (lines.length === 0) return ["urllib.request.urlopen(request, timeout=35).close()"];
+  return [
+    `with urllib.request.urlopen(request, timeout=35) as response${file}:`,
+    ...lines.map((line) => `    ${line}`),
+  ];
+}
+
 const readResponse = {
-  json: ["with urllib.request.urlopen(request, timeout=35) as response:", "    print(json.load(response))"],
-  file: [
-    `with urllib.request.urlopen(request, timeout=35) as response, open("${codeSampleResponseFileName}", "wb") as file:`,
-    "    file.write(response.read())",
-  ],
-  empty: ["urllib.request.urlopen(request, timeout=35).close()"],
-  stream: [
-    "with urllib.request.urlopen(request, timeout=35) as response:",
-    "    for line in response:",
-    '        print(line.decode(), end="", flush=True)',
-  ],
+  json: ["print(json.load(response))"],
+  file: ["file.write(response.read())"],
+  empty: [],
+  stream: ["for line in response:", '    print(line.decode(), end="", flush=True)'],
 };
 
 function renderBody(body: NonNullable<ReturnType<typeof buildCodeSampleRequestBody>>): string {

@@ -5,6 +5,8 @@ import type { ResponseKind } from "../operation.ts";
 export interface CodeSampleInput {
   request: TryItRequest;
   responseKind: ResponseKind;
+  /** The names of the response headers that the sample prints, in lower case. Default: none. */
+  printedHeaders?: readonly string[];
 }
 
 /** The request body in a sample: a JSON value, other text, or the name of the file from which the sample reads it. */
@@ -25,6 +27,14 @@ export function buildCodeSampleRequestBody({ body }: TryItRequest): CodeSampleRe
     return { text: body };
   }
 }
+
+/** Returns whether the response can be 304, which has no body and is not an error. */
+export function isConditionalRequest({ headers }: TryItRequest): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "if-none-match");
+}
+
+/** The text that a sample prints if the status is 304. */
+export const notModifiedText = "Not modified";
 
 /** Returns the text with every line except the first line indented. */
 export function indentAllButFirstLine(text: string, spaces: number): string {

@@ -3,13 +3,15 @@ import {
   type CodeSampleInput,
   codeSampleResponseFileName,
   indentAllButFirstLine,
+  isConditionalRequest,
+  notModifiedText,
 } from "./sample.ts";
 
 /**
  * Returns the request as TypeScript code without dependencies. The code runs in browsers and Node.js, or only in
  * Node.js if it reads the body from a file or writes the response to a file.
  */
-export function generateTypescriptSample({ request, responseKind }: CodeSampleInput): string {
+export function generateTypescriptSample({ request, responseKind, printedHeaders = [] }: CodeSampleInput): string {
   const { method, url, headers } = request;
   const body = buildCodeSampleRequestBody(request);
   const init = [
@@ -22,14 +24,27 @@ export function generateTypescriptSample({ request, responseKind }: CodeSampleIn
     ...(body !== undefined && "file" in body ? ["readFile"] : []),
     ...(responseKind === "file" ? ["writeFile"] : []),
   ].join(", ");
+  const readLines = [
+    ...printedHeaders.map((name) => `console.log("${name}:", response.headers.get("${name}"));`),
+    ...readResponse[responseKind],
+  ];
   return [
     ...(imported === "" ? [] : [`import { ${imported} } from "node:fs/promises";\n`]),
     `const response = await fetch(${call});`,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder is part of the sample's code
-    "if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);",
-    ...readResponse[responseKind],
+    ...(isConditionalRequest(request)
+      ? [
+          "if (response.status === 304) {",
+          `  console.log("${notModifiedText}");`,
+          "} else {",
+          ...[throwOnFailure, ...readLines].map((line) => `  ${line}`),
+          "}",
+        ]
+      : [throwOnFailure, ...readLines]),
   ].join("\n");
 }
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder is part of the sample's code
+const throwOnFailure = "if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);";
 
 const readResponse = {
   json: ["console.log(await response.json());"],
