@@ -4,8 +4,8 @@ import type { PushGuideLocation } from "./push-guide-location.ts";
 /** The creation time of all jobs in the examples, in milliseconds since 1970. */
 const creationTimeMs = Date.parse("2026-06-01T13:10:04.000Z");
 
-/** The end of the schedule in the example of a cron job: the beginning of June 1, 2027 in Paris. */
-const documentedEndDate = "2027-05-31T22:00:00";
+/** The end of the schedule in the example of a cron job: the beginning of 2031 in Paris. */
+const documentedEndDate = "2030-12-31T23:00:00";
 
 /** The end of the schedule that is sent instead, because an end must be in the future. Both are without fractions and Z. */
 const sentEndDate = new Date(Date.now() + 300 * 24 * 3_600_000).toISOString().slice(0, documentedEndDate.length);
