@@ -43,7 +43,7 @@ async function startOverloadedProxy() {
     if (statuses.length === 0) {
       statuses.push(503);
       incoming.resume();
-      outgoing.writeHead(503, { "retry-after": "1" }).end();
+      outgoing.writeHead(503, { "retry-after": "1", connection: "close" }).end();
       return;
     }
     if (statuses.length === 1) {
