@@ -192,11 +192,9 @@ export const problemSchema = z
     title: z.string().meta({ description: "Short summary of the error, the same for every error with this code" }),
     status: z.int().meta({ description: "HTTP status code of the response" }),
     detail: z.string().meta({ description: "Human-readable explanation of this occurrence of the error" }),
-    code: z
-      .enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]])
-      .meta({
-        description: "Code of the error. Codes never change, so you can use them to handle errors in your program.",
-      }),
+    code: z.enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]]).meta({
+      description: "Code of the error. Codes never change, so you can use them to handle errors in your program.",
+    }),
     requestId: z.string().meta({ description: "ID of the request that failed. Include it when you contact support." }),
     limit: z
       .object({
