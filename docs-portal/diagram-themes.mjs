@@ -47,7 +47,7 @@ const layouts = {
   },
   narrow: {
     flowchart: { nodeSpacing: 10, rankSpacing: 34, wrappingWidth: 84, padding: 8 },
-    sequence: { actorMargin: 10, width: 90, wrap: true },
+    sequence: { actorMargin: 10, width: 90 },
   },
 };
 
@@ -73,9 +73,11 @@ export const mermaidConfigs = Object.entries(layouts).flatMap(([width, layout]) 
     config: {
       startOnLoad: false,
       theme: "base",
-      themeCSS: ".edgeLabel rect { opacity: 1; } .node rect, rect.actor, rect.note { rx: 6px; ry: 6px; }",
+      themeCSS:
+        ".edgeLabel rect { opacity: 1; } .node rect, rect.actor, rect.note { rx: 6px; ry: 6px; } .messageText, .noteText, text.actor, .noteText tspan, text.actor > tspan { font-size: 14px !important; }",
       themeVariables: createThemeVariables(colors),
       fontFamily,
+      fontSize: 14,
       htmlLabels: false,
       flowchart: { useMaxWidth: false, htmlLabels: false, diagramPadding: 4, ...layout.flowchart },
       sequence: {
