@@ -1,6 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./styles.module.css";
 
+/** About one line. A shorter hidden part is only the space below the last line. */
+const maxUnmarkedPixels = 20;
+
 interface Props {
   /** Called when the reader wants to see all of the code. Absent if the frame shows all of it already. */
   onShowAll?: (() => void) | undefined;
@@ -17,7 +20,7 @@ export function CutCode({ onShowAll, children }: Props): ReactNode {
     const { current: outer } = frame;
     const { current: inner } = content;
     if (outer === null || inner === null) return;
-    const update = () => setIsCut(outer.scrollHeight - outer.clientHeight - outer.scrollTop > 2);
+    const update = () => setIsCut(outer.scrollHeight - outer.clientHeight - outer.scrollTop > maxUnmarkedPixels);
     const observer = new ResizeObserver(update);
     observer.observe(outer);
     observer.observe(inner);
