@@ -1,5 +1,5 @@
-/** The fonts of the labels. No font is wider than the font with which the boxes were sized, so that the labels fit. */
-const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
+/** The font of the site. The drawings contain the characters that they need, because images cannot use other files. */
+const fontFamily = "Inter";
 
 /**
  * Returns the Mermaid theme variables for a color mode of the site.
@@ -8,13 +8,15 @@ const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
 function createThemeVariables({ page, text, line, box, edge, note }) {
   return {
     fontFamily,
-    fontSize: "16px",
+    fontSize: "14px",
     background: page,
     textColor: text,
     lineColor: line,
     primaryColor: box,
     primaryTextColor: text,
     primaryBorderColor: edge,
+    mainBkg: box,
+    nodeBorder: edge,
     edgeLabelBackground: page,
     clusterBkg: page,
     clusterBorder: line,
@@ -37,26 +39,60 @@ const themeColors = {
   dark: { page: "#0c121b", text: "#f3f7fc", line: "#97a7bb", box: "#10294a", edge: "#62b4ff", note: "#141d29" },
 };
 
-/** The Mermaid configuration by color mode. Labels are SVG text, because many image viewers do not render HTML. */
-export const mermaidConfigByColorMode = Object.fromEntries(
-  Object.entries(themeColors).map(([mode, colors]) => [
+/** The distances in a drawing. The narrow drawing fits a phone. */
+const layouts = {
+  wide: {
+    flowchart: { nodeSpacing: 28, rankSpacing: 40, wrappingWidth: 150 },
+    sequence: { actorMargin: 90, width: 150 },
+  },
+  narrow: {
+    flowchart: { nodeSpacing: 10, rankSpacing: 34, wrappingWidth: 84, padding: 8 },
+    sequence: { actorMargin: 10, width: 90 },
+  },
+};
+
+/**
+ * Returns the source of the drawing for a width. On narrow screens, what is from left to right elsewhere is from top to
+ * bottom, and the other way round.
+ * @param {string} source
+ * @param {string} width `wide` or `narrow`
+ */
+export function layOutDiagram(source, width) {
+  if (width === "wide") return source;
+  const turned = { LR: "TB", TB: "LR" };
+  return source.replace(/^%%\{init.*\n/, "").replace(/\b(flowchart|direction) (LR|TB)$/gm, (_, word, direction) => {
+    return `${word} ${turned[/** @type {keyof typeof turned} */ (direction)]}`;
+  });
+}
+
+/** The Mermaid configurations by width and color mode. Labels are SVG text, because many viewers render no HTML. */
+export const mermaidConfigs = Object.entries(layouts).flatMap(([width, layout]) =>
+  Object.entries(themeColors).map(([mode, colors]) => ({
+    width,
     mode,
-    {
+    config: {
       startOnLoad: false,
       theme: "base",
-      themeCSS: ".edgeLabel rect { opacity: 1; }",
+      themeCSS:
+        ".edgeLabel rect { opacity: 1; } .node rect, rect.actor, rect.note { rx: 6px; ry: 6px; } .messageText, .noteText, text.actor, .noteText tspan, text.actor > tspan { font-size: 14px !important; }",
       themeVariables: createThemeVariables(colors),
       fontFamily,
+      fontSize: 14,
       htmlLabels: false,
-      flowchart: {
+      flowchart: { useMaxWidth: false, htmlLabels: false, diagramPadding: 4, ...layout.flowchart },
+      sequence: {
         useMaxWidth: false,
-        htmlLabels: false,
-        nodeSpacing: 28,
-        rankSpacing: 40,
-        diagramPadding: 4,
-        wrappingWidth: 130,
+        mirrorActors: false,
+        ...layout.sequence,
+        diagramMarginX: 4,
+        diagramMarginY: 4,
+        actorFontSize: 14,
+        messageFontSize: 14,
+        noteFontSize: 14,
+        actorFontFamily: fontFamily,
+        messageFontFamily: fontFamily,
+        noteFontFamily: fontFamily,
       },
-      sequence: { useMaxWidth: false, mirrorActors: false, actorMargin: 90, diagramMarginX: 4, diagramMarginY: 4 },
     },
-  ]),
+  })),
 );

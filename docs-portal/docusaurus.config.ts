@@ -29,7 +29,7 @@ const config: Config = {
   onBrokenLinks: "throw",
   onBrokenAnchors: "warn",
   onDuplicateRoutes: "warn",
-  clientModules: ["./src/failed-load.ts", "./src/search/reveal-field.ts"],
+  clientModules: ["./src/failed-load.ts", "./src/search/reveal-field.ts", "./src/navigation/reveal-sidebar-item.ts"],
   staticDirectories: ["static", ".generated/static"],
   i18n: { defaultLocale: "en", locales: ["en"] },
   // Cascade layers are disabled, because they would let the colors of the framework override the colors of the site.

@@ -18,13 +18,17 @@ const names = readdirSync(diagramSourcesFolder)
   .map((file) => basename(file, ".mmd"));
 
 describe("the diagrams of the documentation", () => {
-  it.each(names)("include %s in both color modes, drawn from its current source (to fix: npm run diagrams)", (name) => {
-    const hash = createHash("sha256")
-      .update(readFileSync(join(diagramSourcesFolder, `${name}.mmd`)))
-      .digest("hex");
-    for (const mode of ["light", "dark"])
-      expect(readFileSync(join(diagramsFolder, `${name}.${mode}.svg`), "utf8"), mode).toContain(`Drawn from ${hash} `);
-  });
+  it.each(names)(
+    "include %s in both color modes, drawn from its current source and theme (to fix: npm run diagrams)",
+    (name) => {
+      const hash = createHash("sha256")
+        .update(readFileSync(join(diagramSourcesFolder, `${name}.mmd`)))
+        .update(readFileSync(join(portalFolder, "diagram-themes.mjs")))
+        .digest("hex");
+      for (const drawing of listDrawings(name))
+        expect(readFileSync(join(diagramsFolder, drawing), "utf8"), drawing).toContain(`Drawn from ${hash} `);
+    },
+  );
 
   it("are all shown on a page, and no drawing is left without a source", () => {
     const pages = readdirSync(docs).filter((file) => file.endsWith(".mdx"));
@@ -32,7 +36,11 @@ describe("the diagrams of the documentation", () => {
       [...readFileSync(join(docs, file), "utf8").matchAll(/<Diagram name="([^"]+)"/g)].map(([, name]) => name),
     );
     expect(shown.sort()).toEqual([...names].sort());
-    const drawn = names.flatMap((name) => [`${name}.dark.svg`, `${name}.light.svg`]);
-    expect(readdirSync(diagramsFolder).sort()).toEqual(drawn.sort());
+    expect(readdirSync(diagramsFolder).sort()).toEqual(names.flatMap(listDrawings).sort());
   });
 });
+
+/** Returns the file names of the drawings of a diagram: for wide and narrow windows, in both color modes. */
+function listDrawings(name: string): string[] {
+  return [name, `${name}.narrow`].flatMap((drawing) => [`${drawing}.dark.svg`, `${drawing}.light.svg`]);
+}

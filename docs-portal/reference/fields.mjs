@@ -1,4 +1,4 @@
-import { marked } from "marked";
+import { Marked } from "marked";
 
 /**
  * @typedef {object} Field A field of a body, or a parameter, as the reference shows it
@@ -191,17 +191,42 @@ function plural(word) {
 function describeLimits({ minimum = 0, maximum, minLength = 0, maxLength, maxItems, minItems = 0, default: preset }) {
   const isShownMaximum = maximum !== undefined && maximum <= maxShownNumber;
   const limits = [];
-  if (isShownMaximum) limits.push(`${minimum} to ${maximum}`);
+  if (isShownMaximum) limits.push(`${minimum} to ${formatNumber(maximum)}`);
   else if (minimum > 0) limits.push(`at least ${minimum}`);
   if (maxLength <= maxShownLength)
     limits.push(minLength > 1 ? `${minLength} to ${maxLength} characters` : `up to ${maxLength} characters`);
   if (maxItems <= maxShownItems)
-    limits.push(minItems > 0 ? `${minItems} to ${maxItems} items` : `up to ${maxItems} items`);
+    limits.push(
+      minItems > 0 ? `${minItems} to ${formatNumber(maxItems)} items` : `up to ${formatNumber(maxItems)} items`,
+    );
   if (["string", "number", "boolean"].includes(typeof preset) && preset !== "") limits.push(`default \`${preset}\``);
   return limits.map(renderInline);
 }
 
-/** @param {string} markdown @returns {string} the Markdown text of one paragraph as HTML */
-export function renderInline(markdown) {
-  return String(marked.parseInline(markdown, { async: false }));
+/** @param {number} value */
+function formatNumber(value) {
+  return value.toLocaleString("en");
+}
+
+/** The maximum length of a token that stays on one line, as in `src/theme/CodeInline`. */
+const maxShortTokenLength = 26;
+
+/** The renderer of inline code. A short token stays on one line. */
+const markdown = new Marked({
+  renderer: {
+    codespan({ text }) {
+      const attributes = text.length <= maxShortTokenLength ? ' class="short-token"' : "";
+      return `<code${attributes}>${escapeHtml(text)}</code>`;
+    },
+  },
+});
+
+/** @param {string} text @returns {string} the Markdown text of one paragraph as HTML */
+export function renderInline(text) {
+  return String(markdown.parseInline(text, { async: false }));
+}
+
+/** @param {string} text */
+function escapeHtml(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

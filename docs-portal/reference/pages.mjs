@@ -17,14 +17,17 @@ export function createApiPageMD({ title, api }) {
   const isMessage = operation.method === "event";
   return render([
     `export const operation = ${JSON.stringify(operation)};\n\n`,
+    "<OperationIntroduction>\n\n",
     createHeading(title),
     create("MethodEndpoint", { method: operation.method, path: operation.path }),
     createDescription(description),
+    "\n\n</OperationIntroduction>\n\n<OperationPanel />\n\n<OperationDetails>\n\n",
     create("ParamsDetails", { parameterGroups }),
     "\n\n",
     body && create("RequestSchema", { title: isMessage ? "Message body" : "Request body", body }),
     "\n\n",
     create("StatusCodes", { title: isMessage ? "Your response" : "Response", responses, errors, hasCommonErrors }),
+    "\n\n</OperationDetails>\n",
   ]);
 }
 

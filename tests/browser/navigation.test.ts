@@ -126,6 +126,39 @@ describe("a page of the guides", () => {
     await close();
   });
 
+  it.each([1440, 996, 768, 390])("begins with its title, which nothing covers, at %d pixels", async (width) => {
+    const { page, close } = await documentationSite.openTab("/docs/getting-started", {
+      viewport: { width, height: 900 },
+    });
+    const boxes: { top: number; bottom: number; left: number; right: number }[] = await page.evaluate(
+      `["h1", "summary", ".theme-doc-toc-mobile"].map((selector) => {
+        const { top, bottom, left, right } = document.querySelector("article " + selector).getBoundingClientRect();
+        return { top, bottom, left, right };
+      })`,
+    );
+    const [title, menu, contents] = boxes;
+    if (!title || !menu || !contents) throw new Error("The page has no title, menu or table of contents.");
+    expect(Math.max(title.bottom, menu.bottom)).toBeLessThanOrEqual(contents.top);
+    expect(menu.left >= title.right || menu.top >= title.bottom).toBe(true);
+    await close();
+  });
+
+  it.each(["/docs/changelog", "/api/receive-order-paid"])(
+    "has a visible item in the sidebar, and is not scrolled: %s",
+    async (path) => {
+      const { page, close } = await documentationSite.openTab(path);
+      await waitForExpression(
+        page,
+        `(({ top, bottom }) => top > 0 && bottom < innerHeight)(
+          document.querySelector("aside .menu__link--active:not(.menu__link--sublist)").getBoundingClientRect()
+        )`,
+      );
+      expect(await page.evaluate("scrollY")).toBe(0);
+      expect(await page.evaluate("document.activeElement === document.body")).toBe(true);
+      await close();
+    },
+  );
+
   it("stores which version of the documentation was read", async () => {
     const { page, close } = await documentationSite.openTab("/docs/requests");
     await waitForExpression(page, "localStorage.getItem('docs-preferred-version-default') === 'current'");

@@ -10,7 +10,8 @@ interface PageOptions {
 }
 
 /** Elements whose text is not part of the page's content. */
-const ignoredElements = "script, style, svg, button, pre, .hash-link, .theme-doc-toc-mobile, .theme-doc-version-badge";
+const ignoredElements =
+  "script, style, svg, button, pre, .hash-link, .theme-doc-toc-mobile, .theme-doc-version-badge, [data-search-ignored]";
 
 /** Returns the entries of a built page: the page itself, and each section with a heading. */
 export function readPageEntries(html: string, { url, errorCodes }: PageOptions): NewSearchEntry[] {

@@ -37,6 +37,7 @@ export function CopyPageMenu({ markdownUrl }: { markdownUrl: string }): ReactNod
     <details
       ref={menu}
       className={styles.menu}
+      data-search-ignored
       onKeyDown={(event) => {
         if (event.key === "Escape") closeAndFocus();
       }}

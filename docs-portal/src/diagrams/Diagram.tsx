@@ -1,4 +1,4 @@
-import ThemedImage from "@theme/ThemedImage";
+import { ThemedComponent } from "@docusaurus/theme-common";
 import type { CSSProperties, ReactNode } from "react";
 import sizes from "../../diagrams/sizes.json";
 import styles from "./diagram.module.css";
@@ -10,22 +10,37 @@ interface DiagramProps {
   alt: string;
 }
 
+/** The windows in which the text is so narrow that the labels of the wide drawing would be too small to read. */
+const narrowWindows = "(max-width: 700px), (min-width: 997px) and (max-width: 1250px)";
+
 /**
- * Renders a diagram in the color mode of the page. The size of the image is set, so that the text below it does not
- * move when the image loads.
+ * Renders a diagram in the color mode of the page, in the drawing that fits the window. The sizes of the images are set,
+ * so that the text below them does not move when they load.
  */
 export function Diagram({ name, alt }: DiagramProps): ReactNode {
-  const { width, height } = sizes[name];
-  const drawingPath = (mode: "light" | "dark") => `/diagrams/${name}.${mode}.svg`;
+  const { wide, narrow } = sizes[name];
+  const widths = { "--wide": `${wide.width}px`, "--narrow": `${narrow.width}px` } as CSSProperties;
   return (
-    <figure className={styles.diagram} style={{ "--diagram-width": `${width}px` } as CSSProperties}>
-      <ThemedImage
-        alt={alt}
-        width={width}
-        height={height}
-        loading="lazy"
-        sources={{ light: drawingPath("light"), dark: drawingPath("dark") }}
-      />
+    <figure className={styles.diagram} style={widths}>
+      <ThemedComponent>
+        {({ theme, className }) => (
+          <picture key={theme} className={className}>
+            <source
+              media={narrowWindows}
+              srcSet={`/diagrams/${name}.narrow.${theme}.svg`}
+              width={narrow.width}
+              height={narrow.height}
+            />
+            <img
+              alt={alt}
+              src={`/diagrams/${name}.${theme}.svg`}
+              width={wide.width}
+              height={wide.height}
+              loading="lazy"
+            />
+          </picture>
+        )}
+      </ThemedComponent>
     </figure>
   );
 }

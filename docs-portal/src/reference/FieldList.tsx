@@ -76,14 +76,14 @@ export function FieldContent({ content, owner, depth = 0, isOpen = true }: Conte
 
 function FieldValues({ values }: { values: string[] }): ReactNode {
   return (
-    <p className={styles.values}>
+    <div className={styles.values}>
       <span>{values.length === 1 ? "Value" : "Values"}</span>{" "}
       {values.map((value) => (
         <Fragment key={value}>
           <code>{value}</code>{" "}
         </Fragment>
       ))}
-    </p>
+    </div>
   );
 }
 

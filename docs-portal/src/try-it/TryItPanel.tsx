@@ -1,5 +1,7 @@
+import MethodEndpoint from "@theme/ApiExplorer/MethodEndpoint";
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { CodeSamples } from "./CodeSamples.tsx";
+import { CutCode } from "./CutCode.tsx";
 import { composeTryItRequest } from "./compose-request.ts";
 import { exampleRequestBodyOf, responseKindOfOperation, type TryItOperation } from "./operation.ts";
 import { RequestBodyExample } from "./RequestBodyExample.tsx";
@@ -26,6 +28,8 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
   const request = useRequest();
   const formId = useId();
   const [isDialogOpen, setIsDialogOpen] = useState(false);
+  const [isExpanded, setIsExpanded] = useState(false);
+  const showAll = isExpanded ? undefined : () => setIsExpanded(true);
   const inputs = { server, parameters, ...(body !== undefined && { body }) };
   const isForm = view === "form";
   const { response, failure, isSending } = request;
@@ -41,14 +45,14 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
   }
 
   const card = (
-    <div className={styles.panel}>
+    <div className={styles.panel} data-is-expanded={isExpanded || undefined}>
       <div className={styles.part}>
         <div className={styles.bar}>
           <span className={styles.title}>Request</span>
           <ViewSwitch isForm={isForm} onChange={(next) => setView(next ? "form" : "code")} />
         </div>
-        <div className={styles.scroll}>
-          {isForm ? (
+        {isForm ? (
+          <CutCode>
             <TryItForm
               id={formId}
               operation={operation}
@@ -59,41 +63,35 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
               onParametersChange={setParameters}
               onBodyChange={setBody}
             />
-          ) : (
-            <>
-              <CodeSamples
-                isLazy
-                request={composeTryItRequest(operation, { ...inputs, key: placeholderKey })}
-                responseKind={responseKindOfOperation(operation)}
-              />
-              {body !== undefined && <RequestBodyExample body={body} />}
-            </>
-          )}
-        </div>
+          </CutCode>
+        ) : (
+          <CutCode onShowAll={showAll}>
+            <CodeSamples
+              isLazy
+              request={composeTryItRequest(operation, { ...inputs, key: placeholderKey })}
+              responseKind={responseKindOfOperation(operation)}
+            />
+            {body !== undefined && <RequestBodyExample body={body} />}
+          </CutCode>
+        )}
         <div className={styles.actions}>
           {/* The keys make two elements of the buttons. Otherwise, the click on the first would submit the form. */}
           {isForm ? (
-            <button
-              key="send"
-              type="submit"
-              form={formId}
-              className="button button--primary button--sm"
-              disabled={isSending}
-            >
+            <button key="send" type="submit" form={formId} className="button button--primary" disabled={isSending}>
               Send
             </button>
           ) : (
             <button
               key="open"
               type="button"
-              className="button button--primary button--sm"
+              className={`button button--primary ${styles.tryIt}`}
               onClick={() => setView("form")}
             >
               Try it
             </button>
           )}
           {isSending && (
-            <button type="button" className="button button--secondary button--sm" onClick={request.stop}>
+            <button type="button" className="button button--secondary" onClick={request.stop}>
               Stop
             </button>
           )}
@@ -102,7 +100,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
           </p>
         </div>
       </div>
-      <TryItResponsePane operation={operation} request={request} />
+      <TryItResponsePane operation={operation} request={request} onShowAll={showAll} />
     </div>
   );
 
@@ -114,6 +112,7 @@ export function TryItPanel({ operation }: { operation: TryItOperation }): ReactN
         <section aria-label="Try it">{card}</section>
       )}
       <div className={styles.opener}>
+        <MethodEndpoint method={operation.method} path={operation.path} />
         <button type="button" className="button button--primary" onClick={openForm}>
           Try it
         </button>

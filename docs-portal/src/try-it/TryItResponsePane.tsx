@@ -1,5 +1,6 @@
 import CodeBlock from "@theme/CodeBlock";
-import { type ReactNode, useState } from "react";
+import { type CSSProperties, type ReactNode, useState } from "react";
+import { CutCode } from "./CutCode.tsx";
 import type { TryItOperation } from "./operation.ts";
 import type { TryItResponse } from "./send-request.ts";
 import styles from "./styles.module.css";
@@ -11,16 +12,23 @@ const maxHighlightedCharacters = 30_000;
 interface Props {
   operation: TryItOperation;
   request: RequestState;
+  onShowAll: (() => void) | undefined;
 }
 
 /** Renders the response to the request of the form. Before the first request, renders example responses. */
-export function TryItResponsePane({ operation, request }: Props): ReactNode {
+export function TryItResponsePane({ operation, request, onShowAll }: Props): ReactNode {
   const { response, failure, isSending, clear } = request;
   const isExample = response === undefined && failure === undefined && !isSending;
+  const shownBody = isExample ? exampleBodyOf(successfulResponsesOf(operation)[0]) : response?.body;
+  const lines = (shownBody ?? "").split("\n").length;
   return (
-    <section className={`${styles.part} ${styles.responsePart}`} aria-label="Response">
+    <section
+      className={`${styles.part} ${styles.responsePart}`}
+      style={{ "--lines": lines } as CSSProperties}
+      aria-label="Response"
+    >
       {isExample ? (
-        <ExampleResponses operation={operation} />
+        <ExampleResponses operation={operation} onShowAll={onShowAll} />
       ) : (
         <>
           <div className={styles.bar}>
@@ -32,11 +40,11 @@ export function TryItResponsePane({ operation, request }: Props): ReactNode {
               </button>
             )}
           </div>
-          <div className={styles.scroll}>
+          <CutCode onShowAll={onShowAll}>
             {failure !== undefined && <p className={styles.failure}>{failure}</p>}
             {response === undefined && isSending && <p className={styles.waiting}>Waiting for a response…</p>}
             {response && <ResponseContent response={response} />}
-          </div>
+          </CutCode>
         </>
       )}
     </section>
@@ -67,11 +75,10 @@ function ResponseContent({ response: { headers, body } }: { response: TryItRespo
 }
 
 /** Renders the example of each successful response, with a button for each status. */
-function ExampleResponses({ operation }: { operation: TryItOperation }): ReactNode {
-  const examples = Object.entries(operation.responses ?? {}).filter(([status]) => status.startsWith("2"));
+function ExampleResponses({ operation, onShowAll }: Omit<Props, "request">): ReactNode {
+  const examples = successfulResponsesOf(operation);
   const [selected, setSelected] = useState(0);
-  const media = Object.values(examples[selected]?.[1].content ?? {})[0];
-  const { example } = media ?? {};
+  const body = exampleBodyOf(examples[selected]);
   return (
     <>
       <div className={styles.bar}>
@@ -86,18 +93,26 @@ function ExampleResponses({ operation }: { operation: TryItOperation }): ReactNo
             ))}
           </fieldset>
         ) : (
-          <span className={styles.good}>{examples[0]?.[0]}</span>
+          <span className="response-status">{examples[0]?.[0]}</span>
         )}
       </div>
-      <div className={styles.scroll}>
-        {example === undefined ? (
-          <p className={styles.empty}>No body</p>
-        ) : (
-          <BodyCode body={typeof example === "string" ? example : JSON.stringify(example, null, 2)} />
-        )}
-      </div>
+      <CutCode key={selected} onShowAll={onShowAll}>
+        {body === undefined ? <p className={styles.empty}>No body</p> : <BodyCode body={body} />}
+      </CutCode>
     </>
   );
+}
+
+type ResponseByStatus = [status: string, response: NonNullable<TryItOperation["responses"]>[string]];
+
+function successfulResponsesOf({ responses = {} }: TryItOperation): ResponseByStatus[] {
+  return Object.entries(responses).filter(([status]) => status.startsWith("2"));
+}
+
+/** Returns the example body of a response, or undefined if the response has no body. */
+function exampleBodyOf(response: ResponseByStatus | undefined): string | undefined {
+  const { example } = Object.values(response?.[1].content ?? {})[0] ?? {};
+  return example === undefined || typeof example === "string" ? example : JSON.stringify(example, null, 2);
 }
 
 function BodyCode({ body }: { body: string }): ReactNode {

@@ -1,7 +1,6 @@
 import { DocProvider } from "@docusaurus/plugin-content-docs/client";
 import { HtmlClassNameProvider } from "@docusaurus/theme-common";
 import { MDXProvider } from "@mdx-js/react";
-import ApiExplorer from "@theme/ApiExplorer";
 import Export from "@theme/ApiExplorer/Export";
 import MethodEndpoint from "@theme/ApiExplorer/MethodEndpoint";
 import ApiItemLayout from "@theme/ApiItem/Layout";
@@ -11,14 +10,26 @@ import Heading from "@theme/Heading";
 import ParamsDetails from "@theme/ParamsDetails";
 import RequestSchema from "@theme/RequestSchema";
 import StatusCodes from "@theme/StatusCodes";
-import type { ReactNode } from "react";
-import { CopyPageMenu } from "../../copy-page/CopyPageMenu.tsx";
+import type { ComponentProps, ReactNode } from "react";
+import { PageTitle } from "../../page-title/PageTitle.tsx";
+import { OperationContext, OperationDetails, OperationIntroduction, OperationPanel } from "../../reference/layout.tsx";
 import { ResourceCards } from "../../reference/ResourceCards.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
 import styles from "./styles.module.css";
 
 /** The components that the pages of the reference use without an import, so that no page contains their code. */
-const components = { Export, Heading, MethodEndpoint, ParamsDetails, RequestSchema, ResourceCards, StatusCodes };
+const components = {
+  Export,
+  Heading: ReferenceHeading,
+  MethodEndpoint,
+  OperationDetails,
+  OperationIntroduction,
+  OperationPanel,
+  ParamsDetails,
+  RequestSchema,
+  ResourceCards,
+  StatusCodes,
+};
 
 /**
  * Renders a page of the reference. The original renders the right column only in the browser, and loads a state store and
@@ -39,18 +50,22 @@ export default function ApiItem({ content: Content }: Props): ReactNode {
           {operation === undefined ? (
             page
           ) : (
-            <div className={styles.layout}>
-              <div className={styles.content}>
-                <CopyPageMenu markdownUrl={`${Content.metadata.permalink}.md`} />
-                {page}
-              </div>
-              <div className={styles.side}>
-                <ApiExplorer key={operation.operationId} operation={operation} />
-              </div>
-            </div>
+            <OperationContext value={operation}>
+              <div className={styles.layout}>{page}</div>
+            </OperationContext>
           )}
         </ApiItemLayout>
       </HtmlClassNameProvider>
     </DocProvider>
+  );
+}
+
+/** Renders a heading of a generated page. The first heading is the title of the page. */
+function ReferenceHeading({ as, children, ...props }: ComponentProps<typeof Heading>): ReactNode {
+  if (as === "h1") return <PageTitle>{children}</PageTitle>;
+  return (
+    <Heading as={as} {...props}>
+      {children}
+    </Heading>
   );
 }

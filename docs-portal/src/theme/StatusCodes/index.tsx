@@ -19,7 +19,8 @@ export default function StatusCodes({ title, responses, errors, hasCommonErrors 
         {responses.map(({ status, reason, description, mediaType, body }) => (
           <section key={status} className={styles.response} id={`response-${status}`}>
             <h3 className={styles.status}>
-              <span>{status === "default" ? reason : status}</span> {status !== "default" && reason}
+              <span className={classOfStatus(status)}>{status === "default" ? reason : status}</span>{" "}
+              {status !== "default" && reason}
             </h3>
             <Html className={styles.text} html={description} />
             {body && (
@@ -46,4 +47,10 @@ export default function StatusCodes({ title, responses, errors, hasCommonErrors 
       )}
     </>
   );
+}
+
+/** Returns the style of a status. `default` stands for all other statuses, which are failures. */
+function classOfStatus(status: string): string | undefined {
+  if (status.startsWith("2")) return styles.success;
+  return status.startsWith("3") ? styles.neutral : styles.failure;
 }
