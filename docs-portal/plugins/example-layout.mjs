@@ -7,6 +7,9 @@ const textTypes = new Set(["paragraph", "list", "blockquote", "code"]);
 /** Of the text after an example, this number of characters is about as high as a request or a response. */
 const charactersPerExample = 900;
 
+/** An example is beside the paragraph that introduces it, and beside other text before it up to this length. */
+const maxIntroductionCharacters = 300;
+
 /**
  * A remark plugin that puts each example and its text into one element, so that wide screens show them beside each
  * other, and each request and its responses into one card. Headings stay outside, because search and the table of
@@ -80,16 +83,15 @@ function arrangeRow({ before, examples, after }) {
 }
 
 /**
- * Removes the last paragraph, and the list or code that follows it, from a text, and returns them.
+ * Removes the end of a text from the paragraph that introduces an example, and returns it. Short paragraphs before it
+ * are included, because the example may begin a few lines above the paragraph.
  * @param {MdxNode[]} text
  */
 function takeIntroduction(text) {
-  return text.splice(
-    Math.max(
-      0,
-      text.findLastIndex(({ type }) => type === "paragraph"),
-    ),
-  );
+  let start = text.findLastIndex(({ type }) => type === "paragraph");
+  while (start > 0 && countCharacters({ type: "root", children: text.slice(start - 1) }) <= maxIntroductionCharacters)
+    start -= 1;
+  return text.splice(Math.max(0, start));
 }
 
 /**
