@@ -88,10 +88,22 @@ function arrangeRow({ before, examples, after }) {
  * @param {MdxNode[]} text
  */
 function takeIntroduction(text) {
-  let start = text.findLastIndex(({ type }) => type === "paragraph");
-  while (start > 0 && countCharacters({ type: "root", children: text.slice(start - 1) }) <= maxIntroductionCharacters)
-    start -= 1;
-  return text.splice(Math.max(0, start));
+  let introduction = text.splice(findLastParagraph(text));
+  while (text.length > 0) {
+    const longer = [...text.slice(findLastParagraph(text)), ...introduction];
+    if (countCharacters({ type: "root", children: longer }) > maxIntroductionCharacters) break;
+    introduction = longer;
+    text.splice(findLastParagraph(text));
+  }
+  return introduction;
+}
+
+/** @param {MdxNode[]} text */
+function findLastParagraph(text) {
+  return Math.max(
+    0,
+    text.findLastIndex(({ type }) => type === "paragraph"),
+  );
 }
 
 /**

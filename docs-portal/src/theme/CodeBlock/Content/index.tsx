@@ -1,7 +1,6 @@
 import { useCodeBlockContext } from "@docusaurus/theme-common/internal";
 import Content from "@theme-original/CodeBlock/Content";
 import { type ReactNode, useRef, useState } from "react";
-import { flushSync } from "react-dom";
 
 /** The languages of data, which readers scan. The beginning shows what the data looks like. */
 const dataLanguages = new Set(["json", "http", "text"]);
@@ -18,9 +17,10 @@ export default function CodeBlockContent(): ReactNode {
   if (lineCount < (size === "data" ? 20 : 32) + minHiddenLines) return <Content />;
 
   const change = () => {
-    // The page must have its new height before it scrolls.
-    flushSync(() => setIsOpen(!isOpen));
-    if (isOpen) toggle.current?.closest(".theme-code-block")?.scrollIntoView({ block: "nearest" });
+    setIsOpen(!isOpen);
+    // The next frame has the new height of the page.
+    if (isOpen)
+      requestAnimationFrame(() => toggle.current?.closest(".theme-code-block")?.scrollIntoView({ block: "nearest" }));
   };
   return (
     <>

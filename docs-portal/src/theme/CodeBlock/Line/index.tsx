@@ -1,6 +1,7 @@
 import type { Props } from "@theme/CodeBlock/Line";
 import Line from "@theme-original/CodeBlock/Line";
 import type { CSSProperties, ReactNode } from "react";
+import { isUnbreakable } from "./unbreakable.ts";
 
 type Token = Props["line"][number];
 
@@ -10,18 +11,21 @@ type Token = Props["line"][number];
  */
 export default function CodeBlockLine({ line, getLineProps, ...props }: Props): ReactNode {
   const text = line.map(({ content }) => content).join("");
-  const indentation = /^ */.exec(text)?.[0].length ?? 0;
   const hasTabs = text.includes("\t");
+  const tokens = hasTabs ? splitAtTabs(text) : joinBackslash(line.flatMap(splitUrl));
+  const indentation = /^ */.exec(text)?.[0].length ?? 0;
+  const longest = Math.max(0, ...tokens.map(({ content }) => (isUnbreakable(content) ? content.length : 0)));
+  const measures = { "--indentation": indentation, "--longest-word": longest } as CSSProperties;
   return (
     <Line
       {...props}
-      line={hasTabs ? splitAtTabs(text) : joinBackslash(line)}
-      getLineProps={(input) => {
+      line={tokens}
+      getLineProps={(input: Parameters<typeof getLineProps>[0]) => {
         const { className, style, ...others } = getLineProps(input);
         return {
           ...others,
           className: hasTabs ? `${className} tab-separated` : className,
-          style: indentation === 0 ? style : ({ ...style, "--indentation": indentation } as CSSProperties),
+          style: indentation === 0 ? style : { ...style, ...measures },
         } as ReturnType<typeof getLineProps>;
       }}
     />
@@ -30,6 +34,12 @@ export default function CodeBlockLine({ line, getLineProps, ...props }: Props): 
 
 function splitAtTabs(text: string): Token[] {
   return text.split("\t").map((content) => ({ types: ["plain"], content }));
+}
+
+/** Splits a URL before its query parameters and IDs. The origin is not split, because the server replaces it. */
+function splitUrl(token: Token): Token[] {
+  if (!token.content.includes("://")) return [token];
+  return token.content.split(/(?=[?&])|(?<=\/)(?=[0-9a-f]{8}-)/).map((content) => ({ ...token, content }));
 }
 
 /** Joins the backslash that continues a command and the space before it, so that the backslash never wraps alone. */
