@@ -1,7 +1,6 @@
 import type { Props } from "@theme/CodeBlock/Line";
 import Line from "@theme-original/CodeBlock/Line";
 import type { CSSProperties, ReactNode } from "react";
-import { isUnbreakable } from "./unbreakable.ts";
 
 type Token = Props["line"][number];
 
@@ -12,9 +11,9 @@ type Token = Props["line"][number];
 export default function CodeBlockLine({ line, getLineProps, ...props }: Props): ReactNode {
   const text = line.map(({ content }) => content).join("");
   const hasTabs = text.includes("\t");
-  const tokens = hasTabs ? splitAtTabs(text) : joinBackslash(line.flatMap(splitUrl));
+  const tokens = hasTabs ? splitAtTabs(text) : joinBackslash(line.flatMap(splitUrl)).map(markUnbroken);
   const indentation = /^ */.exec(text)?.[0].length ?? 0;
-  const longest = Math.max(0, ...tokens.map(({ content }) => (isUnbreakable(content) ? content.length : 0)));
+  const longest = Math.max(0, ...tokens.filter(isUnbroken).map(({ content }) => content.length));
   const measures = { "--indentation": indentation, "--longest-word": longest } as CSSProperties;
   return (
     <Line
@@ -42,9 +41,25 @@ function splitUrl(token: Token): Token[] {
   return token.content.split(/(?=[?&])|(?<=\/)(?=[0-9a-f]{8}-)/).map((content) => ({ ...token, content }));
 }
 
-/** Joins the backslash that continues a command and the space before it, so that the backslash never wraps alone. */
+/** Joins the backslash that continues a command to the end of the word before it, so that it never wraps alone. */
 function joinBackslash(line: Token[]): Token[] {
-  const [space, backslash] = line.slice(-2);
-  if (space?.content !== " " || backslash?.content !== "\\") return line;
-  return [...line.slice(0, -2), { ...backslash, content: " \\" }];
+  const [word, space, backslash] = line.slice(-3);
+  if (word === undefined || space?.content !== " " || backslash?.content !== "\\") return line;
+  const [end = ""] = /[/?&=]?[\w.<>-]{1,38}\/?['"]?$/.exec(word.content) ?? [];
+  const parts = [
+    { ...word, content: word.content.slice(0, word.content.length - end.length) },
+    { types: [...word.types, "unbroken"], content: end },
+    { types: [...backslash.types, "unbroken"], content: " \\" },
+  ];
+  return [...line.slice(0, -3), ...parts.filter(({ content }) => content !== "")];
+}
+
+/** Marks an ID, a date or a name with hyphens, so that it never wraps inside. */
+function markUnbroken(token: Token): Token {
+  const isShort = /^(?=\S*-)(?!.*:\/\/)\S{1,40}$/.test(token.content);
+  return isShort && !isUnbroken(token) ? { ...token, types: [...token.types, "unbroken"] } : token;
+}
+
+function isUnbroken({ types }: Token): boolean {
+  return types.includes("unbroken");
 }
