@@ -43,7 +43,8 @@ function splitUrl(token: Token): Token[] {
 
 /** Joins the backslash that continues a command to the end of the word before it, so that it never wraps alone. */
 function joinBackslash(line: Token[]): Token[] {
-  const [word, space, backslash] = line.slice(-3);
+  const filled = line.filter(({ content }) => content !== "");
+  const [word, space, backslash] = filled.slice(-3);
   if (word === undefined || space?.content !== " " || backslash?.content !== "\\") return line;
   const [end = ""] = /[/?&=]?[\w.<>-]{1,38}\/?['"]?$/.exec(word.content) ?? [];
   const parts = [
@@ -51,7 +52,7 @@ function joinBackslash(line: Token[]): Token[] {
     { types: [...word.types, "unbroken"], content: end },
     { types: [...backslash.types, "unbroken"], content: " \\" },
   ];
-  return [...line.slice(0, -3), ...parts.filter(({ content }) => content !== "")];
+  return [...filled.slice(0, -3), ...parts.filter(({ content }) => content !== "")];
 }
 
 /** Marks an ID, a date or a name with hyphens, so that it never wraps inside. */
