@@ -3,6 +3,7 @@ import type { APIOptions } from "docusaurus-plugin-openapi-docs/src/types";
 import { codeTheme } from "./code-themes.ts";
 import { builtSiteUrl } from "./installation-urls.mjs";
 import exampleLayout from "./plugins/example-layout.mjs";
+import tableLabels from "./plugins/table-labels.mjs";
 import { createApiPageMD, createDocItem, createInfoPageMD } from "./reference/pages.mjs";
 
 const email = "developers@pragma.example";
@@ -48,7 +49,7 @@ const config: Config = {
         routeBasePath: "docs",
         sidebarPath: "./sidebars.ts",
         breadcrumbs: false,
-        remarkPlugins: [exampleLayout],
+        remarkPlugins: [tableLabels, exampleLayout],
       },
     ],
     [

@@ -4,6 +4,12 @@ const exampleComponents = new Set(["RequestCodeSamples", "ResponseCodeBlock", "W
 /** Elements of these types are narrow enough to be beside an example. */
 const textTypes = new Set(["paragraph", "list", "blockquote", "code"]);
 
+/** Of the text after an example, this number of characters is about as high as a request or a response. */
+const charactersPerExample = 900;
+
+/** An example is beside the paragraph that introduces it, and beside other text before it up to this length. */
+const maxIntroductionCharacters = 300;
+
 /**
  * A remark plugin that puts each example and its text into one element, so that wide screens show them beside each
  * other, and each request and its responses into one card. Headings stay outside, because search and the table of
@@ -16,7 +22,7 @@ export default function exampleLayout() {
 }
 
 /**
- * @typedef {{ type: string, name?: string | null, children?: MdxNode[] }} MdxNode
+ * @typedef {{ type: string, name?: string | null, value?: unknown, attributes?: MdxNode[], children?: MdxNode[] }} MdxNode
  */
 
 /**
@@ -33,15 +39,13 @@ function arrangeExamples(nodes) {
   };
   for (const node of nodes) {
     if (isExample(node)) {
-      // Text between two examples introduces the second one.
       if (row.after.length > 0) {
-        const before = row.after;
-        row.after = [];
+        const before = takeIntroduction(row.after);
         endRow();
         row.before = before;
       }
       row.examples.push(node);
-    } else if (!textTypes.has(node.type)) {
+    } else if (!isNarrow(node)) {
       endRow();
       // The tabs of a program and the program are one card, which has the whole width because programs have long lines.
       arranged.push(isTabsWithOnlyCode(node) ? createDiv("exchange", [node]) : node);
@@ -62,16 +66,66 @@ function createEmptyRow() {
 }
 
 /**
+ * Returns the elements of a row. The example is beside the paragraph that introduces it and the beginning of the text
+ * after it. Other text is above and below, where it has the whole width of a text.
  * @param {ReturnType<typeof createEmptyRow>} row
  * @returns {MdxNode[]}
  */
 function arrangeRow({ before, examples, after }) {
   const cards = groupExchanges(examples);
   if (cards.length === 0 || before.length + after.length === 0) return [...before, ...cards, ...after];
+  const introduction = takeIntroduction(before);
+  const explanation = takeBeginning(after, examples.length * charactersPerExample);
   const parts = [createDiv("beside__examples", cards)];
-  if (before.length > 0) parts.unshift(createDiv("beside__text", before));
-  if (after.length > 0) parts.push(createDiv("beside__text", after));
-  return [createDiv("beside", parts)];
+  if (introduction.length > 0) parts.unshift(createDiv("beside__text", introduction));
+  if (explanation.length > 0) parts.push(createDiv("beside__text", explanation));
+  return [...before, createDiv("beside", parts), ...after];
+}
+
+/**
+ * Removes the end of a text from the paragraph that introduces an example, and returns it. Short paragraphs before it
+ * are included, because the example may begin a few lines above the paragraph.
+ * @param {MdxNode[]} text
+ */
+function takeIntroduction(text) {
+  let introduction = text.splice(findLastParagraph(text));
+  while (text.length > 0) {
+    const longer = [...text.slice(findLastParagraph(text)), ...introduction];
+    if (countCharacters({ type: "root", children: longer }) > maxIntroductionCharacters) break;
+    introduction = longer;
+    text.splice(findLastParagraph(text));
+  }
+  return introduction;
+}
+
+/** @param {MdxNode[]} text */
+function findLastParagraph(text) {
+  return Math.max(
+    0,
+    text.findLastIndex(({ type }) => type === "paragraph"),
+  );
+}
+
+/**
+ * Removes the first elements of a text, which together have at most this number of characters, and returns them.
+ * @param {MdxNode[]} text
+ * @param {number} maxCharacters
+ */
+function takeBeginning(text, maxCharacters) {
+  let characters = 0;
+  const end = text.findIndex((node) => {
+    characters += countCharacters(node);
+    return characters > maxCharacters;
+  });
+  return text.splice(0, end === -1 ? text.length : end);
+}
+
+/**
+ * @param {MdxNode} node
+ * @returns {number}
+ */
+function countCharacters({ value, children = [] }) {
+  return children.reduce((sum, child) => sum + countCharacters(child), typeof value === "string" ? value.length : 0);
 }
 
 /**
@@ -98,8 +152,15 @@ function groupExchanges(examples) {
 }
 
 /** @param {MdxNode} node */
-function isExample({ type, name }) {
-  return type === "mdxJsxFlowElement" && !!name && exampleComponents.has(name);
+function isExample({ type, name, attributes = [] }) {
+  if (type !== "mdxJsxFlowElement" || !name) return false;
+  const isJson = attributes.some((attribute) => attribute.name === "language" && attribute.value === "json");
+  return exampleComponents.has(name) || (name === "CodeBlock" && isJson);
+}
+
+/** @param {MdxNode} node */
+function isNarrow({ type, children = [] }) {
+  return textTypes.has(type) || (type === "table" && (children[0]?.children?.length ?? 0) <= 2);
 }
 
 /**

@@ -56,6 +56,63 @@ describe("an example in a guide", () => {
   });
 });
 
+describe("code", () => {
+  it.each([
+    [1440, "/docs/webhook-receivers"],
+    [390, "/docs/webhook-receivers"],
+    [390, "/docs/client"],
+    [390, "/docs/totals-by-payment-method"],
+  ])("at %d pixels on %s is not covered by the copy buttons", async (width, path) => {
+    const { page, close } = await documentationSite.openTab(path, { viewport: { width, height: 900 } });
+    expect(await page.evaluate(findCoveredCode)).toEqual([]);
+    await close();
+  });
+
+  it("that is long is cut until the button below it is pressed", async () => {
+    const { page, close } = await documentationSite.openTab("/docs/order-live");
+    const block = page.locator(".theme-code-block:has(.cut-code-toggle)").first();
+    const button = block.locator(".cut-code-toggle");
+    const { height } = await getBox(block);
+    expect(await button.textContent()).toMatch(/^Show all \d+ lines$/);
+    await button.press("Enter");
+    expect(await button.getAttribute("aria-expanded")).toBe("true");
+    expect((await getBox(block)).height).toBeGreaterThan(height + 100);
+    await button.press("Enter");
+    expect((await getBox(block)).height).toBe(height);
+    await expect.poll(async () => (await getBox(block)).y).toBeGreaterThan(60);
+    await close();
+  });
+
+  it("that wraps keeps its indentation", async () => {
+    const { page, close } = await documentationSite.openTab("/docs/order-live", {
+      viewport: { width: 390, height: 900 },
+    });
+    expect(await page.evaluate(findOutdentedLines)).toEqual([]);
+    await close();
+  });
+});
+
+/** A script that returns the beginning of each text of code that is below a copy button. */
+const findCoveredCode = `[...document.querySelectorAll(".theme-code-block")].flatMap((block) => {
+  const button = block.querySelector("[class*=buttonGroup]").getBoundingClientRect();
+  const frame = block.querySelector("pre").getBoundingClientRect();
+  const range = document.createRange();
+  return [...block.querySelectorAll(".token-line > span")].filter((token) => {
+    range.selectNodeContents(token);
+    return token.textContent.trim() !== "" && [...range.getClientRects()].some(({ left, right, top, bottom }) =>
+      left < button.right && Math.min(right, frame.right) > button.left + 1 &&
+      top < button.bottom - 1 && bottom > button.top + 1);
+  }).map(({ textContent }) => textContent.slice(0, 60));
+})`;
+
+/** A script that returns each line of JSON, part of which is to the left of the first word of the line. */
+const findOutdentedLines = `[...document.querySelectorAll(".language-json .token-line")].filter((line) => {
+  const word = [...line.querySelectorAll("span")].find(({ textContent }) => textContent.trim() !== "");
+  if (!word || /^\\s/.test(word.textContent) || line.style.getPropertyValue("--indentation") > 2) return false;
+  return [...line.querySelectorAll("span")].some((token) => [...token.getClientRects()].some(({ left, width }) =>
+    width > 1 && token.textContent.trim() !== "" && left < word.getBoundingClientRect().left - 1));
+}).map(({ textContent }) => textContent)`;
+
 describe("the design", () => {
   it("uses a font of the site, and loads nothing from other sites", async () => {
     const { page, close } = await documentationSite.openTab("/no", { hasOwnCache: true });

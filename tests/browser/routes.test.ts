@@ -130,12 +130,15 @@ describe("a page", () => {
   });
 });
 
-/** Returns a script that returns the beginning of each of these elements of the page that is wider than its frame. */
-const findScrolling = (element: string) => `[...document.querySelectorAll("main ${element}")]
+/** A script that returns the beginning of each table of the page that is wider than the element that contains it. */
+const findScrollingTables = `[...document.querySelectorAll("main table")]
+  .filter((table) => table.getBoundingClientRect().right > table.parentElement.getBoundingClientRect().right + 1)
+  .map(({ textContent }) => textContent.slice(0, 60))`;
+
+/** A script that returns the beginning of all code that scrolls to the side. Only text with columns may do this. */
+const findScrollingCode = `[...document.querySelectorAll("main .theme-code-block:not(.language-text) pre")]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map(({ textContent }) => textContent.slice(0, 60))`;
-const findScrollingTables = findScrolling("table");
-const findScrollingCode = findScrolling("pre");
 
 async function openPage({ page, consoleErrors }: TestBrowserTab, path: string): Promise<void> {
   consoleErrors.length = 0;

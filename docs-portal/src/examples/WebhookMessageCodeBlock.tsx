@@ -18,8 +18,13 @@ export function WebhookMessageCodeBlock({ of: { headers, body }, only, maxItems,
   if (bodyOnly) return <CodeBlock language="json">{json}</CodeBlock>;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return (
-    <CodeBlock language="http" title="POST to your endpoint">
-      {`${lines.join("\n")}\n\n${json}`}
-    </CodeBlock>
+    <div className="exchange">
+      <CodeBlock language="http" title="POST to your endpoint">
+        {lines.join("\n")}
+      </CodeBlock>
+      <CodeBlock language="json" title="Body">
+        {json}
+      </CodeBlock>
+    </div>
   );
 }
