@@ -41,7 +41,7 @@ export const apiErrorDefinitions = {
   till_conflict: { status: 409, title: "A till with this ID but different content already exists" },
   recipient_conflict: { status: 409, title: "The recipient ID is already in use" },
   recipient_in_use: { status: 409, title: "The recipient still has webhooks" },
-  limit_reached: { status: 409, title: "The location has reached a limit" },
+  limit_reached: { status: 409, title: "A limit has been reached" },
   too_many_secrets: { status: 409, title: "The recipient has too many active secrets" },
   webhook_conflict: { status: 409, title: "The webhook ID is already in use" },
   delivery_under_way: { status: 409, title: "A delivery attempt is in progress", retryAfterSeconds: 5 },

@@ -252,7 +252,8 @@ export const ReportV2 = z
       .meta({ description: "Discounts on sold products, by name, catalog ID and `gifted`" }),
     reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
     reportClerksShift: z.array(clerkShift).meta({
-      description: "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses",
+      description:
+        "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses. An order or payment outside all shifts of its clerk counts in the clerk's first shift.",
     }),
     reportPayments: z
       .array(payment)
