@@ -41,8 +41,12 @@ export async function enqueueAccountingExport(
   await db.transaction(async (tx) => {
     if ((await lockAndCountUnfinishedExports(tx, db, { locationId, keyId })) >= maximum) {
       throw new ApiError("limit_reached", {
-        detail: `This location has ${maximum} unfinished exports, which is the maximum. Wait until one of them has finished.`,
-        limit: { name: "unfinished_exports", maximum, unit: "exports per location" },
+        detail: `${locationId ? "This location" : "This API key"} has ${maximum} unfinished exports${locationId ? "" : " for several locations"}, which is the maximum. Wait until one of them has finished.`,
+        limit: {
+          name: "unfinished_exports",
+          maximum,
+          unit: locationId ? "exports per location" : "exports per API key",
+        },
       });
     }
     const configs = await findAccountingConfigsByIds(
