@@ -255,8 +255,8 @@ const orderV2Example = {
 export const OrderV2 = z
   .object({
     ...withoutFieldDefaults(PosOrderData.shape),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the API first computed the order from its till" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the API last computed the order from its till" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),

@@ -71,8 +71,8 @@ const orderItemV1 = z
 export const OrderV1 = z
   .object({
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
-    createdAt: UtcDateTimeSchema.meta({ description: "When the order was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the order was last received" }),
+    createdAt: UtcDateTimeSchema.meta({ description: "When the API first computed the order from its till" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the API last computed the order from its till" }),
     customerId: nullableTextField(
       "ID of the customer in the point of sale's cloud database; null if the customer is anonymous",
     ),

@@ -23,7 +23,7 @@ import {
 import { LocaleCode } from "./locale.ts";
 import { PosOrderData } from "./order-data.ts";
 
-/** Cash that was added to or removed from the drawer other than by a sale. */
+/** Money that was received or paid out for a reason other than a sale. */
 const FinancialMovement = z
   .object({
     id: optionalTextField("ID that the point of sale assigned to the movement"),

@@ -18,7 +18,7 @@ export const TillWithBodyUrl = z
   .object({
     id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the till was first received" }),
-    updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till was last received" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the body of the till last changed" }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     application: posApplicationNameSchema,
     serverId: z.int().min(1).nullable().meta({

@@ -70,8 +70,8 @@ export type RotateWebhookRecipientSecretRequest = z.infer<typeof RotateWebhookRe
 export const WebhookRecipient = z
   .object({
     id: z.guid().meta({ description: "ID of the recipient" }),
-    createdAt: UtcDateTimeSchema,
-    updatedAt: UtcDateTimeSchema,
+    createdAt: UtcDateTimeSchema.meta({ description: "When the recipient was created" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the recipient was last updated" }),
     locationId: z.guid().meta({ description: "ID of the recipient's location" }),
     name: recipientName,
     hasApiKey: z

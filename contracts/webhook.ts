@@ -91,8 +91,8 @@ export const webhookDisabledReasonSchema = z.enum(
 export const Webhook = z
   .object({
     id: z.guid().meta({ description: "ID of the webhook" }),
-    createdAt: UtcDateTimeSchema,
-    updatedAt: UtcDateTimeSchema,
+    createdAt: UtcDateTimeSchema.meta({ description: "When the webhook was created" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the webhook was last updated" }),
     locationId: z.guid().meta({ description: "ID of the location whose events are sent" }),
     recipientId: z.guid().meta({ description: "ID of the recipient, whose secret signs the messages" }),
     endpointUrl,
