@@ -99,7 +99,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       unknownErrorCounts.set(eventId, attempts);
       const isPermanent = error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;
       markSpanFailed(span, error);
-      metrics.recordEventDuration(seconds(), { service, event, outcome: isPermanent ? "parked" : "retried" });
+      metrics.recordEventDuration(seconds(), { service, event, outcome: isPermanent ? "dead_lettered" : "retried" });
       log.error({ ...fields, ...logFields, err: error, deliveries, isPermanent }, "event handling failed");
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
