@@ -86,7 +86,9 @@ export async function eraseTillPersonalData(
       await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmTillObjectUpload(tx, erased.objectKey);
     }
-    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey: erased.objectKey });
+    // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
+    const objectKey = hash === existing.hash ? till.objectKey : erased.objectKey;
+    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey });
   });
   for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

@@ -3,6 +3,7 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { toCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -98,9 +99,9 @@ function toNewTill(
   };
 }
 
-/** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
+/** Returns the object key of a compressed till body: its location, one of 256 folders, and its SHA-256 hash. */
 export function buildTillObjectKey(locationId: string, hash: string): string {
-  return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
+  return toCompressedObjectKey(`tills/${locationId}/${hash.slice(0, 2)}/${hash}`);
 }
 
 /** Returns whether the till has this body, or had it before personal data was erased. */
