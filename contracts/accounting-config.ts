@@ -145,7 +145,7 @@ const accountingConfigInputShape = {
   }),
   discountBooking: z.enum(discountBookings).default("net").meta({
     description:
-      "How discounts are booked. `net`: sales are booked after discounts. `gross`: sales are booked before discounts, and discounts are booked to the `discounts` account. In both cases, VAT is based on the amount charged.",
+      "How discounts are booked. `net`: sales are booked at the amount after discounts. `gross`: sales are booked at the amount before discounts, and discounts are booked to the `discounts` account. In both cases, VAT is based on the amount charged.",
   }),
   cashDifference: z.boolean().default(true).meta({
     description:
@@ -175,7 +175,7 @@ const accountingConfigInputShape = {
 export const ReplaceAccountingConfigRequest = withUnstorableTextCheck(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description:
-    "New content of an accounting config. Omitted fields get their default values, which follow the French chart of accounts.",
+    "New content of an accounting config. Omitted fields get their default values. The default accounts follow the French chart of accounts.",
   example: {
     name: "Brut avec 709",
     journalCode: "VT",
@@ -198,7 +198,7 @@ export const CreateAccountingConfigRequest = withUnstorableTextCheck(
 ).meta({
   id: "CreateAccountingConfig",
   description:
-    "An accounting config to create. Omitted fields get their default values, which follow the French chart of accounts.",
+    "An accounting config to create. Omitted fields get their default values. The default accounts follow the French chart of accounts.",
   example: { name: "Cabinet Martin", journalCode: "CA", payments: { card: { account: "5121", label: "CIC" } } },
 });
 

@@ -98,7 +98,7 @@ const exportFailureSchema = z.object({
   message: z.string().meta({ description: "Human-readable explanation of the failure" }),
   gaps: z
     .array(inconsistentFiguresSchema)
-    .meta({ description: "Inconsistencies between figures of the till; empty unless `code` is `unbalanced`" }),
+    .meta({ description: "Inconsistencies between the till's figures; empty unless `code` is `unbalanced`" }),
 });
 
 export type TillAccountingExportFailure = z.infer<typeof exportFailureSchema>;
@@ -131,7 +131,9 @@ const exportedFile = z.object({
   size: z.int().min(0).meta({ description: "Size of the file in bytes" }),
   tills: z.int().min(1).meta({ description: "Number of tills in the file" }),
   entries: z.int().min(0).meta({ description: "Number of journal entries in the file" }),
-  fileUrl: z.url().meta({ description: "URL of the file. Downloading the file requires an API key of the location." }),
+  fileUrl: z
+    .url()
+    .meta({ description: "URL of the file. Downloading the file requires an API key that can read the export." }),
 });
 
 /** An accounting export with its progress, the result of each till, and its files. */

@@ -187,7 +187,8 @@ export const ReplaceCatalogResponse = z
       "Whether the new catalog differs from the previous catalog. If false, the request had no effect.",
     ),
     etag: z.string().meta({
-      description: "Entity tag of the current catalog. Send it as `If-Match` when you replace the catalog again.",
+      description:
+        "Entity tag of the current catalog. Send this tag in the `If-Match` header when you replace the catalog again.",
     }),
     counts: CatalogCounts,
   })

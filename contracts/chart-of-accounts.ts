@@ -32,7 +32,7 @@ export const defaultLedgerAccounts = {
     account: "411",
     label: "Clients",
     purpose:
-      "Account for amounts that customers owe: unpaid orders, charges to customer accounts, and payments to customer accounts",
+      "Account for amounts that customers owe (unpaid orders and charges to customer accounts), and for payments to customer accounts",
   },
   owedToCustomers: {
     account: "4197",
@@ -42,11 +42,11 @@ export const defaultLedgerAccounts = {
   },
   tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for staff tips" },
   deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Account for customer deposits" },
-  cashIn: { account: "580", label: "Virements internes", purpose: "Counterpart account for cash added to the drawer" },
+  cashIn: { account: "580", label: "Virements internes", purpose: "Offsetting account for cash added to the drawer" },
   cashOut: {
     account: "471",
     label: "Compte d'attente",
-    purpose: "Counterpart account for cash removed from the drawer",
+    purpose: "Offsetting account for cash removed from the drawer",
   },
   shortage: {
     account: "658",

@@ -171,7 +171,7 @@ const requestIssueSchema = z
       .meta({ description: "Part of the request that contains the issue" }),
     path: z.string().meta({
       description:
-        "Path of the invalid value in the part that `in` names, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
+        "Path of the invalid value within the part of the request that `in` specifies, such as `orderList[3].guestsCount`; empty if the issue affects the whole part",
     }),
     code: z.string().meta({
       description: "Type of the issue, such as `required` or `too_big`. Use it to handle issues in your program.",
@@ -192,9 +192,9 @@ export const problemSchema = z
     title: z.string().meta({ description: "Short summary of the error, the same for every error with this code" }),
     status: z.int().meta({ description: "HTTP status code of the response" }),
     detail: z.string().meta({ description: "Human-readable explanation of this occurrence of the error" }),
-    code: z
-      .enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]])
-      .meta({ description: "Code of the error, which never changes. Use it to handle errors in your program." }),
+    code: z.enum(Object.keys(apiErrorDefinitions) as [ApiErrorCode, ...ApiErrorCode[]]).meta({
+      description: "Code of the error. Codes never change, so you can use them to handle errors in your program.",
+    }),
     requestId: z.string().meta({ description: "ID of the request that failed. Include it when you contact support." }),
     limit: z
       .object({

@@ -80,7 +80,7 @@ const FinishedJobRetention = z
   ])
   .meta({
     description:
-      "Retention of finished jobs: `removeOnComplete` applies to completed jobs, and `removeOnFail` to failed jobs. When this job completes or fails, the setting is applied to all jobs of the location with the same result. `true`: this job is removed immediately. " +
+      "Retention of finished jobs: `removeOnComplete` applies to completed jobs, and `removeOnFail` to failed jobs. When this job completes or fails, the corresponding setting is applied to all finished jobs of the location with the same outcome. `true`: this job is removed immediately. " +
       "A number, or `count`: maximum number of jobs to retain. Older jobs are removed first. `age`: maximum age of the retained jobs, in seconds. `limit`: maximum number of older jobs that are removed at once. Requests for a removed job return 404.",
   });
 
@@ -120,13 +120,19 @@ export const JobOptions = z
         description:
           "Parent of the job. The parent runs only after all its child jobs have finished. If this job fails, the parent waits forever, unless `failParentOnFailure`, `ignoreDependencyOnFailure` or `removeDependencyOnFailure` is true.",
       }),
-    timestamp: millisecondsField("Unix timestamp of the job's creation, from which `delay` is measured").optional(),
+    timestamp: millisecondsField(
+      "Creation time of the job, from which `delay` is measured, as a Unix timestamp",
+    ).optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
-        "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. 2097152 is treated as 2097151.",
+        "Priority of the job. Jobs with priority 0 (default) run first, then jobs with priority 1, 2 and so on. The value 2097152 is treated as 2097151.",
     }),
     delay: millisecondsField("Minimum delay before the job runs").optional(),
-    attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts. 0 is treated as 1." }),
+    attempts: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Maximum number of attempts. The value 0 is treated as 1." }),
     backoff: JobBackoff.optional().meta({
       description: "Delay before the next attempt if an attempt fails: a number of milliseconds, or a backoff object",
     }),
@@ -222,7 +228,7 @@ export type JobResult = z.infer<typeof JobResult>;
 export const JobWithStateAndProgress = CreateJobResponse.extend({
   state: z.enum(jobStates).meta({
     description:
-      "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waits for its child jobs. `active`: running. `repeating`: runs on a schedule that has not ended. `completed` or `failed`: finished.",
+      "State of the job. `waiting`: ready to run. `prioritized`: ready to run, with a priority above 0. `delayed`: not due yet. `waiting-children`: waiting for its child jobs to finish. `active`: running. `repeating`: on a schedule that has not ended. `completed` or `failed`: finished.",
   }),
   progress: z
     .int()

@@ -8,7 +8,7 @@ const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 
 
 export const LegacyTill = z
   .object({ application: posApplicationNameSchema, serverId, legacyId })
-  .meta({ id: "LegacyTill", description: "A till that a legacy backoffice stores", example: legacyTillExample });
+  .meta({ id: "LegacyTill", description: "A till stored in a legacy backoffice", example: legacyTillExample });
 
 export type LegacyTill = z.infer<typeof LegacyTill>;
 

@@ -138,7 +138,7 @@ export const PrintedTicketHeader = z
     text: headerText("Text printed at the top of each ticket", "Welcome"),
     deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
       description:
-        "A page of the location's devices, sorted by their first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
+        "The location's devices, or one page of them if the request sets `size`, sorted by first use. Only the 200 most recently used devices are stored. Present only if the request has `devices=true`.",
     }),
   })
   .meta({

@@ -158,8 +158,8 @@ export const PosOrderData = z
       "Destination of the transfer, such as a hotel room; null if the order was not transferred",
     ),
     externalServiceId: optionalTextField("ID of the order in a service that is connected to the point of sale"),
-    extOctorateReservationId: optionalTextField("ID of the reservation in the hotel system Octorate"),
-    extQoodosCheckInId: optionalTextField("ID of the check-in in the loyalty service Qoodos"),
+    extOctorateReservationId: optionalTextField("ID of the reservation in Octorate, a hotel management system"),
+    extQoodosCheckInId: optionalTextField("ID of the customer's check-in with the loyalty service Qoodos"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service Qoodos"),
     extQoodosUserName: optionalTextField("Name of the customer in the loyalty service Qoodos"),
     pickupHour: optionalTextField("Pickup time of the order, as free-form text from the point of sale"),
@@ -177,7 +177,7 @@ export const PosOrderData = z
       .meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
     serviceType: z.enum(orderServiceTypes).default("unknown").meta({
       description:
-        "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery; `unknown` if the point of sale sent none",
+        "How the customer receives the order: in the restaurant (`eatin`), as takeout or by delivery; `unknown` if the point of sale sent no value",
     }),
     isTraining: z.boolean().default(false).meta({
       description:

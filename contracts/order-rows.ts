@@ -69,9 +69,9 @@ export const PosOrderDiscountRow = z
     splitAllowed: booleanField("Whether the discount can be split across several bills"),
     name: optionalTextField("Name of the discount"),
     discountId: optionalTextField("Catalog ID of the discount"),
-    discountGroupId: optionalTextField("ID shared by the rows of one discount on several products"),
+    discountGroupId: optionalTextField("ID shared by the rows of a discount that applies to several products"),
     extQoodosCheckInId: optionalTextField(
-      "ID, in the loyalty service Qoodos, of the check-in for which the discount was granted",
+      "ID of the check-in with the loyalty service Qoodos for which the discount was granted",
     ),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
@@ -123,7 +123,7 @@ export const PosOrderProductRow = z
     unitPriceRowWithModifier: amountField(
       "Price of one unit, or of one kilogram if `weight` is set, including modifiers",
     ),
-    totalRowWithModifier: amountField("Price of the row including modifiers, before discounts"),
+    totalRowWithModifier: amountField("Total of the row including modifiers, before discounts"),
     totalDiscount: amountField("Sum of the validated discounts on the row"),
     totalRow: amountField("Total of the row after discounts, including VAT"),
     quantity: signedUnitCountField("Number of units; negative for a refund"),

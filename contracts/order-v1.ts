@@ -132,7 +132,7 @@ export const OrderV1 = z
     channel: z.string().meta({ description: "Sales channel of the order; `unknown` if the point of sale sent none" }),
     serviceType: z.enum(orderServiceTypes).meta({
       description:
-        "How the order is served: as takeout, in the restaurant (`eatin`) or by delivery; `unknown` if the point of sale sent none",
+        "How the customer receives the order: in the restaurant (`eatin`), as takeout or by delivery; `unknown` if the point of sale sent no value",
     }),
     isTraining: z.boolean().meta({ description: "Whether the order was recorded in training mode" }),
     source: z.string().meta({

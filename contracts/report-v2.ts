@@ -14,7 +14,7 @@ import { LocaleCode } from "./locale.ts";
 
 const recordedPayment = z.object({
   quantity: reportQuantityField("Number of payment rows"),
-  totalAmount: computedAmountField("Amount paid, net of change and excluding tips"),
+  totalAmount: computedAmountField("Amount paid, net of change and excluding `tipsAmount`"),
   changeAmount: computedAmountField("Change that guests received"),
   tipsAmount: computedAmountField("Tips, in addition to `totalAmount`"),
   name: nullableTextField("Name of the payment method"),
@@ -140,7 +140,7 @@ const room = z.object({
   orderCount: nonNegativeCountField("Number of the room's orders that were neither canceled nor transferred"),
   guestCount: nonNegativeCountField("Number of guests in the room's orders that were neither canceled nor transferred"),
   totalExcludingTax: computedAmountField("Sales excluding VAT"),
-  totalWithGuest: computedAmountField("Sales of orders with at least one guest, including VAT"),
+  totalWithGuest: computedAmountField("Sales from orders with at least one guest, including VAT"),
   total: computedAmountField("Sales including VAT"),
   type: z
     .enum(diningRoomTypes)
@@ -172,8 +172,8 @@ const menu = z.object({
 const tax = z.object({
   taxName: nullableTextField("Name of the tax"),
   taxRate: vatBasisPointsField(),
-  taxAmount: computedAmountField("VAT on the sales with this tax"),
-  taxableAmount: computedAmountField("Sales with this tax, excluding VAT"),
+  taxAmount: computedAmountField("VAT on the sales to which this tax applies"),
+  taxableAmount: computedAmountField("Sales to which this tax applies, excluding VAT"),
   taxCatalogId: nullableTextField("Catalog ID of the tax"),
 });
 
@@ -208,7 +208,9 @@ export const commonReportFieldsShape = {
  */
 export const ReportV2 = z
   .object({
-    id: z.guid().meta({ description: "ID of the report. It stays the same when the till is replaced or reprocessed." }),
+    id: z
+      .guid()
+      .meta({ description: "ID of the report. The ID stays the same when the till is replaced or reprocessed." }),
     locationId: z.guid().meta({ description: "ID of the location" }),
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...commonReportFieldsShape,
@@ -237,13 +239,17 @@ export const ReportV2 = z
     reportRecordedPayments: z
       .array(recordedPayment)
       .meta({ description: "Payments recorded in orders, by name, mode and type" }),
-    reportCancellations: z.array(cancellation).meta({ description: "Canceled products, by reason" }),
+    reportCancellations: z
+      .array(cancellation)
+      .meta({ description: "Canceled products, by reason and `afterFinalization`" }),
     reportTransferred: z.array(transfer).meta({ description: "Transferred products, by destination" }),
-    reportModifiers: z.array(modifier).meta({ description: "Modifiers of sold products, by group and name" }),
+    reportModifiers: z.array(modifier).meta({ description: "Modifier options of sold products, by group and name" }),
     reportEntries: z
       .array(cashMovement)
       .meta({ description: "Financial movements: money received or paid out for reasons other than sales" }),
-    reportDiscounts: z.array(discount).meta({ description: "Discounts on sold products, by name and catalog ID" }),
+    reportDiscounts: z
+      .array(discount)
+      .meta({ description: "Discounts on sold products, by name, catalog ID and `gifted`" }),
     reportProducts: z.array(product).meta({ description: "Units sold and sales by product" }),
     reportClerksShift: z.array(clerkShift).meta({
       description: "Figures for each clerk's shifts: orders, guests, discounts, cancellations, payments and losses",
@@ -267,7 +273,7 @@ export type ReportV2 = z.infer<typeof ReportV2>;
 /** A report in a list. */
 export const ReportListItem = ReportV2.pick({ id: true, startedAt: true, finalizedAt: true, totalSales: true }).meta({
   id: "ReportListItem",
-  description: "A report in a list: its ID, the times of its shift, and its total sales",
+  description: "A report in a list: its ID, the start and end of its shift, and its total sales",
   example: {
     id: "50f011e0-cae2-55a5-823e-f02f3a415e7a",
     startedAt: "2026-05-24T08:00:00.000Z",

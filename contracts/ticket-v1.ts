@@ -74,7 +74,7 @@ export const TicketItemV1 = z
     parent_category: optionalTextField("Name of the category"),
     cancelled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     live_paid: nullWhenAbsent(z.boolean()).meta({
-      description: "Whether the product was paid separately from the rest of the order",
+      description: "Whether the product was paid for separately from the rest of the order",
     }),
     transferred: booleanField(
       "Whether the product was transferred, for example to another order. Transferred products are excluded from totals.",
@@ -88,7 +88,7 @@ export const TicketItemV1 = z
         tax: vatPercentField(),
         tier: optionalTextField("Name of the price list from which the price was taken"),
         tax_name: optionalTextField("Name of the tax"),
-        amount: amountField("Price of one unit including VAT, or of one kilogram if `weight` is set"),
+        amount: amountField("Price of one unit, or of one kilogram if `weight` is set, including VAT"),
       })
       .meta({ description: "Unit price of the product, with its currency, tax and price list" }),
     options: boundedArray(optionV1, 1_000).meta({ description: "Selected modifier options" }),
@@ -120,7 +120,7 @@ export const paymentModeCodeV1 = z
   .int()
   .min(0)
   .meta({
-    description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+    description: `Code of the payment mode: ${describeCodesV1(paymentModes)}. Other codes are treated as \`6\`.`,
     example: 1,
   });
 
@@ -140,7 +140,7 @@ export const TicketPaymentV1 = z
       .int()
       .min(0)
       .meta({
-        description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. Any other code means payment.`,
+        description: `Code of the payment type: ${describeCodesV1(paymentRowTypes)}. Other codes are treated as \`0\`.`,
         example: 0,
       }),
     locale: optionalTextField("Locale used to format the amount"),

@@ -28,7 +28,7 @@ const cashMovementV1 = z
     person: optionalTextField("Name of the clerk who recorded the movement"),
     currency: optionalTextField("Currency of the movement"),
     payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
-      description: `Code of the payment mode: \`-1\` unknown, ${describeCodesV1(paymentModes)}. Any other code means custom.`,
+      description: `Code of the payment mode: \`-1\` unknown, ${describeCodesV1(paymentModes)}. Other codes are treated as \`6\`.`,
     }),
     payment_name: optionalTextField("Name of the payment method"),
   })
@@ -61,11 +61,11 @@ const teamMemberV1 = z
     date_end: nullWhenAbsent(DateTimeV1).meta({
       description: "When the shift ended; null if it had not ended when the till was closed",
     }),
-    person_client_id: orderRowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
+    person_client_id: orderRowIdField("ID of the clerk, which is the same in all of the clerk's shifts"),
   })
   .meta({
     id: "TeamMemberV1",
-    description: "A shift of a clerk, in the V1 format",
+    description: "A clerk's shift, in the V1 format",
     example: tillV1Example.tillJson.team[0],
   });
 
@@ -122,7 +122,7 @@ const tillJsonV1 = z
       description: "Payment totals that the point of sale declares, by payment mode",
     }),
     team: boundedArray(teamMemberV1, 1_000).meta({
-      description: "Shifts of the clerks, with their start and end times",
+      description: "Clerk shifts, with start and end times",
     }),
   })
   .meta({

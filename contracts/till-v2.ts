@@ -70,14 +70,14 @@ const DeclaredPayment = z
 
 export const TillClerkShift = z
   .object({
-    id: orderRowIdField("ID of the clerk, which is the same in all shifts of the clerk"),
+    id: orderRowIdField("ID of the clerk, which is the same in all of the clerk's shifts"),
     name: optionalTextField("Name of the clerk"),
     clockInDate: nullWhenAbsent(RequestDateTime).meta({ description: "When the shift began; null if unknown" }),
     clockOutDate: nullWhenAbsent(RequestDateTime).meta({
       description: "When the shift ended; null if it had not ended when the till was closed",
     }),
   })
-  .meta({ id: "ClerkShift", description: "A shift of a clerk", example: clerkShiftExample });
+  .meta({ id: "ClerkShift", description: "A clerk's shift", example: clerkShiftExample });
 
 export type TillClerkShift = z.infer<typeof TillClerkShift>;
 

@@ -26,7 +26,7 @@ export const TillWithBodyUrl = z
     }),
     objectUrl: z.url().meta({
       description:
-        "URL of the body of the till, exactly as it was last pushed, without personal data that was erased since",
+        "URL of the body of the till as it was last pushed, except for personal data that has since been erased",
     }),
   })
   .meta({ id: "Till", description: "A stored till, with its location and the URL of its body", example: tillExample });
@@ -74,7 +74,7 @@ export const BulkTillReprocessingStatus = z
       .meta({ description: "ID of the location whose tills are reprocessed; null for all locations" }),
     lteReportVersion: z.int().min(0).meta({
       description:
-        "Maximum version of the report calculation. Tills without a report, and tills whose report has this version or a lower version, are reprocessed.",
+        "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed.",
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills that have been queued for reprocessing so far" }),

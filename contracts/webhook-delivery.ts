@@ -26,7 +26,7 @@ export const WebhookDelivery = z
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
     settledAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the delivery succeeded, or when its last attempt failed; null if neither has happened yet",
+      description: "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet",
     }),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
@@ -67,7 +67,7 @@ export type WebhookDeliveryAttempt = z.infer<typeof WebhookDeliveryAttempt>;
 export const WebhookDeliveryDetails = WebhookDelivery.extend({
   attempts: z
     .array(WebhookDeliveryAttempt)
-    .meta({ description: "The latest 1,000 attempts, oldest first, including an attempt in progress" }),
+    .meta({ description: "The latest 1,000 attempts, oldest first, including any attempt in progress" }),
   payload: z.record(z.string(), z.unknown()).meta({ description: "Body of the message, as sent to the endpoint" }),
 }).meta({
   id: "DeliveryDetails",
@@ -113,7 +113,7 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>;
 export const RecoverWebhookDeliveriesRequest = z
   .object({
     since: RequestDateTime.meta({
-      description: "Start of the period to recover. Deliveries that were created before this time are not recovered.",
+      description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
       example: "2026-05-28T00:00:00.000Z",
     }),
   })
@@ -126,7 +126,7 @@ export const WebhookDeliveryRecovery = z
     createdAt: UtcDateTimeSchema,
     webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
     since: UtcDateTimeSchema.meta({
-      description: "Start of the period to recover. Deliveries that were created before this time are not recovered.",
+      description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
     }),
     state: z.enum(["running", "done"]),
     total: z.int().min(0).meta({

@@ -135,7 +135,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
-        "Sequence number of the message. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. Null for all other events.",
+        "Sequence number of the message; null if the event concerns neither an order nor a report. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till.",
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };

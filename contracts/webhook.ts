@@ -33,7 +33,7 @@ const events = boundedArray(
   .overwrite((names) => [...new Set(names)])
   .meta({
     description:
-      "Events to which the webhook subscribes. The webhook always receives `endpoint.failing` and `endpoint.disabled` events about the recipient's other endpoints, even if these events are not in this list.",
+      "Events to which the webhook subscribes. The endpoint also receives `endpoint.failing` and `endpoint.disabled` events about the recipient's other endpoints, even if these events are not in this list.",
     example: webhookExample.events,
   });
 
@@ -115,7 +115,7 @@ export const Webhook = z
   })
   .meta({
     id: "Webhook",
-    description: "A subscription of an endpoint to events of a location",
+    description: "An endpoint's subscription to events of a location",
     example: webhookExample,
   });
 

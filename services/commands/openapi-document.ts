@@ -57,15 +57,14 @@ const bodyErrors: ApiErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Unique value of your choice, such as a UUID. If you repeat a request with the same value within 24 hours, the request takes effect only once, and you get the first response again. If the first response was not stored, because it was larger than 64 KB or exceeded the daily limit for stored responses, you get 204 without a body instead.",
+      "Unique value of your choice, such as a UUID. If you repeat a successful request with the same value within 24 hours, the request takes effect only once, and the API returns the first response again. If the first response was not stored, because it was larger than 64 KB or exceeded the daily limit for stored responses, the API returns 204 without a body instead.",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
 
 const conditionalRequestHeaders = z.object({
   "If-None-Match": z.string().optional().meta({
-    description:
-      "`ETag` of an earlier response. If the resource has not changed since then, you get 304 without a body.",
+    description: "`ETag` of an earlier response. If the resource has not changed, the response is 304 and has no body.",
     example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
   }),
 });
@@ -81,7 +80,8 @@ export function createOpenApiDocument(
   registry.registerComponent("securitySchemes", "apiKey", {
     type: "http",
     scheme: "bearer",
-    description: "The API key of your location. Send `Authorization: Bearer <key>`, or only the key without `Bearer`.",
+    description:
+      "An API key for your location, sent as `Authorization: Bearer <key>`. Older integrations can send the key without `Bearer`.",
   });
   for (const route of operations.filter(({ audience }) => options.audiences.includes(audience))) {
     const { params, query, body } = route.request ?? {};

@@ -33,7 +33,7 @@ export default function Home(): ReactNode {
                   </Link>
                 </div>
                 <p className={styles.tools}>
-                  Or use the <Link to="/docs/client">TypeScript client</Link> or the{" "}
+                  You can also use the <Link to="/docs/client">TypeScript client</Link> or the{" "}
                   <Link to="/docs/collections">collections for Postman and Bruno</Link>.
                 </p>
               </div>
@@ -64,7 +64,7 @@ export default function Home(): ReactNode {
         <section className={`container ${styles.section}`}>
           <Heading as="h2">Example of an end-of-day report</Heading>
           <p className={styles.intro}>
-            This report of a Saturday at the demo restaurant shows data from{" "}
+            This report for a Saturday at the demo restaurant shows data from{" "}
             <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>. The hourly sales are computed from the{" "}
             <Link to="/api/list-orders">orders</Link>.
           </p>

@@ -53,7 +53,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. The key is returned only once, because only its hash is stored. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
+    "Creates a key for a consumer at a location. The key is returned only in this response, so store it securely. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
     body: createValidatingJsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
@@ -82,7 +82,7 @@ export const revokeApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Revoke an API key",
   description:
-    "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a revoked key again has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
+    "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a key that is already revoked has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }) }),
   },

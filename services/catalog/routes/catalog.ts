@@ -111,7 +111,7 @@ export const listCatalogCategoriesRoute = defineListRoute("categories", {
   operationId: "listCategories",
   items: "categories",
   schema: CatalogCategory,
-  description: "Returns every category of products of the location.",
+  description: "Returns every product category of the location.",
 });
 
 const mebibyte = 1024 * 1024;

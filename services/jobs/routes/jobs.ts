@@ -93,9 +93,9 @@ export const createJobRoute = defineJobsRoute({
   summary: "Create a job",
   description:
     "Adds a job to a location's queue. The job runs for its `duration`, reports its progress, and returns its `message` as the result. " +
-    "`jobOptions` contains the options of a BullMQ job. An unsupported combination of options is rejected with an error that states the reason. " +
+    "`jobOptions` contains the options of a BullMQ job. The API rejects unsupported combinations of options with an error that explains the problem. " +
     "A finished job never runs again, even if the queue is lost and must be restored.\n\n" +
-    "The number of unfinished jobs per API key and per location is limited, and so is the number of jobs that a location can create per day. Other limits apply to the number of repeating jobs, the number of attempts, the duration of a job, and the time between the runs of a repeating job.",
+    "The number of unfinished jobs is limited per API key and per location, and the number of new jobs per day is limited per location. Other limits apply to the number of repeating jobs, the number of attempts, the duration of a job, and the time between the runs of a repeating job.",
   request: { query: locationIdQuery, body: createValidatingJsonBodyParser(CreateJobRequest) },
   responses: {
     201: { description: "The new job, which was added to the queue", schema: CreateJobResponse },

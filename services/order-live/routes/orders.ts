@@ -74,7 +74,7 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
   ...liveOrdersReadDefaults,
   summary: "List live orders",
   description:
-    "Returns the location's orders whose till has not been closed yet, sorted by opening time, newest first. Orders in training mode are not included.",
+    "Returns the location's live orders, most recently opened first. Orders in training mode are not included.",
   request: { query: liveOrdersQuery.extend(paginationQueryShape) },
   responses: {
     200: { description: "A page of live orders, most recently opened first", schema: paginatedSchema(OrderLive) },

@@ -40,7 +40,7 @@ ${Object.entries(fecFileFormatsByProvider)
   })
   .join("\n")}
 
-- **INEXWEB** and **FULLL** are the former and current names of the same product. The product imports a FEC for a single fiscal year, so export the tills of one fiscal year at a time.
+- **INEXWEB** and **FULLL** are the former and current names of the same product. Each import into this product covers a single fiscal year, so export the tills of one fiscal year at a time.
 - **ISACOMPTA** imports the file as text with named columns. Its vendor publishes no description of the format, so export and import one till first, as a test.
 
 These files are only for import into accounting software. They are not the FEC that a company submits to the tax administration. The submitted FEC contains all journals of a fiscal year.`;
@@ -59,7 +59,7 @@ const fecColumnContents: Record<(typeof fecColumns)[number], string> = {
   EcritureLib: "`entryLabel` of the config, the reference of the report, and the description of the line",
   Debit: "amount, or 0,00",
   Credit: "amount, or 0,00",
-  EcritureLet: "empty: entries are not reconciled (lettered) yet",
+  EcritureLet: "empty: entries are not reconciled yet (*lettrage*)",
   DateLet: "empty",
   ValidDate: "day on which the shift was closed",
   Montantdevise: "empty: amounts are in the currency of the books",

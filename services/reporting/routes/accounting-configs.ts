@@ -41,7 +41,7 @@ export const createAccountingConfigRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Create an accounting config",
   description:
-    "Creates an accounting config: the rules that convert a location's reports to journal entries. The config defines the journal, and the account for each kind of amount. Every field has a default, which follows the French chart of accounts (plan comptable général), so `{}` creates a working config. Set only the fields for which your accountant uses other values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
+    "Creates an accounting config: the rules that convert a location's reports to journal entries. The config defines the journal, and the account for each kind of amount. Every field has a default, so `{}` creates a working config. The default accounts follow the French chart of accounts (plan comptable général). Set only the fields for which your accountant uses different values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
     journalEntriesDescription,
   request: { body: createValidatingJsonBodyParser(CreateAccountingConfigRequest) },
   responses: { 201: { description: "The new accounting config, including default values", schema: AccountingConfig } },

@@ -71,7 +71,7 @@ export const getAccountingExportRoute = defineReportingRoute({
   ...accountingRouteDefaults,
   summary: "Get an accounting export",
   description:
-    "Returns the state of an export, the result for each till, and the URLs of the files. If a till was not exported, its result states the reason. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
+    "Returns the state of an export, the result for each till, and the URLs of the files. If a till was not exported, its result explains why. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
   request: { params: exportParams },
   responses: {
     200: {

@@ -141,7 +141,7 @@ export const getReportV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "Get a report",
   description:
-    "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and financial movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. It changes only when the till is replaced or reprocessed.",
+    "Returns the end-of-day report of one shift: sales by product, menu, modifier, room and tax; payments, discounts, cancellations, transfers and financial movements; the figures for each clerk; and a summary of each order. The API computes the report in the background, so it is available a few seconds after its till is pushed. The report changes only if its till is replaced or reprocessed, or if personal data is erased from the till.",
   request: { params: reportParams },
   responses: {
     200: { description: "The report, with all its figures", schema: ReportV2 },
@@ -160,7 +160,7 @@ export const listOrdersRoute = defineReportingRoute({
   ...orderRouteDefaults,
   summary: "List orders",
   description:
-    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by report, or by the day on which they were opened. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders.",
+    "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by report, or by the day on which they were opened. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders. Orders in training mode are not included in either list.",
   request: {
     query: reportOrOrderListQuery.extend({
       reportId: z.guid().optional().meta({

@@ -55,7 +55,7 @@ export const listLegacyTillsRoute = defineTillIngestRoute({
   request: { query: legacyApplicationQuery },
   responses: {
     200: {
-      description: "The tills in the legacy backoffice, in the sequence in which the backoffice returns them",
+      description: "The tills in the legacy backoffice, in the order in which the backoffice returns them",
       schema: z.array(LegacyTill),
       example: [{ application: "POPINA", serverId: 4711, legacyId: 42 }],
     },
@@ -76,8 +76,8 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Fetch tills from a legacy backoffice",
   description:
-    "Fetches the tills that the request body identifies. If the request has no body, fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
-    "For each till, the response states whether the till is stored and, if not, the reason. Tills that were already stored count as successes. " +
+    "Fetches the tills that the request body identifies. If the request has no body, the API fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
+    "For each till, the response indicates whether the till is stored and, if not, why. Tills that were already stored count as successes. " +
     "A request takes at most 30 seconds. Tills that were not fetched within this time are listed as errors in the response. To fetch these tills, repeat the request.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {

@@ -27,8 +27,8 @@ export const reprocessTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess a till",
   description:
-    "Computes the report and orders of a till again from its stored body. While the till is being reprocessed, " +
-    "further requests return the same response and have no other effect.",
+    "Recomputes the report and orders of a till from its stored body. While the till is being reprocessed, " +
+    "further requests return the same response and have no effect.",
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
@@ -49,7 +49,7 @@ const maxReportVersion = 2 ** 31 - 1;
 const reprocessTillsQuery = z.object({
   lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
     description:
-      "Maximum version of the report calculation. Tills without a report, and tills whose report has this version or a lower version, are reprocessed. `0` selects only tills without a report.",
+      "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
     type: "integer",
     minimum: 0,
     example: 1,
@@ -69,7 +69,12 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     "Starts a background job that recomputes the reports and orders of the tills that the query parameters select. Use this operation after an update of the report calculation. " +
     "To follow the progress of the job, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
-  responses: { 202: { description: "The reprocessing job was started", schema: BulkTillReprocessingStatus } },
+  responses: {
+    202: {
+      description: "The reprocessing job that was started, or an unfinished job that already includes the same tills",
+      schema: BulkTillReprocessingStatus,
+    },
+  },
   errors: ["location_forbidden"],
   async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings } }) {
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
@@ -94,7 +99,7 @@ export const getReprocessingRoute = defineTillIngestRoute({
   operationId: "getReprocessing",
   ...tillWriteRouteDefaults,
   summary: "Get a reprocessing job",
-  description: "Returns how many tills the job reprocesses, and how many of these tills have been queued so far.",
+  description: "Returns how many tills a reprocessing job includes, and how many of them have been queued so far.",
   request: {
     params: z.object({
       id: z.guid().meta({ description: "ID of the reprocessing job, as returned when the job was started" }),

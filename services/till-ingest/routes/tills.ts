@@ -39,7 +39,7 @@ export const pushTillV2Route = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. " +
+    "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. A till in training mode has no report. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
@@ -98,7 +98,7 @@ export const replaceTillRoute = defineTillIngestRoute({
   summary: "Replace a till",
   description:
     "Replaces the body of a till with a new body in the V1 or V2 format. The report of the till is computed again and keeps its ID. Orders " +
-    "that are missing from the new body are removed. Earlier bodies remain stored. Sending the same bytes again changes nothing.",
+    "that are missing from the new body are removed. Earlier bodies remain stored, unless personal data is later erased from the till. Sending the same bytes again changes nothing.",
   request: {
     params: tillPathParams,
     body: { ...createTillRequestBodyParser("either", z.union([TillV2, TillV1])), example: tillV2Example },
@@ -161,7 +161,7 @@ export const getTillRoute = defineTillIngestRoute({
   ...readTillRouteDefaults,
   summary: "Get a till",
   description:
-    "Returns a till's location, the times at which it was first and last received, and the URL of its body. The response has the same format for V1 and V2 tills.",
+    "Returns the location of a till, the times at which the API first and last received the till, and the URL of the till's body. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
     200: { description: "The till, with its location and the URL of its body", schema: TillWithBodyUrl },
@@ -183,11 +183,11 @@ export const getTillObjectRoute = defineTillIngestRoute({
   ...readTillRouteDefaults,
   summary: "Get the body of a till",
   description:
-    "Returns the exact bytes that were last pushed for this till, after decompression. If personal data was erased since, the bytes no longer contain it. The entity tag is the SHA-256 hash of these bytes.",
+    "Returns the exact bytes that were last pushed for this till, after decompression. If personal data has since been erased from the till, the response contains the body without this data instead. The entity tag is the SHA-256 hash of the returned bytes.",
   request: { params: tillPathParams },
   responses: {
     200: {
-      description: "The body of the till, exactly as it was last pushed, without personal data that was erased since",
+      description: "The body of the till as it was last pushed, except for personal data that has since been erased",
       schema: z
         .record(z.string(), z.unknown())
         .meta({ description: "The till as it was pushed, in the V1 or V2 format" }),

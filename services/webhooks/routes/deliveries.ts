@@ -139,7 +139,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   operationId: "replayDelivery",
   summary: "Replay a delivery",
   description:
-    "Resends the message, even if the delivery has already succeeded. If the webhook is paused or disabled, the message is sent after the webhook is resumed. If the new attempt fails, the message is retried on the same schedule as a new delivery. The message keeps its ID, so the receiver can recognize duplicates.",
+    "Resends the message of a delivery, even if the delivery has already succeeded. If the webhook is paused or disabled, the message is sent after the webhook is resumed. If the new attempt fails, the message is retried on the same schedule as a new delivery. Test messages, however, are sent even if the webhook is paused or disabled, and are not retried. The message keeps its ID, so the receiver can recognize duplicates.",
   request: { params: webhookDeliveryPathParams },
   responses: {
     202: {

@@ -35,7 +35,7 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   operationId: "upsertRecipient",
   summary: "Create or update a recipient",
   description:
-    "Creates a recipient of webhook messages. If `id` identifies an existing recipient of the location, updates that recipient. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
+    "Creates a recipient of webhook messages. If `id` identifies an existing recipient of the location, the API updates that recipient instead. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
   request: { body: createValidatingJsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
     200: { description: "The recipient after the update", schema: WebhookRecipientWithSecret },

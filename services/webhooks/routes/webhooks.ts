@@ -41,7 +41,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
   operationId: "upsertWebhook",
   summary: "Create or update a webhook",
   description:
-    "Creates a webhook, which sends messages about a location's events to an endpoint. The messages are signed with the recipient's secret. If `id` identifies an existing webhook of the location, updates that webhook and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username or password. HTTP URLs are accepted only if the operator allows them. The port must be 80, 443, or 1024 or higher, and all IP addresses of the host must be public. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled when its endpoint responds with status 410, or when all attempts have failed for five days.",
+    "Creates a webhook, which sends messages about a location's events to an endpoint. The messages are signed with the recipient's secret. If `id` identifies an existing webhook of the location, the API updates that webhook instead and keeps its state (active, paused or disabled). The endpoint must be an HTTPS URL without a username, password or fragment. Its port must be 80, 443, or 1024 or higher, and all IP addresses of its host must be public. The operator can allow HTTP URLs and hosts with private IP addresses. The endpoint must respond with a 2xx status within 15 seconds. Redirects are not followed. A delivery is attempted up to ten times over about three days. A webhook is disabled when its endpoint responds with status 410, or when all attempts have failed for five days.",
   request: { body: upsertWebhookBody },
   responses: {
     200: { description: "The webhook after the update", schema: Webhook },
@@ -166,7 +166,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   operationId: "pauseWebhook",
   summary: "Pause a webhook",
   description:
-    "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages for new events are stored, and sent when you resume the webhook.",
+    "Stops sending messages to the webhook's endpoint. Attempts in progress continue. Messages for new events are stored for up to 30 days, and are sent when you resume the webhook.",
   request: { params: webhookPathParams },
   responses: { 200: { description: "The webhook, whose state is now `paused`", schema: Webhook } },
   errors: ["webhook_not_found"],
