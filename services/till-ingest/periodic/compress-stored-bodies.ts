@@ -22,13 +22,13 @@ const maxBodiesPerRun = 200;
 /**
  * Compresses bodies that were stored before bodies were compressed. Each body is read back and compared with its hash
  * before tills refer to it. The uncompressed object is removed a day later, so that requests and events that have its
- * key can still read it. Setting `COMPRESS_STORED_BODIES` to false stops the task.
+ * key can still read it. Setting `COMPRESS_TILL_BODIES` to false stops the task.
  */
 export const compressStoredTillBodiesTask: PeriodicTask<Services> = {
   name: "compress stored bodies",
   intervalSeconds: 10,
   async run(services) {
-    if (!services.config.COMPRESS_STORED_BODIES) return;
+    if (!services.config.COMPRESS_TILL_BODIES) return;
     let compressed = 0;
     for (const body of await listUncompressedTillBodies(services.db.sql, maxBodiesPerRun))
       if (await compressTillBody(services, body)) compressed += 1;
@@ -38,7 +38,7 @@ export const compressStoredTillBodiesTask: PeriodicTask<Services> = {
 
 /** Returns false if the body is missing or damaged, which is logged. */
 async function compressTillBody(
-  { db, objects, log }: Services,
+  { db, objects, config, log }: Services,
   { objectKey, locationId, hash }: UncompressedTillBody,
 ): Promise<boolean> {
   const bytes = await objects.get(objectKey).catch((error: unknown) => {
@@ -49,7 +49,7 @@ async function compressTillBody(
     log.error({ objectKey }, "a stored body is missing or does not have the hash of its till");
     return false;
   }
-  const compressedKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(locationId, hash));
+  const compressedKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(config, { locationId, hash }));
   await objects.put(compressedKey, bytes);
   if (computeHash(await objects.get(compressedKey)) !== hash)
     throw new Error(`${compressedKey} was not stored correctly.`);
