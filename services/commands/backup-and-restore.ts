@@ -3,7 +3,11 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { createObjectStore, ObjectNotFoundError, type ObjectStore } from "@pragma/runtime/object-store/object-store";
+import {
+  type CompressingObjectStore,
+  createObjectStore,
+  ObjectNotFoundError,
+} from "@pragma/runtime/object-store/object-store";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import postgres from "postgres";
 import { z } from "zod";
@@ -136,7 +140,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
 }
 
 /** Copies an object. Does nothing if the object no longer exists, or if a copy exists, because objects never change. */
-async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
+async function copyObject(key: string, from: CompressingObjectStore, to: CompressingObjectStore): Promise<void> {
   try {
     if (await objectExists(key, to)) return;
     await to.put(key, await from.get(key));
@@ -145,7 +149,7 @@ async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Prom
   }
 }
 
-async function objectExists(key: string, store: ObjectStore): Promise<boolean> {
+async function objectExists(key: string, store: CompressingObjectStore): Promise<boolean> {
   try {
     const { body } = await store.stream(key);
     await body.cancel();

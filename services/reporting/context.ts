@@ -1,6 +1,6 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
+import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingServiceConfig } from "./config.ts";
@@ -11,7 +11,7 @@ export interface ReportingServiceContext {
   db: Database;
   log: Logger;
   config: ReportingServiceConfig;
-  objects: ObjectStore;
+  objects: CompressingObjectStore;
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
   /** Claims pending exports now, without waiting for the next regular poll. */

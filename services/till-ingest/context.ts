@@ -1,7 +1,7 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
+import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceConfig } from "./config.ts";
@@ -12,7 +12,7 @@ export interface TillIngestServiceContext {
   db: Database;
   log: Logger;
   config: TillIngestServiceConfig;
-  objects: ObjectStore;
+  objects: CompressingObjectStore;
   locations: LocationLookupClient;
   reader: ReturnType<typeof createThreadedTillBodyParser>;
   /** Starts new reprocessings immediately, without waiting for the next poll. */

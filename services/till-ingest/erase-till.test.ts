@@ -1,6 +1,7 @@
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { tillIngestServiceConfigSchema } from "./config.ts";
 import { eraseTillPersonalData } from "./erase-till.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
@@ -20,9 +21,10 @@ const push = (body: unknown) => service.request("POST", "/v2/tills/", { principa
 const replace = (id: string, body: unknown) => service.request("PUT", `/v1/tills/${id}`, { principal, body });
 const readTillBody = async (id: string) =>
   (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
+const config = tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
 const erasePersonalData = (tillId: string) =>
   eraseTillPersonalData(
-    { db: service.db, objects: service.objects, requeueAfterSeconds: 300 },
+    { db: service.db, objects: service.objects, config, requeueAfterSeconds: 300 },
     { tillId, orderIds: null, traceparent: undefined },
   );
 

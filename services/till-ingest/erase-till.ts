@@ -63,7 +63,12 @@ interface TillErasure {
  * @throws Error when the till was replaced at the same time.
  */
 export async function eraseTillPersonalData(
-  { db, objects, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds">,
+  {
+    db,
+    objects,
+    config,
+    requeueAfterSeconds,
+  }: Pick<TillIngestServiceContext, "db" | "objects" | "config" | "requeueAfterSeconds">,
   { tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
   const existing = await findTillRow(db.sql, tillId);
@@ -72,7 +77,7 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(existing.locationId, hash));
+    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(config, { ...existing, hash }));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
@@ -86,7 +91,9 @@ export async function eraseTillPersonalData(
       await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmTillObjectUpload(tx, erased.objectKey);
     }
-    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey: erased.objectKey });
+    // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
+    const objectKey = hash === existing.hash ? till.objectKey : erased.objectKey;
+    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey });
   });
   for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

@@ -5,10 +5,12 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
+import { compressStoredTillBodiesTask } from "./periodic/compress-stored-bodies.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
 import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import { countUncompressedTillBodies } from "./queries/till-versions.ts";
 import {
   countTillsWithOverdueReport,
   listTillsWithOverdueReport,
@@ -32,6 +34,7 @@ import {
 } from "./subscriptions/report-events.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
+const maxCountedBodies = 10_000;
 /** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
 
@@ -67,6 +70,11 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     const locations = createUncachedLocationLookupClient(registry, "till-ingest");
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countTillsWithOverdueReport(db.sql),
+    );
+    metrics.observeGauge(
+      "uncompressed_bodies",
+      `Stored bodies of tills that are not compressed yet, counted up to ${maxCountedBodies}`,
+      () => countUncompressedTillBodies(db.sql, maxCountedBodies),
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
     const reprocessingLoop = startTillReprocessingLoop({ db, log, requeueAfterSeconds });
@@ -108,5 +116,6 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     removeOrphanedTillObjectsTask,
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,
+    compressStoredTillBodiesTask,
   ],
 });

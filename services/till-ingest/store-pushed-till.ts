@@ -3,6 +3,7 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { toCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -50,7 +51,7 @@ export async function storePushedTill(
   }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
-  const row = toNewTill(location, till);
+  const row = toNewTill(config, location, till);
   const existing = await findTillRow(db.sql, row.id);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
@@ -81,6 +82,7 @@ export async function storePushedTill(
 
 /** Returns the row of a till that is pushed to a location, from the metadata in its body. */
 function toNewTill(
+  config: Pick<TillIngestServiceConfig, "COMPRESS_TILL_BODIES">,
   { id: locationId, application, timeZone }: LocationRef,
   { metadata, hash, bytes }: TillMetadataWithBodyBytes,
 ): NewTillRow {
@@ -92,15 +94,19 @@ function toNewTill(
     format: metadata.format,
     isTraining: metadata.isTraining,
     hash,
-    objectKey: buildTillObjectKey(locationId, hash),
+    objectKey: buildTillObjectKey(config, { locationId, hash }),
     size: bytes.byteLength,
     timeZone,
   };
 }
 
 /** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
-export function buildTillObjectKey(locationId: string, hash: string): string {
-  return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
+export function buildTillObjectKey(
+  { COMPRESS_TILL_BODIES }: Pick<TillIngestServiceConfig, "COMPRESS_TILL_BODIES">,
+  { locationId, hash }: Pick<TillRow, "locationId" | "hash">,
+): string {
+  const key = `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
+  return COMPRESS_TILL_BODIES ? toCompressedObjectKey(key) : key;
 }
 
 /** Returns whether the till has this body, or had it before personal data was erased. */
@@ -127,7 +133,7 @@ export async function replaceTillBody(
   { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
-  const body = toNewTill(location, till);
+  const body = toNewTill(config, location, till);
   const before = await findTillRow(db.sql, body.id);
   if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
 

@@ -43,6 +43,7 @@ const maxBufferedBytes = 64 * 1024;
  */
 const forwardedRequestHeaders = [
   "accept",
+  "accept-encoding",
   "content-encoding",
   "content-type",
   "idempotency-key",

@@ -18,6 +18,10 @@ describe("a folder", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   defineObjectStoreConformanceTests(() => createObjectStore(pathToFileURL(folder).href));
+
+  describe("with compressed objects", () => {
+    defineObjectStoreConformanceTests(() => createObjectStore(pathToFileURL(folder).href), ".br");
+  });
 });
 
 const bucket = await createTestS3Bucket();
@@ -36,6 +40,10 @@ function testBucketConformance({ url, variables, remove }: TestS3Bucket): void {
   });
 
   defineObjectStoreConformanceTests(() => createObjectStore(url));
+
+  describe("with compressed objects", () => {
+    defineObjectStoreConformanceTests(() => createObjectStore(url), ".br");
+  });
 
   test("keeps prefixes apart", async () => {
     const [one, other] = [createObjectStore(url), createObjectStore(url.replace("/objects?", "/others?"))];

@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { type CompressingObjectStore, createCompressingObjectStore } from "./compressed-store.ts";
 import { createFolderObjectStore } from "./folder-store.ts";
 import { createS3ObjectStore, parseS3Url } from "./s3-store.ts";
-import type { ObjectStore } from "./store-interface.ts";
 
-export { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./store-interface.ts";
+export type { CompressingObjectStore } from "./compressed-store.ts";
+export { ObjectNotFoundError, ObjectStoreUnavailableError } from "./store-interface.ts";
 
 /**
  * Creates the object store for a URL, without checking that the store is usable:
@@ -11,11 +12,13 @@ export { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } fr
  * - `s3://bucket/prefix?endpoint=https://host&region=name&forcePathStyle=true`: a bucket. Only the bucket is required.
  *   The credentials are read from the standard AWS_* environment variables.
  *
+ * Objects whose keys end in `.br` are stored in compressed form.
+ *
  * @throws `TypeError` for any other URL.
  */
-export function createObjectStore(url: string): ObjectStore {
-  if (url.startsWith("file:/")) return createFolderObjectStore(parseFolderUrl(url));
-  if (url.startsWith("s3://")) return createS3ObjectStore(parseS3Url(url));
+export function createObjectStore(url: string): CompressingObjectStore {
+  if (url.startsWith("file:/")) return createCompressingObjectStore(createFolderObjectStore(parseFolderUrl(url)));
+  if (url.startsWith("s3://")) return createCompressingObjectStore(createS3ObjectStore(parseS3Url(url)));
   throw new TypeError("the URL of an object store must start with file:/ or s3://");
 }
 

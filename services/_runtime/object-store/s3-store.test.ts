@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { expectObjectStoreCallsUnavailable } from "../testing/object-store-conformance.ts";
-import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./object-store.ts";
 import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
+import { ObjectNotFoundError, type ObjectStore, ObjectStoreUnavailableError } from "./store-interface.ts";
 
 const bytes = Buffer.from("content");
 const timeouts = { connectMs: 500, responseMs: 300, idleMs: 1_000, healthCheckMs: 300 };

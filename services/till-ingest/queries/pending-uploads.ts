@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { addUniquePartToObjectKey } from "@pragma/runtime/object-store/compressed-store";
 
 const isStale = (sql: SqlClient) => sql`created_at < now() - interval '24 hours'`;
 const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
@@ -13,12 +14,17 @@ export async function recordPendingUploadAndGetKey(sql: SqlClient, key: string):
   const { count } = await sql`
     insert into pending_uploads ${sql({ key })}
     on conflict (key) do update set created_at = now() where pending_uploads.removal_claimed_at is null`;
-  return count > 0 ? key : recordPendingUploadAndGetKey(sql, `${key}-${randomUUID()}`);
+  return count > 0 ? key : recordPendingUploadAndGetKey(sql, addUniquePartToObjectKey(key, randomUUID()));
 }
 
 /** Ends the pending upload of an object if a till refers to the object. Otherwise, the object can still be removed. */
 export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): Promise<void> {
   await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
+}
+
+/** Schedules the removal of an object in a day, unless a till refers to it then. Until then, it can still be read. */
+export async function scheduleObjectRemovalInOneDay(tx: SqlTransaction, key: string): Promise<void> {
+  await tx`insert into pending_uploads ${tx({ key })} on conflict (key) do nothing`;
 }
 
 /** Returns the keys of uploads that started more than a day ago and were never confirmed, oldest first. */

@@ -1,5 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
 /**
@@ -74,4 +74,44 @@ async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: s
     select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)
     on conflict (key) do nothing`;
   return keys;
+}
+
+/** A body that is not compressed, and the location and hash that its new key is built from. */
+export interface UncompressedTillBody {
+  objectKey: string;
+  locationId: string;
+  hash: string;
+}
+
+const isUncompressed = (sql: SqlClient | SqlTransaction) => sql`
+  version.body_removed_at is null and version.object_key not like '%.br'`;
+
+/**
+ * Returns up to `limit` bodies that are not compressed, oldest first. Omits bodies of tills that wait for their report,
+ * because an event with the body's present key is being processed.
+ */
+export async function listUncompressedTillBodies(sql: SqlClient, limit: number): Promise<UncompressedTillBody[]> {
+  return sql<UncompressedTillBody[]>`
+    select distinct on (version.created_at, version.object_key) version.object_key, location_id, version.hash
+    from till_versions version join tills on tills.id = version.till_id
+    where ${isUncompressed(sql)} and next_requeue_at is null
+    order by version.created_at limit ${limit}`;
+}
+
+/** Returns how many revisions have a body that is not compressed, counted up to `limit`. */
+export async function countUncompressedTillBodies(sql: SqlClient, limit: number): Promise<number> {
+  const rows = await sql`select 1 from till_versions version where ${isUncompressed(sql)} limit ${limit}`;
+  return rows.length;
+}
+
+/** Makes all tills and revisions refer to another object with the same body. */
+export async function moveTillBodyReferences(
+  tx: SqlTransaction,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  const moved = await tx<{ tillId: string }[]>`
+    update till_versions set object_key = ${to} where object_key = ${from} and body_removed_at is null
+    returning till_id`;
+  const tillIds = [...new Set(moved.map(({ tillId }) => tillId))];
+  await tx`update tills set object_key = ${to} where id = any(${tillIds}::uuid[]) and object_key = ${from}`;
 }

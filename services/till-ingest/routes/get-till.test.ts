@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { brotliDecompressSync } from "node:zlib";
 import { TillWithBodyUrl } from "@pragma/contracts/till";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -65,6 +66,34 @@ describe("GET /v1/tills/{id}/object", () => {
     const etag = (await get(`/v1/tills/${till.id}/object`)).headers.get("etag") ?? "";
     const conditional = await get(`/v1/tills/${till.id}/object`, { "if-none-match": `"other", ${etag}` });
     expect([conditional.status, await conditional.text()]).toEqual([304, ""]);
+  });
+
+  it.each(["br", "gzip, deflate, br", "BR;q=0.5"])(
+    "returns the stored form to clients that accept %s",
+    async (accepted) => {
+      const response = await get(`/v1/tills/${till.id}/object`, { "accept-encoding": accepted });
+      expect(response.headers.get("content-encoding")).toBe("br");
+      expect(response.headers.get("vary")).toBe("accept-encoding");
+      expect(response.headers.get("etag")).toBe(`W/"${createHash("sha256").update(body).digest("hex")}"`);
+      const stored = Buffer.from(await response.arrayBuffer());
+      expect(response.headers.get("content-length")).toBe(String(stored.byteLength));
+      expect(brotliDecompressSync(stored).toString()).toBe(body);
+    },
+  );
+
+  it.each(["gzip", "br;q=0", "*", ""])("returns the pushed bytes to clients that accept %j", async (accepted) => {
+    const response = await get(`/v1/tills/${till.id}/object`, { "accept-encoding": accepted });
+    expect(response.headers.has("content-encoding")).toBe(false);
+    expect(await response.text()).toBe(body);
+  });
+
+  it("does not complete a response with other bytes than those that were pushed", async () => {
+    const changed = buildTestTill();
+    await service.request("POST", "/v2/tills/", { principal, body: changed });
+    const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${changed.id}`;
+    await service.objects.put(row?.objectKey ?? "", Buffer.from(JSON.stringify(changed).replace("1", "2")));
+    const reading = get(`/v1/tills/${changed.id}/object`).then((response) => response.text());
+    await expect(reading).rejects.toThrow();
   });
 
   it("returns only the headers for HEAD", async () => {

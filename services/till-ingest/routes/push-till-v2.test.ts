@@ -84,7 +84,7 @@ describe("POST /v2/tills/ accepts", () => {
     const text = JSON.stringify(buildTestTill(), null, 2);
     const pushedTill = PushTillResponse.parse(await (await push(text)).json());
     const hash = createHash("sha256").update(text).digest("hex");
-    const key = `tills/${principal.location?.id}/${hash.slice(0, 2)}/${hash}`;
+    const key = `tills/${principal.location?.id}/${hash.slice(0, 2)}/${hash}.br`;
     expect(await service.tillPushedEvents(pushedTill.id)).toEqual([
       {
         locationId: principal.location?.id,

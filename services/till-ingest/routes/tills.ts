@@ -7,7 +7,6 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
-  createConditionalJsonResponse,
   createJsonResponseWithContentEtag,
   jsonResponse,
   notModifiedResponseIfUnchanged,
@@ -26,6 +25,7 @@ import {
   resolveAuthorizedTillReplacementLocation,
 } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
+import { createTillBodyResponse } from "./till-body-response.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
 import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
@@ -201,10 +201,6 @@ export const getTillObjectRoute = defineTillIngestRoute({
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
     const notModified = notModifiedResponseIfUnchanged(tag);
     if (notModified) return notModified;
-    const { body, size } = await services.objects.stream(till.objectKey);
-    return createConditionalJsonResponse(body, tag, {
-      "content-type": "application/json",
-      "content-length": String(size),
-    });
+    return createTillBodyResponse(services.objects, till, header("accept-encoding"));
   },
 });

@@ -1,5 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
-import { createObjectStore, type ObjectStore } from "@pragma/runtime/object-store/object-store";
+import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import {
   startTestServiceWithFakeAccounts,
@@ -9,7 +9,7 @@ import tillIngest from "../service.ts";
 
 /** The till-ingest service of one test file. */
 export interface TestTillIngestService extends TestServiceWithFakeAccounts {
-  objects: ObjectStore;
+  objects: CompressingObjectStore;
   /** Waits until all events in the outbox are published, and returns every `till.pushed` event of a till. */
   tillPushedEvents(tillId: string): Promise<BusEventData<"till.pushed">[]>;
 }
