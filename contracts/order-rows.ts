@@ -68,7 +68,9 @@ export const PosOrderDiscountRow = z
       .meta({ description: "Status of the discount. Totals include only discounts with the status `validated`." }),
     splitAllowed: booleanField("Whether the discount can be split across several bills"),
     name: optionalTextField("Name of the discount"),
-    discountId: optionalTextField("Catalog ID of the discount"),
+    discountId: optionalTextField(
+      "ID of the discount in the point of sale. The catalog of the API does not contain discounts.",
+    ),
     discountGroupId: optionalTextField("ID shared by the rows of a discount that applies to several products"),
     extQoodosCheckInId: optionalTextField(
       "ID of the check-in with the loyalty service Qoodos for which the discount was granted",
@@ -190,10 +192,16 @@ export const PosOrderMenuRow = z
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
     unitPriceRow: optionalAmountField("Price of one set menu"),
     currencyCode: optionalCurrencyField(),
-    amountToAdd: optionalAmountField("Amount that the menu adds to the sum of its products' prices"),
-    amountToSubtract: optionalAmountField("Amount that the menu deducts from the sum of its products' prices"),
+    amountToAdd: optionalAmountField(
+      "Amount by which the menu costs more than its products separately. `totalRow` already includes it.",
+    ),
+    amountToSubtract: optionalAmountField(
+      "Amount by which the menu costs less than its products separately. `totalRow` already reflects it.",
+    ),
     pricingId: optionalTextField("ID of the price list from which the price was taken"),
-    menuId: optionalTextField("Catalog ID of the menu"),
+    menuId: optionalTextField(
+      "ID of the set menu in the point of sale. The catalog of the API does not contain set menus.",
+    ),
     pricingName: optionalTextField("Name of the price list from which the price was taken"),
     pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({
       description: "Type of the price list from which the price was taken, such as `normal` or `happyHour`",
@@ -218,7 +226,7 @@ export const PosOrderPaymentRow = z
     id: orderRowIdField("ID of the row"),
     recordedAt: RequestDateTime.meta({ description: "When the row was recorded" }),
     modifiedAt: nullWhenAbsent(RequestDateTime).meta({ description: "Time of the last change to the row" }),
-    amount: amountField("Amount paid, net of change and excluding the tip"),
+    amount: amountField("Amount paid, net of change and excluding the tip in `tipAmount`"),
     changeAmount: amountField("Change that the customer received"),
     changePaymentName: optionalTextField("Name of the payment method with which change was given"),
     changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
@@ -230,7 +238,10 @@ export const PosOrderPaymentRow = z
       .enum(paymentAndDiscountRowStatuses)
       .meta({ description: "Status of the payment. Totals include only payments with the status `validated`." }),
     name: optionalTextField("Name of the payment method"),
-    paymentType: z.enum(paymentRowTypes).meta({ description: "Type of the row, such as payment, change or tip" }),
+    paymentType: z.enum(paymentRowTypes).meta({
+      description:
+        "Type of the row. `payment`: payment for the order. `customerAccount`: amount charged to a customer account. `tip`: tip that was recorded separately. `change`: change that was recorded separately. `discount`: discount that was recorded as a payment.",
+    }),
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     changePaymentId: optionalTextField("Catalog ID of the payment method with which change was given"),

@@ -33,7 +33,9 @@ const orderItemV1 = z
         z.object({
           discountName: nullableTextField("Name of the discount"),
           discountValue: computedAmountField("Amount deducted from the price of the product"),
-          discountCatalogId: nullableTextField("Catalog ID of the discount"),
+          discountCatalogId: nullableTextField(
+            "ID of the discount in the point of sale. The catalog of the API does not contain discounts.",
+          ),
         }),
       )
       .meta({ description: "Validated discounts on the product" }),

@@ -73,7 +73,9 @@ const cashMovement = z.object({
 const discount = z.object({
   discountName: nullableTextField("Name of the discount"),
   discountValue: computedAmountField("Amount deducted from sales, including VAT"),
-  discountCatalogId: nullableTextField("Catalog ID of the discount"),
+  discountCatalogId: nullableTextField(
+    "ID of the discount in the point of sale. The catalog of the API does not contain discounts.",
+  ),
   quantity: reportQuantityField("Number of uses of the discount. A discount on several products counts once."),
   vatAmount: computedAmountField("VAT included in the discount"),
   gifted: z.boolean().meta({ description: "Whether the discount reduced the price of the product to zero" }),

@@ -34,7 +34,9 @@ const optionV1 = z.object({
 
 /** A discount on a product, in the V1 format. */
 const discountV1 = z.object({
-  client_id: optionalTextField("Catalog ID of the discount"),
+  client_id: optionalTextField(
+    "ID of the discount in the point of sale. The catalog of the API does not contain discounts.",
+  ),
   name: optionalTextField("Name of the discount"),
   amount: amountField("Amount deducted from the price of the product"),
 });
@@ -157,7 +159,9 @@ export type TicketPaymentV1 = z.infer<typeof TicketPaymentV1>;
 /** A set menu of a ticket, in the V1 format. */
 const TicketMenuV1 = z
   .object({
-    client_id: optionalTextField("Catalog ID of the menu"),
+    client_id: optionalTextField(
+      "ID of the set menu in the point of sale. The catalog of the API does not contain set menus.",
+    ),
     name: optionalTextField("Name of the menu"),
     price: amountField("Total of the menu including VAT"),
     items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products in the menu" }),

@@ -57,7 +57,7 @@ const FinancialMovement = z
 const DeclaredPayment = z
   .object({
     paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
-    paymentAmount: amountField("Sum of the payments with this payment method"),
+    paymentAmount: amountField("Total that the point of sale declares for this payment method"),
     quantity: optionalCountField("Number of payments with this payment method"),
     paymentId: optionalTextField("Catalog ID of the payment method"),
     paymentName: optionalTextField("Name of the payment method"),

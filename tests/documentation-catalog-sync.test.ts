@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 describe.each(installedSnippetLanguages)("the sync program in $label", (language) => {
   const program = "catalog-sync/sync";
-  const args = ["catalog.json"];
+  const args: string[] = [];
   const scopes = ["catalog:read", "catalog:write"] as const;
 
   const syncCopy = (location: TestLocation, folder: string, url = product.url) =>
@@ -68,6 +68,16 @@ describe.each(installedSnippetLanguages)("the sync program in $label", (language
       expect(await snippet.exitCode).not.toBe(0);
       expect(snippet.errorOutput()).toContain("key_invalid");
       expect(readCopy(folder)).toEqual(lunchCatalog);
+    }));
+
+  it("fails without printing changes if the copy cannot be stored", () =>
+    withTemporaryFolder(async (folder) => {
+      const location = await createTestLocation(product, { scopes: [...scopes] });
+      await replaceCatalog(location, lunchCatalog);
+      mkdirSync(join(folder, "catalog.json.new"));
+      const snippet = startSnippet(language, { program, url: product.url, key: location.key, args, folder });
+      expect(await snippet.exitCode).not.toBe(0);
+      expect(snippet.output()).toBe("");
     }));
 });
 

@@ -111,6 +111,16 @@ describe("a reference page without JavaScript", () => {
   });
 });
 
+describe("the Markdown copy of a reference page", () => {
+  it("shows the default values of parameters and fields, except null", () => {
+    expect(readMarkdown("/api/list-reports")).toMatch(/^\| `size` .* 1 to 100, default 10 \|/m);
+    const till = readMarkdown("/api/push-till-v-2");
+    expect(till).toMatch(/^- `isTraining` \(boolean, default false\)/m);
+    expect(till).toMatch(/^ +- `groupedTableInfo` \(list of object, default \[\]\)/m);
+    expect(till).toMatch(/^- `companyName` \(string or null\)/m);
+  });
+});
+
 describe("the first page of a reference", () => {
   it.each([
     { url: "/api/", listed: partnerPages },
@@ -131,8 +141,11 @@ describe("the first page of a reference", () => {
   });
 });
 
-function readPage(url: string): string {
-  const file = join(portalFolder, "build", url, "index.html");
+const readPage = (url: string) => readBuiltFile(`${url}/index.html`);
+const readMarkdown = (url: string) => readBuiltFile(`${url}.md`);
+
+function readBuiltFile(path: string): string {
+  const file = join(portalFolder, "build", path);
   if (!existsSync(file)) throw new Error(`${file} does not exist. Build the site: node docs-portal/build.mjs`);
   return readFileSync(file, "utf8");
 }

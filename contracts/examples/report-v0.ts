@@ -85,13 +85,13 @@ export const reportV0Example = {
   ],
   reportEntries: [
     {
-      entryName: "Fond de caisse",
-      entryAmount: 15000,
-      entryType: "cash-in",
+      entryName: "Achat de pain",
+      entryAmount: -1500,
+      entryType: "cash-out",
       entryCatalogId: "9764d41c-fd1a-412b-9302-26d25cd05a8e",
     },
   ],
   initialCashBalance: 15000,
-  finalCashBalance: 15000,
+  finalCashBalance: 13500,
   orders: ["5529b583-5d06-4005-ab83-6b2fe7f1ace0", "1c6752bc-f9c2-499a-ab4e-60dc9552532d"],
 };

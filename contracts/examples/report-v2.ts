@@ -14,7 +14,7 @@ export const reportV2Example = {
   clerkName: "Alice",
   clerkId: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
   initialCashBalance: 15000,
-  finalCashBalance: 15000,
+  finalCashBalance: 13500,
   orderCount: 1,
   establishmentName: "Bistro Démo",
   siretCode: "35075312500235",
@@ -64,10 +64,10 @@ export const reportV2Example = {
   reportEntries: [
     {
       entryCatalogId: "9764d41c-fd1a-412b-9302-26d25cd05a8e",
-      entryAmount: 15000,
-      entryName: "Fond de caisse",
-      entryType: "cash-in",
-      recordedAt: "2026-05-29T08:00:00.000Z",
+      entryAmount: -1500,
+      entryName: "Achat de pain",
+      entryType: "cash-out",
+      recordedAt: "2026-05-29T08:30:00.000Z",
       deviceIdentifier: null,
       deviceName: null,
       operatorId: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",

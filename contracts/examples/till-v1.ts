@@ -98,13 +98,13 @@ export const tillV1Example = {
     person_name: "Alice",
     person_id: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
     cash_float_initial: 15000,
-    cash_float_final: 15000,
+    cash_float_final: 13500,
     tickets: [ticketV1Example],
     cash_movements: [
       {
-        name: "Fond de caisse",
-        amount: 15000,
-        creation_date: "2026-05-29T10:00:00",
+        name: "Achat de pain",
+        amount: -1500,
+        creation_date: "2026-05-29T10:30:00",
         payment_mode: 0,
         payment_name: "Espèces",
       },

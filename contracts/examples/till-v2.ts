@@ -164,10 +164,10 @@ const canceledOrder = {
 
 export const financialMovementExample = {
   id: "9764d41c-fd1a-412b-9302-26d25cd05a8e",
-  amount: 15000,
-  name: "Fond de caisse",
-  type: "cash-in",
-  recordedAt: "2026-05-29T08:00:00.000Z",
+  amount: -1500,
+  name: "Achat de pain",
+  type: "cash-out",
+  recordedAt: "2026-05-29T08:30:00.000Z",
   operatorId: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
   operatorName: "Alice",
   currencyCode: "EUR",
@@ -213,7 +213,7 @@ export const tillV2Example = {
   clerkName: "Alice",
   clerkId: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
   initialCashBalance: 15000,
-  finalCashBalance: 15000,
+  finalCashBalance: 13500,
   financialMovementList: [financialMovementExample],
   declaredPaymentList: [declaredPaymentTotalExample],
   clerkShiftList: [clerkShiftExample],

@@ -127,7 +127,13 @@ export const documentationEdgeCaseOrders = {
   training: createExampleOrder(110, { products: [createExampleProductRow(1101, "Essai", 1000)] }, { isTraining: true }),
 } as const;
 
-const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
+const tillHeader = {
+  ...tillV2Example,
+  finalCashBalance: tillV2Example.initialCashBalance,
+  financialMovementList: [],
+  declaredPaymentList: [],
+  clerkShiftList: [],
+};
 
 /** The till of the example day with edge cases. It contains every edge case once. */
 export const documentationEdgeCaseTill: TillV2Input = {

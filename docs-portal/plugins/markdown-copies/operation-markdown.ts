@@ -38,14 +38,14 @@ export function renderOperationMarkdown(
 /** Returns the type, the limits and the default value of a parameter, such as `integer, 1 to 100, default 10`. */
 function describeParameterValues(document: OpenApiDocument, schema: OpenApiSchemaObject): string {
   const whole = { ...resolveSchema(document, schema), ...schema };
-  const { minimum, maximum, maxLength, default: defaultValue } = whole;
+  const { minimum, maximum, maxLength } = whole;
   const range = [minimum === undefined ? "" : `at least ${minimum}`, maximum === undefined ? "" : `at most ${maximum}`];
   return [
     describeSchemaType(document, schema),
     describeEnum(whole),
     ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : range),
     maxLength === undefined ? "" : `at most ${maxLength} characters`,
-    defaultValue === undefined ? "" : `default ${defaultValue}`,
+    describeDefault(whole),
   ]
     .filter((part) => part !== "")
     .join(", ");
@@ -81,7 +81,12 @@ function renderFieldLines(
   const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolveSchema(document, schema);
   const lines = Object.entries(properties).flatMap(([name, field]) => {
     const whole = { ...resolveSchema(document, field), ...field };
-    const about = [describeSchemaType(document, field), required.includes(name) ? "required" : "", describeEnum(whole)];
+    const about = [
+      describeSchemaType(document, field),
+      required.includes(name) ? "required" : "",
+      describeEnum(whole),
+      describeDefault(whole),
+    ];
     const line = `${indent}- \`${name}\` (${about.filter((part) => part !== "").join(", ")}): ${whole.description ?? ""}`;
     return [line.trimEnd(), ...renderFieldLines(document, field, { indent: `${indent}  `, seen: below })];
   });
@@ -104,6 +109,12 @@ function describeEnum({ enum: choices }: OpenApiSchemaObject): string {
   const values = choices.filter((choice) => choice !== null);
   const shown = values.slice(0, 30).join(", ");
   return `one of ${shown}${values.length > 30 ? `, and ${values.length - 30} more` : ""}`;
+}
+
+/** Returns the default value, such as `default 10`. The default `null` is omitted, because the type contains it. */
+function describeDefault({ default: value }: OpenApiSchemaObject): string {
+  if (value === undefined || value === null) return "";
+  return `default ${typeof value === "string" ? value : JSON.stringify(value)}`;
 }
 
 function resolveSchema(document: OpenApiDocument, schema: OpenApiSchemaObject): OpenApiSchemaObject {

@@ -45,7 +45,7 @@ async function readCatalog(knownVersion: string | null) {
   return catalog;
 }
 
-/** Changes a list of the copy so that it contains exactly these items. */
+/** Changes a list of the copy so that it contains exactly these items. Returns a summary of the changes. */
 function updateCopy(name: string, items: Item[]) {
   copy.lists[name] ??= {};
   const list = copy.lists[name];
@@ -54,15 +54,16 @@ function updateCopy(name: string, items: Item[]) {
   const removed = Object.keys(list).filter((id) => !ids.has(id));
   for (const item of changed) list[item.id] = item;
   for (const id of removed) delete list[id];
-  console.log(`${name}: ${changed.length} added or changed, ${removed.length} removed`);
+  return `${name}: ${changed.length} added or changed, ${removed.length} removed`;
 }
 
 const catalog = await readCatalog(copy.version);
 if (catalog === null) console.log("The catalog has not changed.");
 else {
-  for (const [name, items] of Object.entries(catalog.lists)) updateCopy(name, items);
+  const changes = Object.entries(catalog.lists).map(([name, items]) => updateCopy(name, items));
   copy.version = catalog.version;
   // The items and their version are stored together, in one step.
   writeFileSync(`${file}.new`, JSON.stringify(copy));
   renameSync(`${file}.new`, file);
+  console.log(changes.join("\n"));
 }

@@ -1,7 +1,7 @@
 <?php
 // Usage: PRAGMA_API_KEY=… php sync.php catalog.json
 $baseUrl = getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000';
-$fileName = $argv[1];
+$fileName = $argv[1] ?? 'catalog.json';
 
 const OTHER_PATHS = [
     'payments' => '/v1/catalog/payments/',
@@ -49,8 +49,8 @@ function readCatalog(?string $knownVersion): ?array
     }
 }
 
-/** Changes a list of the copy so that it contains exactly these items. */
-function updateCopy(string $name, array $items): void
+/** Changes a list of the copy so that it contains exactly these items. Returns a summary of the changes. */
+function updateCopy(string $name, array $items): string
 {
     global $copy;
     $known = $copy['lists'][$name] ?? [];
@@ -58,7 +58,7 @@ function updateCopy(string $name, array $items): void
     $changed = array_filter($items, fn ($item) => ($known[$item['id']] ?? null) !== $item);
     $removed = array_diff_key($known, $items);
     $copy['lists'][$name] = array_diff_key(array_replace($known, $changed), $removed);
-    echo "$name: " . count($changed) . ' added or changed, ' . count($removed) . " removed\n";
+    return "$name: " . count($changed) . ' added or changed, ' . count($removed) . " removed\n";
 }
 
 $catalog = readCatalog($copy['version']);
@@ -66,8 +66,10 @@ if ($catalog === null) {
     echo "The catalog has not changed.\n";
 } else {
     [$lists, $copy['version']] = $catalog;
-    foreach ($lists as $name => $items) updateCopy($name, $items);
+    $changes = array_map(updateCopy(...), array_keys($lists), $lists);
     // The items and their version are stored together, in one step.
-    file_put_contents("$fileName.new", json_encode($copy));
-    rename("$fileName.new", $fileName);
+    $json = json_encode($copy, JSON_THROW_ON_ERROR);
+    if (file_put_contents("$fileName.new", $json) === false || !rename("$fileName.new", $fileName))
+        throw new RuntimeException("The file $fileName could not be written.");
+    echo implode($changes);
 }

@@ -7,7 +7,7 @@ import urllib.request
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
 authorization = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
-file_name = sys.argv[1]
+file_name = sys.argv[1] if len(sys.argv) > 1 else "catalog.json"
 
 other_paths = {
     "payments": "/v1/catalog/payments/",
@@ -52,7 +52,7 @@ def read_catalog():
 
 
 def update_copy(name, items):
-    """Changes a list of the copy so that it contains exactly these items."""
+    """Changes a list of the copy so that it contains exactly these items. Returns a summary of the changes."""
     known = copy["lists"].setdefault(name, {})
     changed = [item for item in items if known.get(item["id"]) != item]
     removed = known.keys() - {item["id"] for item in items}
@@ -60,7 +60,7 @@ def update_copy(name, items):
         known[item["id"]] = item
     for item_id in removed:
         del known[item_id]
-    print(f"{name}: {len(changed)} added or changed, {len(removed)} removed")
+    return f"{name}: {len(changed)} added or changed, {len(removed)} removed"
 
 
 catalog = read_catalog()
@@ -68,9 +68,9 @@ if catalog is None:
     print("The catalog has not changed.")
 else:
     lists, copy["version"] = catalog
-    for name, items in lists.items():
-        update_copy(name, items)
+    changes = [update_copy(name, items) for name, items in lists.items()]
     # The items and their version are stored together, in one step.
     with open(f"{file_name}.new", "w") as file:
         json.dump(copy, file)
     os.replace(f"{file_name}.new", file_name)
+    print("\n".join(changes))
