@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import express from "express";
 import { verifyWebhook } from "./verify-webhook.js";
 
@@ -16,13 +17,18 @@ if (!secret)
  * the message into a database table whose primary key is the message ID.
  */
 function storeMessage(id: string, body: Uint8Array): boolean {
+  mkdirSync("inbox", { recursive: true });
+  // A temporary file, so that a failed write leaves no message that seems to be stored.
+  const temporary = `inbox/${randomUUID()}.tmp`;
   try {
-    mkdirSync("inbox", { recursive: true });
-    writeFileSync(`inbox/${id}.json`, body, { flag: "wx" });
+    writeFileSync(temporary, body);
+    linkSync(temporary, `inbox/${id}.json`);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }
 

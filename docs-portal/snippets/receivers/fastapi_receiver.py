@@ -1,5 +1,6 @@
 import json
 import os
+import tempfile
 
 from fastapi import BackgroundTasks, FastAPI, HTTPException, Request, Response
 
@@ -13,12 +14,15 @@ def store_message(message_id: str, body: bytes) -> bool:
     """Stores a message. Returns False if the message is already stored. In production, insert
     the message into a database table whose primary key is the message ID."""
     os.makedirs("inbox", exist_ok=True)
-    try:
-        with open(f"inbox/{message_id}.json", "xb") as file:
-            file.write(body)
-        return True
-    except FileExistsError:
-        return False
+    # A temporary file, so that a failed write leaves no message that seems to be stored.
+    with tempfile.NamedTemporaryFile(dir="inbox", suffix=".tmp") as file:
+        file.write(body)
+        file.flush()
+        try:
+            os.link(file.name, f"inbox/{message_id}.json")
+            return True
+        except FileExistsError:
+            return False
 
 
 def process_message(message: dict) -> None:

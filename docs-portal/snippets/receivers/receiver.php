@@ -10,14 +10,22 @@ function store_message(string $id, string $body): bool
 {
     $path = __DIR__ . "/inbox/$id.json";
     @mkdir(dirname($path));
-    $file = @fopen($path, 'x');
-    if ($file === false && file_exists($path)) {
-        return false;
-    }
-    if ($file === false || fwrite($file, $body) !== strlen($body) || !fclose($file)) {
+    // A temporary file, so that a failed write leaves no message that seems to be stored.
+    $temporary = dirname($path) . '/' . bin2hex(random_bytes(16)) . '.tmp';
+    try {
+        if (@file_put_contents($temporary, $body) !== strlen($body)) {
+            throw new RuntimeException('The message could not be stored.');
+        }
+        if (@link($temporary, $path)) {
+            return true;
+        }
+        if (file_exists($path)) {
+            return false;
+        }
         throw new RuntimeException('The message could not be stored.');
+    } finally {
+        @unlink($temporary);
     }
-    return true;
 }
 
 function process_message(array $message): void
