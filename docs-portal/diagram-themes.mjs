@@ -74,12 +74,18 @@ export const mermaidConfigs = Object.entries(layouts).flatMap(([width, layout]) 
       startOnLoad: false,
       theme: "base",
       themeCSS:
-        ".edgeLabel rect { opacity: 1; } .node rect, rect.actor, rect.note { rx: 6px; ry: 6px; } .messageText, .noteText, text.actor, .noteText tspan, text.actor > tspan { font-size: 14px !important; }",
+        ".edgeLabel rect { opacity: 1; } .cluster rect { stroke-opacity: 0.5; } .cluster rect, .node rect, rect.actor, rect.note { rx: 6px; ry: 6px; } .messageText, .noteText, text.actor, .noteText tspan, text.actor > tspan { font-size: 14px !important; }",
       themeVariables: createThemeVariables(colors),
       fontFamily,
       fontSize: 14,
       htmlLabels: false,
-      flowchart: { useMaxWidth: false, htmlLabels: false, diagramPadding: 4, ...layout.flowchart },
+      flowchart: {
+        useMaxWidth: false,
+        htmlLabels: false,
+        diagramPadding: 4,
+        subGraphTitleMargin: { top: 8, bottom: 12 },
+        ...layout.flowchart,
+      },
       sequence: {
         useMaxWidth: false,
         mirrorActors: false,

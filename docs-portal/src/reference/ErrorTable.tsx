@@ -1,5 +1,5 @@
 import Link from "@docusaurus/Link";
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import styles from "./errors.module.css";
 import type { OperationPageData } from "./page-data.ts";
 
@@ -20,14 +20,7 @@ export function ErrorTable({ errors }: Pick<OperationPageData, "errors">): React
             <td>{status}</td>
             <td>
               <Link to={`/docs/errors#${code}`}>
-                <code>
-                  {code.split(/(?<=_)/).map((part) => (
-                    <Fragment key={part}>
-                      {part}
-                      <wbr />
-                    </Fragment>
-                  ))}
-                </code>
+                <code>{code}</code>
               </Link>
             </td>
             <td>{title}</td>
