@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./styles.module.css";
 
-/** About one line. A shorter hidden part is only the space below the last line. */
-const maxUnmarkedPixels = 20;
+/** Less than one line. A shorter hidden part is only the space below the last line. */
+const maxUnmarkedPixels = 16;
 
 interface Props {
   /** Called when the reader wants to see all of the code. Absent if the frame shows all of it already. */

@@ -75,7 +75,7 @@ export function createCompressingObjectStore(store: ObjectStore): CompressingObj
 }
 
 /** The error for an object that cannot be decompressed. A retry would fail again. */
-export class DamagedObjectError extends Error {
+class DamagedObjectError extends Error {
   override readonly name = "DamagedObjectError";
 
   constructor(key: string, cause: unknown) {
