@@ -71,12 +71,19 @@ describe("compressStoredTillBodiesTask", () => {
     expect(await keyOf(finished.id)).toBe(finished.key);
   });
 
-  it("leaves a body that is damaged or missing", async () => {
+  it("leaves a body that is damaged or missing, and reads it only once", async () => {
     const [damaged, missing] = [await pushUncompressedTill(), await pushUncompressedTill()];
     await service.objects.put(damaged.key, Buffer.from("{}"));
     await service.objects.delete(missing.key);
     await run();
     expect([await keyOf(damaged.id), await keyOf(missing.id)]).toEqual([damaged.key, missing.key]);
+    const readKeys: string[] = [];
+    const get = (key: string) => {
+      readKeys.push(key);
+      return service.objects.get(key);
+    };
+    await run({}, { ...service.objects, get });
+    expect(readKeys).not.toContain(damaged.key);
   });
 
   it("can run again after it died at any call of the object store", async () => {

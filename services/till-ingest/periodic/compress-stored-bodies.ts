@@ -16,6 +16,11 @@ import { buildTillObjectKey } from "../store-pushed-till.ts";
 
 type Services = Pick<TillIngestServiceContext, "db" | "objects" | "config" | "log">;
 
+/** Keys of bodies that are missing or damaged. They are skipped until the process restarts, and logged once. */
+const skippedKeys = new Set<string>();
+/** The task ends if it finds more missing or damaged bodies, because the object store is then probably wrong. */
+const maxSkippedKeys = 1_000;
+
 /** About two seconds of work. The next run compresses the next bodies. */
 const maxBodiesPerRun = 200;
 
@@ -28,9 +33,12 @@ export const compressStoredTillBodiesTask: PeriodicTask<Services> = {
   name: "compress stored bodies",
   intervalSeconds: 10,
   async run(services) {
-    if (!services.config.COMPRESS_TILL_BODIES) return;
+    if (!services.config.COMPRESS_TILL_BODIES || skippedKeys.size >= maxSkippedKeys) return;
     let compressed = 0;
-    for (const body of await listUncompressedTillBodies(services.db.sql, maxBodiesPerRun))
+    for (const body of await listUncompressedTillBodies(services.db.sql, {
+      skippedKeys: [...skippedKeys],
+      limit: maxBodiesPerRun,
+    }))
       if (await compressTillBody(services, body)) compressed += 1;
     if (compressed > 0) services.log.info({ bodies: compressed }, "compressed stored bodies");
   },
@@ -46,6 +54,7 @@ async function compressTillBody(
     throw error;
   });
   if (bytes === undefined || computeHash(bytes) !== hash) {
+    skippedKeys.add(objectKey);
     log.error({ objectKey }, "a stored body is missing or does not have the hash of its till");
     return false;
   }

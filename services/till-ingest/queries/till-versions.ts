@@ -90,11 +90,14 @@ const isUncompressed = (sql: SqlClient | SqlTransaction) => sql`
  * Returns up to `limit` bodies that are not compressed, oldest first. Omits bodies of tills that wait for their report,
  * because an event with the body's present key is being processed.
  */
-export async function listUncompressedTillBodies(sql: SqlClient, limit: number): Promise<UncompressedTillBody[]> {
+export async function listUncompressedTillBodies(
+  sql: SqlClient,
+  { skippedKeys, limit }: { skippedKeys: string[]; limit: number },
+): Promise<UncompressedTillBody[]> {
   return sql<UncompressedTillBody[]>`
     select distinct on (version.created_at, version.object_key) version.object_key, location_id, version.hash
     from till_versions version join tills on tills.id = version.till_id
-    where ${isUncompressed(sql)} and next_requeue_at is null
+    where ${isUncompressed(sql)} and next_requeue_at is null and version.object_key <> all(${skippedKeys}::text[])
     order by version.created_at limit ${limit}`;
 }
 
