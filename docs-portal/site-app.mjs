@@ -41,13 +41,18 @@ export function createDocumentationSiteApp({
  * @param {import("./site-files.mjs").SiteFile} file
  * @param {number} status
  */
-function createFileResponse(context, { body, gzipped, headers }, status) {
-  const encoding = accepts(context, {
+function createFileResponse(context, { body, compressed, headers }, status) {
+  const codings = [...compressed.keys()];
+  // Browsers list their codings without a preference, gzip first.
+  const coding = accepts(context, {
     header: "Accept-Encoding",
-    supports: ["gzip", "identity"],
+    supports: codings,
     default: "identity",
+    match: (accepted) =>
+      codings.find((name) => accepted.some(({ type, q }) => q > 0 && type.toLowerCase() === name)) ?? "identity",
   });
-  return gzipped && encoding === "gzip"
-    ? new Response(gzipped, { status, headers: { ...headers, "content-encoding": "gzip" } })
+  const compressedBody = compressed.get(coding);
+  return compressedBody
+    ? new Response(compressedBody, { status, headers: { ...headers, "content-encoding": coding } })
     : new Response(body, { status, headers });
 }

@@ -1,17 +1,23 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { getMimeType, mimes } from "hono/utils/mime";
 import { replaceBuiltUrls } from "./installation-urls.mjs";
 
 /**
- * A file as it is sent. `gzipped` is missing if the file would not become smaller.
- * @typedef {{ body: Uint8Array<ArrayBuffer>, gzipped?: Uint8Array<ArrayBuffer>, headers: Record<string, string> }} SiteFile
+ * A file as it is sent. `compressed` has the body in each content coding that makes it smaller, the smallest first.
+ * @typedef {{
+ *   body: Uint8Array<ArrayBuffer>,
+ *   compressed: Map<string, Uint8Array<ArrayBuffer>>,
+ *   headers: Record<string, string>,
+ * }} SiteFile
  */
 
 const contentTypes = { ...mimes, md: "text/markdown; charset=utf-8", tgz: "application/gzip" };
 const textPattern = /^(?:text\/|application\/(?:json|xml)|image\/svg)/;
+/** A higher quality makes files up to 8 % smaller, and delays the start of the server by half a minute. */
+const brotliQuality = 9;
 /** The folder of the scripts in built files. */
 const scriptFolder = "assets/js/";
 
@@ -58,7 +64,7 @@ export function loadSiteFiles(folder, urls) {
  * @returns {SiteFile}
  */
 function createSiteFile(path, type, body, contentSecurityPolicy) {
-  const gzipped = textPattern.test(type) ? gzipSync(body) : undefined;
+  const compressed = textPattern.test(type) ? compress(body) : new Map();
   const headers = {
     "content-type": type,
     "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
@@ -68,7 +74,18 @@ function createSiteFile(path, type, body, contentSecurityPolicy) {
     "referrer-policy": "strict-origin-when-cross-origin",
     ...(type.startsWith("text/html") && { "content-security-policy": contentSecurityPolicy }),
   };
-  return gzipped && gzipped.byteLength < body.byteLength ? { body, gzipped, headers } : { body, headers };
+  return { body, compressed, headers };
+}
+
+/** @param {Buffer<ArrayBuffer>} body */
+function compress(body) {
+  const brotli = brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } });
+  /** @type {[string, Uint8Array<ArrayBuffer>][]} */
+  const codings = [
+    ["br", brotli],
+    ["gzip", gzipSync(body)],
+  ];
+  return new Map(codings.filter(([, { byteLength }]) => byteLength < body.byteLength));
 }
 
 /**

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
@@ -114,9 +114,14 @@ describe("the documentation site", () => {
   });
 
   it("sends compressed files to clients that accept them", async () => {
-    const compressed = await createApp().request("/long.txt", { headers: { "accept-encoding": "br, gzip" } });
-    expect(compressed.headers.get("content-encoding")).toBe("gzip");
-    expect(String(gunzipSync(await compressed.arrayBuffer()))).toBe(longText);
+    const compressed = await createApp().request("/long.txt", {
+      headers: { "accept-encoding": "gzip, deflate, br, zstd" },
+    });
+    expect(compressed.headers.get("content-encoding")).toBe("br");
+    expect(String(brotliDecompressSync(await compressed.arrayBuffer()))).toBe(longText);
+    const gzipped = await createApp().request("/long.txt", { headers: { "accept-encoding": "br;q=0, GZIP" } });
+    expect(gzipped.headers.get("content-encoding")).toBe("gzip");
+    expect(String(gunzipSync(await gzipped.arrayBuffer()))).toBe(longText);
     const plain = await createApp().request("/long.txt", { headers: { "accept-encoding": "gzip;q=0" } });
     expect(await plain.text()).toBe(longText);
   });

@@ -13,7 +13,7 @@ const urlBreakOpportunity = new RegExp(`(?<=[^:/]/)(?=[\\w<{])|(?<=[a-z]_)(?=[a-
 
 /** Returns the tokens of a line, of which those of the type `unbroken` never wrap inside. */
 export function splitLine(line: Token[]): Token[] {
-  return joinBackslash(line.flatMap(splitToken));
+  return joinSpaces(joinBackslash(line.flatMap(splitToken)));
 }
 
 export function isUnbroken({ types }: Token): boolean {
@@ -54,6 +54,27 @@ function joinBackslash(line: Token[]): Token[] {
     keepWhole({ ...backslash, content: " \\" }),
   ];
   return [...filled.slice(0, -3), ...parts.filter(({ content }) => content !== "")];
+}
+
+/** Joins spaces and punctuation to the token before them if they look the same, so that pages have fewer elements. */
+function joinSpaces(line: Token[]): Token[] {
+  const joined: Token[] = [];
+  for (const token of line) {
+    const previous = joined.at(-1);
+    if (previous && looksTheSame(previous, token))
+      joined.splice(-1, 1, { ...previous, content: previous.content + token.content });
+    else joined.push(token);
+  }
+  return joined;
+}
+
+function looksTheSame(previous: Token, token: Token): boolean {
+  if (isUnbroken(previous) || isUnbroken(token)) return false;
+  return token.content.trim() === "" || (isPunctuation(previous) && isPunctuation(token));
+}
+
+function isPunctuation({ types }: Token): boolean {
+  return types.length === 1 && (types[0] === "punctuation" || types[0] === "operator");
 }
 
 function keepWhole(token: Token): Token {
