@@ -95,11 +95,17 @@ function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unkn
   return new Set(items.map(keyOf)).size === items.length;
 }
 
-const PaymentAccountsInput = z.object(mapToFields(defaultPaymentLedgerAccounts, accountWithDefault)).meta({
-  id: "GivenAccountingPaymentAccounts",
-  description:
-    "Accounts for payments, by payment mode. An omitted mode gets its account from the French chart of accounts.",
-});
+const PaymentAccountsInput = z
+  .object(
+    mapToFields(defaultPaymentLedgerAccounts, (account) =>
+      accountWithDefault(account).meta({ description: "Account for payments of this mode" }),
+    ),
+  )
+  .meta({
+    id: "GivenAccountingPaymentAccounts",
+    description:
+      "Accounts for payments, by payment mode. An omitted mode gets its account from the French chart of accounts.",
+  });
 
 const rateAccountsSchema = boundedArray(RateAccount, 20).refine(
   (list) => areKeysUnique(list, ({ taxRate: rate }) => rate),

@@ -142,7 +142,7 @@ const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   boundedArray(itemSchema, max)
     .check(createUniqueIdsCheck(itemName, "id"))
     .meta({
-      description: `One item for each ${itemName} of the location, at most ${max.toLocaleString("en")}. Each ID must be unique.`,
+      description: `One item for each ${itemName} of the location. Each ID must be unique.`,
     });
 
 /** A complete catalog as the point of sale sends it. References between its lists are validated separately. */

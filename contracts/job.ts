@@ -73,9 +73,9 @@ const FinishedJobRetention = z
     z.boolean(),
     z.int().min(0),
     z.object({
-      age: z.int().min(0).optional(),
-      count: z.int().min(0).optional(),
-      limit: z.int().min(1).optional(),
+      age: z.int().min(0).optional().meta({ description: "Maximum age of the retained jobs, in seconds" }),
+      count: z.int().min(0).optional().meta({ description: "Maximum number of jobs to retain" }),
+      limit: z.int().min(1).optional().meta({ description: "Maximum number of older jobs that are removed at once" }),
     }),
   ])
   .meta({
@@ -175,10 +175,14 @@ export type CreateJobRequest = z.infer<typeof CreateJobRequest>;
 /** The payload of a job in its queue. */
 export const JobPayload = z
   .object({
-    message: z.string(),
+    message: z.string().meta({ description: "Message that the job returns in its result" }),
     duration: z.int().min(0).meta({ description: "Time for which the job runs, in milliseconds" }),
   })
-  .meta({ id: "JobPayload", example: { message: "Close the day", duration: 5_000 } });
+  .meta({
+    id: "JobPayload",
+    description: "Message and duration of the job",
+    example: { message: "Close the day", duration: 5_000 },
+  });
 
 export type JobPayload = z.infer<typeof JobPayload>;
 
@@ -196,7 +200,7 @@ export const CreateJobResponse = z
   .object({
     id: z.string().meta({ description: "ID of the job: the requested `jobId`, or a generated UUID" }),
     queueName: z.string().meta({ description: "Name of the queue. Each location has its own queue." }),
-    jobName: z.string(),
+    jobName: z.string().meta({ description: "Name of the job, always `message`" }),
     jobOptions: JobOptions,
     payload: JobPayload,
     timestamp: z.int().min(0).meta({ description: "Creation time of the job as a Unix timestamp in milliseconds" }),
@@ -218,7 +222,7 @@ const jobStates = [
 
 export const JobResult = z
   .object({
-    message: z.string(),
+    message: z.string().meta({ description: "`message` of the job" }),
     waited: z.int().min(0).meta({ description: "Time for which the job ran, in milliseconds" }),
   })
   .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
@@ -241,10 +245,12 @@ export const JobWithStateAndProgress = CreateJobResponse.extend({
     description: "Result of the job or of its latest run; null if no run has completed",
   }),
   failure: z
-    .object({ message: z.string() })
+    .object({ message: z.string().meta({ description: "Text of the error" }) })
     .nullable()
     .meta({ description: "Error from the latest attempt; null unless the latest attempt failed" }),
-  finishedAt: UtcDateTimeSchema.nullable(),
+  finishedAt: UtcDateTimeSchema.nullable().meta({
+    description: "When the job completed or failed; null if it has not finished",
+  }),
 }).meta({
   id: "JobStatus",
   description: "A job with its state, progress and result",

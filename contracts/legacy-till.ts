@@ -34,7 +34,7 @@ export const LegacyTillFetchResultsForLocation = z
       .meta({ description: "ID of the location; null if the tills belong to an unknown location" }),
     success: z.array(serverId).meta({ description: "`serverId` of each till that was fetched or was already stored" }),
     errors: z
-      .array(z.object({ message: z.string(), serverId }))
+      .array(z.object({ message: z.string().meta({ description: "Reason why the till was not fetched" }), serverId }))
       .meta({ description: "Tills that could not be fetched, with the reasons" }),
   })
   .meta({

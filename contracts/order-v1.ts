@@ -39,20 +39,24 @@ const orderItemV1 = z
         }),
       )
       .meta({ description: "Validated discounts on the product" }),
-    modifiers: z.array(
-      z.object({
-        modifierGroupId: nullableTextField("Catalog ID of the modifier group"),
-        modifierId: nullableTextField("Catalog ID of the modifier option"),
-        name: nullableTextField("Name of the modifier option"),
-      }),
-    ),
-    tax: z.object({
-      taxName: nullableTextField("Name of the tax"),
-      taxRate: vatBasisPointsField(),
-      taxAmount: computedAmountField("VAT included in the total of the product"),
-      taxableAmount: computedAmountField("Total of the product excluding VAT"),
-      taxCatalogId: nullableTextField("Catalog ID of the tax"),
-    }),
+    modifiers: z
+      .array(
+        z.object({
+          modifierGroupId: nullableTextField("Catalog ID of the modifier group"),
+          modifierId: nullableTextField("Catalog ID of the modifier option"),
+          name: nullableTextField("Name of the modifier option"),
+        }),
+      )
+      .meta({ description: "Modifiers of the product" }),
+    tax: z
+      .object({
+        taxName: nullableTextField("Name of the tax"),
+        taxRate: vatBasisPointsField(),
+        taxAmount: computedAmountField("VAT included in the total of the product"),
+        taxableAmount: computedAmountField("Total of the product excluding VAT"),
+        taxCatalogId: nullableTextField("Catalog ID of the tax"),
+      })
+      .meta({ description: "VAT on the product" }),
     itemCatalogId: nullableTextField(
       "Catalog ID of the product; null for a temporary product, which is not in the catalog",
     ),
@@ -95,13 +99,15 @@ export const OrderV1 = z
     totalTax: computedAmountField("VAT included in the total of the order"),
     totalDiscount: computedAmountField("Sum of the discounts on the order"),
     items: z.array(orderItemV1).meta({ description: "Products of the order that are not part of a set menu" }),
-    menus: z.array(
-      z.object({
-        name: nullableTextField("Name of the menu"),
-        amount: computedAmountField("Total of the menu including VAT"),
-        items: z.array(orderItemV1),
-      }),
-    ),
+    menus: z
+      .array(
+        z.object({
+          name: nullableTextField("Name of the menu"),
+          amount: computedAmountField("Total of the menu including VAT"),
+          items: z.array(orderItemV1).meta({ description: "Products in the menu" }),
+        }),
+      )
+      .meta({ description: "Set menus of the order" }),
     payments: z
       .array(
         z.object({

@@ -42,7 +42,7 @@ const pageLinksSchema = z
 /** Returns the schema of a page of a list: `{data, meta, links, nextPageToken}`. */
 export function paginatedSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
-    data: z.array(item),
+    data: z.array(item).meta({ description: "Items of this page" }),
     meta: pageMetaSchema,
     links: pageLinksSchema,
     nextPageToken: z.string().nullable().meta({

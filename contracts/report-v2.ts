@@ -154,12 +154,14 @@ const room = z.object({
 const menuStep = z.object({
   stepName: nullableTextField("Name of the menu step (course)"),
   quantity: reportQuantityField("Total number of units sold in this menu step, across all products"),
-  products: z.array(
-    z.object({
-      name: nullableTextField("Name of the product"),
-      quantity: reportQuantityField("Number of units of the product sold in this menu step"),
-    }),
-  ),
+  products: z
+    .array(
+      z.object({
+        name: nullableTextField("Name of the product"),
+        quantity: reportQuantityField("Number of units of the product sold in this menu step"),
+      }),
+    )
+    .meta({ description: "Products that guests chose in this menu step" }),
 });
 
 const menu = z.object({

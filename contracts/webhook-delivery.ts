@@ -11,7 +11,7 @@ export type WebhookDeliveryState = (typeof webhookDeliveryStates)[number];
 export const WebhookDelivery = z
   .object({
     id: z.guid().meta({ description: "ID of the delivery" }),
-    createdAt: UtcDateTimeSchema,
+    createdAt: UtcDateTimeSchema.meta({ description: "When the delivery was created" }),
     webhookId: z.guid().meta({ description: "ID of the webhook" }),
     messageId: z.guid().meta({
       description:
@@ -40,7 +40,7 @@ export const WebhookDeliveryAttempt = z
       description: "1 for the original delivery, incremented each time the delivery is replayed or recovered",
     }),
     number: z.int().min(1).meta({ description: "Number of the attempt within its generation, starting at 1" }),
-    startedAt: UtcDateTimeSchema,
+    startedAt: UtcDateTimeSchema.meta({ description: "When the attempt started" }),
     milliseconds: z
       .int()
       .min(0)
@@ -123,12 +123,12 @@ export const RecoverWebhookDeliveriesRequest = z
 export const WebhookDeliveryRecovery = z
   .object({
     id: z.guid().meta({ description: "ID of the recovery" }),
-    createdAt: UtcDateTimeSchema,
+    createdAt: UtcDateTimeSchema.meta({ description: "When the recovery was requested" }),
     webhookId: z.guid().meta({ description: "ID of the webhook whose deliveries are recovered" }),
     since: UtcDateTimeSchema.meta({
       description: "Start of the recovery period. Deliveries that were created before this time are not recovered.",
     }),
-    state: z.enum(["running", "done"]),
+    state: z.enum(["running", "done"]).meta({ description: "State of the recovery" }),
     total: z.int().min(0).meta({
       description: "Number of deliveries that had failed or were waiting for another attempt when the recovery started",
     }),
@@ -136,7 +136,9 @@ export const WebhookDeliveryRecovery = z
       description:
         "Number of deliveries recovered so far. Deliveries with an attempt in progress are included, because they are retried if the attempt fails. Deliveries that succeeded in the meantime are not included.",
     }),
-    finishedAt: UtcDateTimeSchema.nullable(),
+    finishedAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the recovery was done; null while it is running",
+    }),
   })
   .meta({
     id: "Recovery",

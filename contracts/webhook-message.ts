@@ -82,7 +82,7 @@ function withStockFields<Row extends Pick<PosOrderProductRow, "productId" | "par
 
 /** The data of `report.finalized`, between services and in webhook messages. */
 export const ReportFinalizedEventData = z.object({
-  locationId: z.guid(),
+  locationId: z.guid().meta({ description: "ID of the location" }),
   reportId: z.guid().meta({ description: "ID of the report" }),
   tillId: z.guid().meta({ description: "ID of the till" }),
   revision: z.int().min(1).meta({
@@ -90,8 +90,8 @@ export const ReportFinalizedEventData = z.object({
   }),
   reportVersion: z.int().min(1).meta({ description: "Version of the calculation that produced the report" }),
   reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-  startedAt: UtcDateTimeSchema,
-  finalizedAt: UtcDateTimeSchema,
+  startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
+  finalizedAt: UtcDateTimeSchema.meta({ description: "When the shift was closed" }),
   totalSales: z
     .int()
     .meta({ description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00)" }),
@@ -100,7 +100,7 @@ export const ReportFinalizedEventData = z.object({
 
 /** The data of `endpoint.failing`. */
 export const WebhookEndpointFailingEventData = z.object({
-  locationId: z.guid(),
+  locationId: z.guid().meta({ description: "ID of the location" }),
   webhookId: z.guid().meta({ description: "ID of the webhook whose endpoint failed" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint that failed" }),
   failingSince: UtcDateTimeSchema.meta({
@@ -117,9 +117,9 @@ export const WebhookEndpointDisabledEventData = WebhookEndpointFailingEventData.
 });
 
 const testMessageData = z.object({
-  locationId: z.guid(),
+  locationId: z.guid().meta({ description: "ID of the location" }),
   webhookId: z.guid().meta({ description: "ID of the tested webhook" }),
-  message: z.string(),
+  message: z.string().meta({ description: "A short text" }),
 });
 
 function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodType>(
@@ -129,7 +129,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   example: { sequence: number | null; data: unknown },
 ) {
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
-  const meta = z.object({
+  const metaSchema = z.object({
     id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
     event: z.literal(event).meta({ description: "Name of the event that the message is about" }),
     emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
@@ -140,7 +140,10 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
   return z
-    .object({ meta, data })
+    .object({
+      meta: metaSchema.meta({ description: "Metadata of the message" }),
+      data,
+    })
     .meta({ id, description: `Body of a message about the event \`${event}\``, example: bodyExample });
 }
 
@@ -186,42 +189,59 @@ export const webhookBodySchemas = {
       transferredTo: "Chambre 12",
     },
   }),
-  "report.finalized": webhookBodySchema("report.finalized", "ReportFinalizedWebhook", ReportFinalizedEventData, {
-    sequence: 1,
-    data: {
-      locationId: webhookExample.locationId,
-      reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
-      tillId: head.tillId,
-      revision: 1,
-      reportVersion: 1,
-      reportNumber: 24,
-      startedAt: "2026-05-29T08:02:11.000Z",
-      finalizedAt: "2026-05-29T21:41:50.000Z",
-      totalSales: 3430,
-      orderIds: [head.id],
+  "report.finalized": webhookBodySchema(
+    "report.finalized",
+    "ReportFinalizedWebhook",
+    ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
+    {
+      sequence: 1,
+      data: {
+        locationId: webhookExample.locationId,
+        reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+        tillId: head.tillId,
+        revision: 1,
+        reportVersion: 1,
+        reportNumber: 24,
+        startedAt: "2026-05-29T08:02:11.000Z",
+        finalizedAt: "2026-05-29T21:41:50.000Z",
+        totalSales: 3430,
+        orderIds: [head.id],
+      },
     },
-  }),
-  "endpoint.failing": webhookBodySchema("endpoint.failing", "EndpointFailingWebhook", WebhookEndpointFailingEventData, {
-    sequence: null,
-    data: endpointExample,
-  }),
+  ),
+  "endpoint.failing": webhookBodySchema(
+    "endpoint.failing",
+    "EndpointFailingWebhook",
+    WebhookEndpointFailingEventData.meta({ description: "URL and latest error of the endpoint" }),
+    {
+      sequence: null,
+      data: endpointExample,
+    },
+  ),
   "endpoint.disabled": webhookBodySchema(
     "endpoint.disabled",
     "EndpointDisabledWebhook",
-    WebhookEndpointDisabledEventData,
+    WebhookEndpointDisabledEventData.meta({
+      description: "URL and latest error of the endpoint, and the reason why its webhook was disabled",
+    }),
     {
       sequence: null,
       data: { ...endpointExample, reason: "failing" },
     },
   ),
-  test: webhookBodySchema("test", "TestWebhook", testMessageData, {
-    sequence: null,
-    data: {
-      locationId: webhookExample.locationId,
-      webhookId: webhookExample.id,
-      message: "It works.",
+  test: webhookBodySchema(
+    "test",
+    "TestWebhook",
+    testMessageData.meta({ description: "ID of the tested webhook, and a short text" }),
+    {
+      sequence: null,
+      data: {
+        locationId: webhookExample.locationId,
+        webhookId: webhookExample.id,
+        message: "It works.",
+      },
     },
-  }),
+  ),
 } as const;
 
 /** The body of a webhook message: metadata and data. */

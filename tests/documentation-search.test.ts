@@ -30,6 +30,11 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["rate_limited", "/docs/errors#rate_limited"],
   ["till_conflict", "/docs/errors#till_conflict"],
   ["scope missing", "/docs/errors#scope_missing"],
+  ["errors#till_conflict", "/docs/errors#till_conflict"],
+  ["/docs/errors#till_conflict", "/docs/errors#till_conflict"],
+  // The detail of an error
+  ["This API key does not exist. Check that you copied the whole key.", "/docs/errors#key_invalid"],
+  ["A push never changes an existing till", "/docs/errors#till_conflict"],
   ["requestId", "/docs/errors#format"],
   ["request id", "/docs/errors#format"],
   ["status 400", "/docs/errors#status-400"],

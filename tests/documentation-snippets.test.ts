@@ -254,7 +254,7 @@ function parseCents(text: string): number {
 }
 
 function parseTotalsLine(line: string) {
-  const [, recorded = "", tips = "", declared = "", name = ""] = /^ *(\S+) +(\S+) +(\S+) {2}(.*)$/.exec(line) ?? [];
+  const [, name = "", recorded = "", tips = "", declared = ""] = /^(.*\S) +(\S+) +(\S+) +(\S+)$/.exec(line) ?? [];
   return { name, recorded: parseCents(recorded), tips: parseCents(tips), declared: parseCents(declared) };
 }
 

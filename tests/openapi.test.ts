@@ -49,6 +49,11 @@ describe.each(names)("contracts/%s", (name) => {
     expect(missing).toEqual([]);
   });
 
+  it("describes every property of every schema", async () => {
+    const document = JSON.parse(await readFile(file, "utf8"));
+    expect(listPropertiesWithoutDescription(document, document.components.schemas)).toEqual([]);
+  });
+
   it("has only examples and defaults that match their schemas", async () => {
     const document = JSON.parse(await readFile(file, "utf8"));
     const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
@@ -64,6 +69,21 @@ describe.each(names)("contracts/%s", (name) => {
     expect(mismatches).toEqual([]);
   });
 });
+
+/** Returns the paths of the properties of which neither the schema nor the component that it refers to has a description. */
+function listPropertiesWithoutDescription(part: unknown, components: Record<string, Schema>, path = ""): string[] {
+  if (typeof part !== "object" || part === null) return [];
+  const { properties = {} } = part as Schema;
+  const isDescribed = ({ $ref, description, allOf = [] }: Schema): boolean =>
+    description !== undefined ||
+    [components[$ref?.split("/").at(-1) ?? ""] ?? {}, ...allOf].some((schema) => schema.description !== undefined);
+  const own = Object.keys(properties).filter((name) => !isDescribed(properties[name] ?? {}));
+  const children = Object.entries(part).filter(([key]) => !["example", "examples", "default"].includes(key));
+  return [
+    ...own.map((name) => `${path}.${name}`),
+    ...children.flatMap(([key, value]) => listPropertiesWithoutDescription(value, components, `${path}/${key}`)),
+  ];
+}
 
 interface ExampleValue {
   /** The JSON pointer to the schema of the value in the document. */
@@ -106,6 +126,7 @@ interface Body {
 }
 interface Schema {
   $ref?: string;
+  description?: string;
   example?: unknown;
   items?: Schema;
   properties?: Record<string, Schema>;

@@ -19,7 +19,7 @@ const formatNames = { uuid: "UUID", "date-time": "date-time", date: "date", uri:
 
 /** Longer limits than these protect the API, but say nothing to callers. The OpenAPI document contains all limits. */
 const maxShownLength = 255;
-const maxShownItems = 1_000;
+const maxShownItems = 20_000;
 const maxShownNumber = 10_000;
 
 /** A schema with at most this number of fields is listed again instead of linked. */

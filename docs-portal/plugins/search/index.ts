@@ -5,6 +5,7 @@ import MiniSearch from "minisearch";
 import { type SearchEntry, searchIndexOptions } from "../../src/search/search-index.ts";
 import type { OpenApiDocument } from "../markdown-copies/openapi-document.ts";
 import { listReferencePages, type ReferencePage } from "../markdown-copies/reference-pages.ts";
+import { readErrorDetails } from "./error-details.ts";
 import { type NewSearchEntry, readPageEntries } from "./page-entries.ts";
 import { createFieldEntries, createOperationEntries } from "./reference-entries.ts";
 import { searchSynonymsByUrl } from "./synonyms.ts";
@@ -23,8 +24,10 @@ export default function searchPlugin({ siteDir }: LoadContext): Plugin {
       const errorCodes = new Set((document.components.schemas.Problem?.properties?.code?.enum ?? []) as string[]);
       const pages = sortByTag(document, listReferencePages(document));
       const referencePage = readPage(outDir, "/api/", errorCodes);
+      const errorDetails = readErrorDetails(join(siteDir, "examples"));
+      const guideEntries = listPages(outDir, "docs").flatMap((url) => readPage(outDir, url, errorCodes));
       const entries = [
-        ...listPages(outDir, "docs").flatMap((url) => readPage(outDir, url, errorCodes)),
+        ...guideEntries.map((entry) => addErrorDetails(entry, errorDetails)),
         ...referencePage.map((entry) => ({ ...entry, place: "API reference" })),
         ...createOperationEntries(pages),
         ...createFieldEntries(document, pages, (url) => readElementIds(outDir, url)),
@@ -41,6 +44,12 @@ export default function searchPlugin({ siteDir }: LoadContext): Plugin {
 function sortByTag({ tags }: OpenApiDocument, pages: ReferencePage[]): ReferencePage[] {
   const rankOf = ({ operation }: ReferencePage) => tags.findIndex(({ name }) => name === operation.tags[0]);
   return pages.sort((one, other) => rankOf(one) - rankOf(other));
+}
+
+/** Adds the details of error responses to the section about their code, because readers search for what they received. */
+function addErrorDetails(entry: NewSearchEntry, details: Map<string, Set<string>>): NewSearchEntry {
+  const ofCode = entry.kind === "error" ? details.get(entry.url.split("#")[1] ?? "") : undefined;
+  return ofCode === undefined ? entry : { ...entry, text: [entry.text, ...ofCode].join("\n") };
 }
 
 /** Returns the synonyms of a page or section. Only the page itself has those of its URL, not its sections. */

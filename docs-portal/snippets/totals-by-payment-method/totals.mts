@@ -34,12 +34,12 @@ for await (const { id } of client.items("/v2/reports", { params: { query: { sinc
 if (reportCount === 0) console.error(`There is no report of ${day}.`);
 
 const euros = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
-const columns = (...amounts: number[]) => amounts.map((cents) => euros.format(cents / 100).padStart(12)).join("");
+const printRow = (name: string, ...amounts: number[]) =>
+  console.log(name.padEnd(34) + amounts.map((cents) => euros.format(cents / 100).padStart(12)).join(""));
 
-console.log("    Recorded        Tips    Declared  Payment method");
-for (const [method, { recorded, tips, declared }] of totals)
-  console.log(`${columns(recorded, tips, declared)}  ${method}`);
+console.log("Payment method                        Recorded        Tips    Declared");
+for (const [method, { recorded, tips, declared }] of totals) printRow(method, recorded, tips, declared);
 const sum = (column: "recorded" | "tips" | "declared") =>
   [...totals.values()].reduce((total, method) => total + method[column], 0);
-console.log(`${columns(sum("recorded"), sum("tips"), sum("declared"))}  Total`);
-console.log(`${columns(sales)}  Sales`);
+printRow("Total", sum("recorded"), sum("tips"), sum("declared"));
+printRow("Sales", sales);

@@ -49,20 +49,20 @@ foreach ($items as $item) {
 }
 unset($method);
 
-function columns(int ...$amounts): string
+function printRow(string $name, int ...$amounts): void
 {
-    $text = '';
+    $text = $name . str_repeat(' ', max(0, 34 - iconv_strlen($name, 'UTF-8'))); // Characters, not bytes.
     foreach ($amounts as $cents) {
         $euros = ($cents < 0 ? '-' : '') . '€' . number_format(abs($cents) / 100, 2);
         $text .= sprintf('%14s', $euros); // 12 characters: the euro sign has three bytes.
     }
-    return $text;
+    echo $text, "\n";
 }
 
-echo "    Recorded        Tips    Declared  Payment method\n";
+echo "Payment method                        Recorded        Tips    Declared\n";
 foreach ($totals as $name => $method) {
-    echo columns($method['recorded'], $method['tips'], $method['declared']), "  $name\n";
+    printRow($name, $method['recorded'], $method['tips'], $method['declared']);
 }
 $sum = fn (string $column) => array_sum(array_column($totals, $column));
-echo columns($sum('recorded'), $sum('tips'), $sum('declared')), "  Total\n";
-echo columns($sales), "  Sales\n";
+printRow('Total', $sum('recorded'), $sum('tips'), $sum('declared'));
+printRow('Sales', $sales);

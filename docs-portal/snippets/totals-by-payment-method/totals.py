@@ -46,14 +46,14 @@ for item in items:
         totals_of(payment["paymentName"], payment["paymentMode"])["declared"] += payment["paymentAmount"]
 
 
-def columns(*amounts):
+def print_row(name, *amounts):
     texts = [f"{'-' if cents < 0 else ''}€{abs(cents) / 100:,.2f}" for cents in amounts]
-    return "".join(text.rjust(12) for text in texts)
+    print(name.ljust(34) + "".join(text.rjust(12) for text in texts))
 
 
-print("    Recorded        Tips    Declared  Payment method")
+print("Payment method                        Recorded        Tips    Declared")
 for name, method in totals.items():
-    print(f"{columns(method['recorded'], method['tips'], method['declared'])}  {name}")
+    print_row(name, method["recorded"], method["tips"], method["declared"])
 sums = [sum(method[column] for method in totals.values()) for column in ("recorded", "tips", "declared")]
-print(f"{columns(*sums)}  Total")
-print(f"{columns(sales)}  Sales")
+print_row("Total", *sums)
+print_row("Sales", sales)

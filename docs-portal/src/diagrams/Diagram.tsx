@@ -11,7 +11,7 @@ interface DiagramProps {
 }
 
 /** The windows in which the text is so narrow that the labels of the wide drawing would be too small to read. */
-const narrowWindows = "(max-width: 700px), (min-width: 997px) and (max-width: 1250px)";
+const narrowWindows = "(max-width: 960px), (min-width: 997px) and (max-width: 1250px)";
 
 /**
  * Renders a diagram in the color mode of the page, in the drawing that fits the window. The sizes of the images are set,

@@ -72,7 +72,7 @@ function normalizeTerm(term: string): string | null {
 
 /** Returns at most `limit` results, best first. All words must match. If no entry has all words, one word is enough. */
 export function search(index: MiniSearch<SearchEntry>, text: string, limit = 12): SearchHit[] {
-  const query = withoutStatusWords(text);
+  const query = withoutStatusWords(withoutErrorsPage(text));
   const wanted = normalizePhrase(query);
   const options = {
     boost: { title: 6, aliases: 5, names: 4, text: 1 },
@@ -85,6 +85,11 @@ export function search(index: MiniSearch<SearchEntry>, text: string, limit = 12)
   const withAllWords = index.search(query, { ...options, combineWith: "AND" });
   const results = withAllWords.length > 0 ? withAllWords : index.search(query, options);
   return withoutRepeatedPlaces(results).slice(0, limit);
+}
+
+/** Returns only the code of the end of an error's `type`, such as `errors#till_conflict`. */
+function withoutErrorsPage(query: string): string {
+  return query.trim().replace(/^(?:\S*\/)?errors\/?#(?=\w)/, "");
 }
 
 /** Returns only the number of a query for a status, such as `status 404` or `HTTP error 404`. */

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import styles from "./styles.module.css";
 
-/** Less than one line. A shorter hidden part is only the space below the last line. */
-const maxUnmarkedPixels = 16;
+/** A shorter hidden part is only a rounding difference. */
+const maxUnmarkedPixels = 4;
 
 interface Props {
   /** Called when the reader wants to see all of the code. Absent if the frame shows all of it already. */

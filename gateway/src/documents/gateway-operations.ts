@@ -2,11 +2,13 @@ import { Health } from "@pragma/contracts/health";
 import type { ApiOperationDefinition } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
 
-const openApiDocumentSchema = z.looseObject({ openapi: z.string() }).meta({
-  id: "OpenApiDocument",
-  description: "An OpenAPI 3.1 document",
-  example: { openapi: "3.1.0" },
-});
+const openApiDocumentSchema = z
+  .looseObject({ openapi: z.string().meta({ description: "Version of the OpenAPI specification" }) })
+  .meta({
+    id: "OpenApiDocument",
+    description: "An OpenAPI 3.1 document",
+    example: { openapi: "3.1.0" },
+  });
 
 const responses = {
   200: { description: "The document", schema: openApiDocumentSchema },
