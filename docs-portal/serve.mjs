@@ -1,20 +1,41 @@
 /** Serves the built site. Usage: `node serve.mjs [port]`. The default port is 3000. Port 0 selects any free port. */
-import { createAdaptorServer } from "@hono/node-server";
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { createDocumentationSiteApp } from "./site-app.mjs";
 
 const maxConnections = 2_000;
 /** Closes a connection that neither sends nor reads for this time. */
 const idleTimeoutMs = 30_000;
 const maxHeaderTimeMs = 10_000;
+/** Closes a connection whose client has not read a response by this time. */
+const maxResponseTimeMs = 60_000;
+/** Closes a connection with more unanswered requests, because each of them needs memory. */
+const maxPipelinedRequests = 8;
 
 /** @type {ReturnType<typeof createDocumentationSiteApp> | undefined} */
 let app;
-const server = createAdaptorServer({
-  fetch: (request) => app?.fetch(request) ?? new Response(null, { status: 503 }),
-  serverOptions: { headersTimeout: maxHeaderTimeMs, requestTimeout: maxHeaderTimeMs },
-});
+const handleRequest = getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 }));
+/** @type {WeakMap<import("node:net").Socket, number>} */
+const unansweredRequests = new WeakMap();
+const server = createServer(
+  // Node checks the timeouts only every 30 seconds by default.
+  { headersTimeout: maxHeaderTimeMs, requestTimeout: maxHeaderTimeMs, connectionsCheckingInterval: 1_000 },
+  (incoming, outgoing) => {
+    const { socket } = incoming;
+    if (socket.destroyed) return;
+    const unanswered = unansweredRequests.get(socket) ?? 0;
+    if (unanswered >= maxPipelinedRequests) return void socket.destroy();
+    unansweredRequests.set(socket, unanswered + 1);
+    const timeout = setTimeout(() => socket.destroy(), maxResponseTimeMs);
+    outgoing.once("close", () => {
+      clearTimeout(timeout);
+      unansweredRequests.set(socket, (unansweredRequests.get(socket) ?? 1) - 1);
+    });
+    void handleRequest(incoming, outgoing);
+  },
+);
 server.maxConnections = maxConnections;
-if ("setTimeout" in server) server.setTimeout(idleTimeoutMs);
+server.setTimeout(idleTimeoutMs);
 server.listen(Number(process.argv[2] ?? 3000), () => {
   const address = server.address();
   const url = `http://localhost:${typeof address === "object" ? address?.port : address}`;
@@ -24,5 +45,5 @@ server.listen(Number(process.argv[2] ?? 3000), () => {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, () => {
     server.close(() => process.exit(0));
-    if ("closeAllConnections" in server) server.closeAllConnections();
+    server.closeAllConnections();
   });

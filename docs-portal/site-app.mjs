@@ -22,17 +22,27 @@ export function createDocumentationSiteApp({
   const notFoundPage = files.get("/404.html");
   if (!notFoundPage) throw new Error(`${folder} contains no built site`);
   const app = new Hono();
-  app.get("/docs", (context) => context.redirect("/docs/getting-started"));
-  app.get("/docs/", (context) => context.redirect("/docs/getting-started"));
+  for (const path of ["/docs", "/docs/"])
+    app.get(path, (context) => {
+      context.header("x-content-type-options", "nosniff");
+      return context.redirect("/docs/getting-started");
+    });
   app.get("*", (context) => {
     const file = files.get(context.req.path);
     if (!file) return createFileResponse(context, notFoundPage, 404);
     // Middleware for entity tags would read the body of each response.
-    const knownTags = context.req.header("if-none-match")?.split(/\s*,\s*/) ?? [];
+    const knownTags = (context.req.header("if-none-match") ?? "").split(",").map((tag) => tag.trim());
     if (knownTags.includes(file.headers.etag ?? "")) return new Response(null, { status: 304, headers: file.headers });
     return createFileResponse(context, file, 200);
   });
-  app.all("*", () => new Response("Method not allowed\n", { status: 405, headers: { allow: "GET, HEAD" } }));
+  app.all(
+    "*",
+    () =>
+      new Response("Method not allowed\n", {
+        status: 405,
+        headers: { allow: "GET, HEAD", "content-type": "text/plain", "x-content-type-options": "nosniff" },
+      }),
+  );
   return app;
 }
 

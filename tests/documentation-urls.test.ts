@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 
 const portalFolder = join(
@@ -141,29 +141,63 @@ describe("the documentation site", () => {
 });
 
 describe("the server of the site", () => {
-  it("needs little memory for responses that are not read", { timeout: 30_000 }, async () => {
+  let server: ReturnType<typeof spawn>;
+  let url: URL;
+  const sockets: Socket[] = [];
+  beforeAll(async () => {
     if (!existsSync(join(portalFolder, "build", "openapi.json")))
       throw new Error("Build the documentation first: node docs-portal/build.mjs");
-    const server = spawn(process.execPath, [join(portalFolder, "serve.mjs"), "0"], {
+    const started = spawn(process.execPath, [join(portalFolder, "serve.mjs"), "0"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const sockets: Socket[] = [];
-    try {
-      const [output] = await once(server.stdout, "data");
-      const url = new URL(/http:\S+/.exec(String(output))?.[0] ?? "");
+    server = started;
+    const [output] = await once(started.stdout, "data");
+    url = new URL(/http:\S+/.exec(String(output))?.[0] ?? "");
+  }, 30_000);
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  afterAll(() => server?.kill());
+
+  function openUnread(requests: string): Socket {
+    const socket = connect(Number(url.port), "localhost").on("error", () => {});
+    socket.pause().write(requests);
+    sockets.push(socket);
+    return socket;
+  }
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
+
+  it.each([
+    ["large", "/openapi.json", 8, 50],
+    ["small", "/", 3_000, 100],
+    ["empty", "/unknown", 3_000, 100],
+  ])(
+    "needs little memory for %s responses that are not read",
+    async (_, path, count, connections) => {
       const before = await readResidentMemoryMegabytes(server.pid ?? 0);
-      for (let opened = 0; opened < 50; opened += 1) {
-        const socket = connect(Number(url.port), "localhost").on("error", () => {});
-        socket.pause().write(`GET /openapi.json HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`.repeat(40));
-        sockets.push(socket);
-      }
+      for (let opened = 0; opened < connections; opened += 1) openUnread(get(path).repeat(count));
       await setTimeout(2_000);
       expect((await fetch(`${url.origin}/llms.txt`)).status).toBe(200);
-      // The responses have 2 GB together.
       expect((await readResidentMemoryMegabytes(server.pid ?? 0)) - before).toBeLessThan(200);
-    } finally {
-      for (const socket of sockets) socket.destroy();
-      server.kill();
+    },
+    30_000,
+  );
+
+  it("closes a connection with more than eight unanswered requests", async () => {
+    const socket = openUnread(get("/openapi.json").repeat(9)).resume();
+    await once(socket, "close");
+    const other = openUnread(get("/llms.txt").repeat(8));
+    let text = "";
+    other.on("data", (chunk) => (text += chunk)).resume();
+    await vi.waitFor(() => expect(text.split("HTTP/1.1 200").length).toBe(9), 5_000);
+  });
+
+  it("spends little time on a header with many spaces", async () => {
+    const started = performance.now();
+    for (let request = 0; request < 20; request += 1) {
+      const headers = { "if-none-match": `x${" ".repeat(14_000)}y` };
+      expect((await fetch(`${url.origin}/docs/webhooks.md`, { headers })).status).toBe(200);
     }
+    expect(performance.now() - started).toBeLessThan(1_000);
   });
 });
