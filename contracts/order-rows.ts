@@ -149,7 +149,7 @@ export const PosOrderProductRow = z
     comment: optionalLongTextField("Comment for the kitchen; null if there is none"),
     isMerged: booleanField("Whether the row came from a merged order"),
     isCustomPrice: booleanField("Whether the clerk entered the price manually"),
-    validated: booleanField("Whether the clerk confirmed the product"),
+    validated: booleanField("Whether the clerk confirmed the product. Does not affect totals or reports."),
     isCanceled: booleanField("Whether the product was canceled. Canceled products are excluded from totals."),
     currencyCode: optionalCurrencyField(),
     menuStepName: optionalTextField(

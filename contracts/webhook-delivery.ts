@@ -26,7 +26,8 @@ export const WebhookDelivery = z
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
     settledAt: UtcDateTimeSchema.nullable().meta({
-      description: "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet",
+      description:
+        "When the delivery succeeded, or when its final attempt failed; null if neither has happened yet. While a replay or recovery of the delivery is in progress, this is still the time of the earlier result.",
     }),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });

@@ -71,13 +71,18 @@ async function startOverloadedProxy() {
   };
 }
 
-/** Runs a program of the page in a folder with this till. Returns its exit code and its output. */
-async function runProgram({ file, command, args }: (typeof programs)[number], till: string, apiUrl: string) {
+/** Runs a program of the page in a folder with this till, if any. Returns its exit code and its output. */
+async function runProgram(
+  { file, command, args }: (typeof programs)[number],
+  till: string | undefined,
+  apiUrl: string,
+  key = testLocation.key,
+) {
   const folder = mkdtempSync(join(tmpdir(), "pragma-push-"));
   try {
     copyFileSync(join(portalFolder, "snippets", "push-till", file), join(folder, file));
-    writeFileSync(join(folder, "till.json"), till);
-    const env = { PATH: process.env.PATH, PRAGMA_URL: apiUrl, PRAGMA_API_KEY: testLocation.key };
+    if (till !== undefined) writeFileSync(join(folder, "till.json"), till);
+    const env = { PATH: process.env.PATH, PRAGMA_URL: apiUrl, PRAGMA_API_KEY: key };
     const child = spawn(command, [...args, file], { cwd: folder, env, timeout: 20_000 });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -119,6 +124,18 @@ describe.each(programs)("the program $file", (program) => {
     expect(code).not.toBe(0);
     expect(output).toContain("The till was not accepted (429). Push it again later.");
     expect(requestCount).toBe(1);
+  });
+
+  it("sends nothing if the file or the API key is missing", async () => {
+    const proxy = await startOverloadedProxy();
+    const withoutFile = await runProgram(program, undefined, proxy.url);
+    const withoutKey = await runProgram(program, JSON.stringify(minimalTestTill), proxy.url, "");
+    proxy.stop();
+    expect(withoutFile.code).not.toBe(0);
+    expect(withoutFile.output).toMatch(/no such file.*till\.json|till\.json cannot be read/is);
+    expect(withoutKey.code).not.toBe(0);
+    expect(withoutKey.output).toMatch(/PRAGMA_API_KEY: Set this variable|Set PRAGMA_API_KEY/);
+    expect(proxy.statuses).toEqual([]);
   });
 
   it("fails with the response if the till is rejected", async () => {

@@ -16,6 +16,7 @@ import { parseAndValidateFecFile } from "./accounting/read-fec.ts";
 import { documentationEdgeCaseTill } from "./documentation/edge-case-till.ts";
 import {
   installedSnippetLanguages,
+  installedSnippetLanguagesWithBash,
   type RunningSnippet,
   runSnippet,
   type SnippetLanguage,
@@ -71,6 +72,7 @@ it("the TypeScript programs of the guides compile in strict mode", async () => {
     "stock-from-live-orders",
     "accounting-exports",
     "catalog-sync",
+    "push-till",
   ];
   const files = guides.flatMap((guide) =>
     readdirSync(join(snippetsFolder, guide))
@@ -98,7 +100,16 @@ it("the amounts in the guide on payments are those of the example day", () => {
   expect(sum(declared, ({ paymentAmount }) => paymentAmount)).toBe(paid);
   expect(expectedCash).toBe(report.finalCashBalance);
 
-  const amounts = [totalSales, paid, paid - totalSales, tips, report.initialCashBalance, cash, expectedCash];
+  const amounts = [
+    totalSales,
+    paid,
+    paid - totalSales,
+    tips,
+    paid + tips,
+    report.initialCashBalance,
+    cash,
+    expectedCash,
+  ];
   const exampleOfChange = [1650, 2000, 350];
   const euros = new Intl.NumberFormat("en-IE", { style: "currency", currency: "EUR" });
   const expected = [...amounts, ...entries.map(({ entryAmount }) => entryAmount), ...exampleOfChange].map((amount) =>
@@ -140,56 +151,22 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
     }
   });
 
+  it("stop if the API key is missing", async () => {
+    const programs = ["month-of-orders/orders", "stock-from-live-orders/stock", "accounting-exports/export"];
+    for (const program of [...programs, "catalog-sync/sync"]) {
+      const args = [month.since, month.until, "orders.csv"];
+      const run = withTemporaryFolder((folder) =>
+        runSnippet(language, { program, url: product.url, key: "", args, folder }),
+      );
+      await expect(run).rejects.toThrow(language.label === "Python" ? "Set PRAGMA_API_KEY" : /key_missing|401/);
+    }
+  });
+
   it("stop if the date is missing", async () => {
     for (const name of ["totals", "differences"]) {
       const program = `totals-by-payment-method/${name}`;
       await expect(runProgram(language, program, [])).rejects.toThrow("Pass the date as the argument");
     }
-  });
-
-  it("leave no file if the orders cannot be read", async () => {
-    await withTemporaryFolder(async (folder) => {
-      const args = [month.since, month.until, "orders.csv"];
-      const program = "month-of-orders/orders";
-      const snippet = startSnippet(language, { program, url: product.url, key: "not-a-key", args, folder });
-      expect(await snippet.exitCode).not.toBe(0);
-      expect(readdirSync(folder)).not.toContain("orders.csv");
-    });
-  });
-
-  it("stop at once if the API asks them to wait for hours", async () => {
-    const proxy = await startExhaustedServer();
-    await withTemporaryFolder(async (folder) => {
-      const args = [month.since, month.until, "orders.csv"];
-      const program = "month-of-orders/orders";
-      const snippet = startSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
-      expect(await snippet.exitCode).not.toBe(0);
-      expect(snippet.errorOutput()).toContain("429");
-    }).finally(proxy.close);
-    expect(proxy.requestCount()).toBe(1);
-  });
-
-  it("write each order of a month once, although requests fail", async () => {
-    const proxy = await startFailingProxy(product.url);
-    await withTemporaryFolder(async (folder) => {
-      const args = [month.since, month.until, "orders.csv"];
-      const program = "month-of-orders/orders";
-      const output = await runSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
-      expect(parseCents(output)).toBe(await sumSalesOfReports());
-      const example = join(snippetsFolder, "..", "examples", "month-output.json");
-      await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
-      const [header, ...lines] = readFileSync(join(folder, "orders.csv"), "utf8").trimEnd().split("\n");
-      expect(header).toBe("id,openedAt,total,isCanceled,isTransferred");
-      const orders = tills.flatMap(({ orderList }) => orderList).filter(({ isTraining }) => !isTraining);
-      expect(lines.toSorted()).toEqual(
-        orders
-          .map(({ id, openedAt, total, isCanceled, isTransferred }) =>
-            [id, openedAt, total, isCanceled, isTransferred].join(","),
-          )
-          .toSorted(),
-      );
-    }).finally(proxy.close);
-    expect(proxy.failedRequests()).toBe(2);
   });
 
   it("export a month of tills to accounting software", async () => {
@@ -225,6 +202,53 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
       expect(snippet.errorOutput()).toContain(`Till ${till.id} was not exported (unbalanced).`);
       expect(snippet.errorOutput()).toContain("Orders total 17.50, but their products cost 16.50: 1.00 is missing.");
     });
+  });
+});
+
+describe.each(installedSnippetLanguagesWithBash)("the program for a month of orders in $label", (language) => {
+  it("leaves no file if the orders cannot be read", async () => {
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      const program = "month-of-orders/orders";
+      const snippet = startSnippet(language, { program, url: product.url, key: "not-a-key", args, folder });
+      expect(await snippet.exitCode).not.toBe(0);
+      expect(readdirSync(folder)).not.toContain("orders.csv");
+    });
+  });
+
+  it("stops at once if the API asks it to wait for hours", async () => {
+    const proxy = await startExhaustedServer();
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      const program = "month-of-orders/orders";
+      const snippet = startSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
+      expect(await snippet.exitCode).not.toBe(0);
+      expect(snippet.errorOutput()).toContain("429");
+    }).finally(proxy.close);
+    expect(proxy.requestCount()).toBe(1);
+  });
+
+  it("writes each order of the month once, although requests fail", async () => {
+    const proxy = await startFailingProxy(product.url);
+    await withTemporaryFolder(async (folder) => {
+      const args = [month.since, month.until, "orders.csv"];
+      const program = "month-of-orders/orders";
+      const output = await runSnippet(language, { program, url: proxy.url, key: location.key, args, folder });
+      expect(parseCents(output)).toBe(await sumSalesOfReports());
+      const example = join(snippetsFolder, "..", "examples", "month-output.json");
+      await expect(`${JSON.stringify({ text: output }, null, 2)}\n`).toMatchFileSnapshot(example);
+      const [header, ...lines] = readFileSync(join(folder, "orders.csv"), "utf8").trimEnd().split("\n");
+      expect(header).toBe("id,openedAt,total,isCanceled,isTransferred");
+      const orders = tills.flatMap(({ orderList }) => orderList).filter(({ isTraining }) => !isTraining);
+      expect(lines.toSorted()).toEqual(
+        orders
+          .map(({ id, openedAt, total, isCanceled, isTransferred }) =>
+            [id, openedAt, total, isCanceled, isTransferred].join(","),
+          )
+          .toSorted(),
+      );
+    }).finally(proxy.close);
+    expect(proxy.failedRequests()).toBe(2);
   });
 });
 

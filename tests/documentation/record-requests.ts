@@ -117,8 +117,9 @@ export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExam
     const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     await recordExchange(`edge-${dashed}`, { path: `/v1/orders/${documentationEdgeCaseOrders[name].id}` });
   }
-  const { groupDiscount } = documentationEdgeCaseOrders;
+  const { groupDiscount, menu } = documentationEdgeCaseOrders;
   await recordExchange("edge-group-discount-v2", { path: `/v2/orders/${groupDiscount.id}` });
+  await recordExchange("edge-menu-v2", { path: `/v2/orders/${menu.id}` });
   const { body: reports } = await sendRequest({ path: "/v2/reports/?since=2026-05-31&until=2026-05-31" });
   await recordExchange("edge-report", { path: `/v2/reports/${reports.data[0].id}` });
   await recordExchange("edge-till", { path: `/v1/tills/${documentationEdgeCaseTill.id}` });

@@ -32,10 +32,16 @@ const snippetLanguages: SnippetLanguage[] = [
   { label: "PHP", extension: "php", command: "php", args: ["-d", "display_errors=stderr"] },
 ];
 
+const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
+
 /** The languages of the programs whose commands are installed on this machine. */
-export const installedSnippetLanguages = snippetLanguages.filter(
-  ({ command }) => spawnSync(command, ["--version"]).status === 0,
-);
+export const installedSnippetLanguages = snippetLanguages.filter(({ command }) => isInstalled(command));
+
+/** The same languages, and Bash if the commands of the programs in Bash are installed too. */
+export const installedSnippetLanguagesWithBash: SnippetLanguage[] = [
+  ...installedSnippetLanguages,
+  ...(["bash", "curl", "jq"].every(isInstalled) ? [{ label: "Bash", extension: "sh", command: "bash", args: [] }] : []),
+];
 
 interface SnippetOptions {
   /** The program without its extension, such as `month-of-orders/orders`. */

@@ -9,7 +9,8 @@ import urllib.request
 import uuid
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
-headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+api_key = os.environ.get("PRAGMA_API_KEY") or sys.exit("Set PRAGMA_API_KEY to your API key.")
+headers = {"authorization": f"Bearer {api_key}"}
 config_id, since, until = sys.argv[1:4]
 
 

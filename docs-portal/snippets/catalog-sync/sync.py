@@ -6,7 +6,8 @@ import urllib.error
 import urllib.request
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
-authorization = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+api_key = os.environ.get("PRAGMA_API_KEY") or sys.exit("Set PRAGMA_API_KEY to your API key.")
+authorization = {"authorization": f"Bearer {api_key}"}
 file_name = sys.argv[1] if len(sys.argv) > 1 else "catalog.json"
 
 other_paths = {

@@ -11,7 +11,8 @@ import urllib.parse
 import urllib.request
 
 base_url = os.environ.get("PRAGMA_URL", "http://127.0.0.1:4000")
-headers = {"authorization": f"Bearer {os.environ['PRAGMA_API_KEY']}"}
+api_key = os.environ.get("PRAGMA_API_KEY") or sys.exit("Set PRAGMA_API_KEY to your API key.")
+headers = {"authorization": f"Bearer {api_key}"}
 if len(sys.argv) != 4:
     sys.exit("Pass three arguments: python3 orders.py 2026-05-01 2026-05-31 orders.csv")
 since, until, file_name = sys.argv[1:4]

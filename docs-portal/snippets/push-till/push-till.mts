@@ -1,10 +1,10 @@
-// Pushes the till in the file till.json.
+// Pushes the till in the file till.json. Usage: PRAGMA_API_KEY=… npx tsx push-till.mts
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
 const apiUrl = process.env.PRAGMA_URL ?? "http://127.0.0.1:4000";
-const apiKey = process.env.PRAGMA_API_KEY ?? "";
+const apiKey = process.env.PRAGMA_API_KEY;
 const maxAttempts = 8;
 const maxRetryAfterSeconds = 60;
 const retriedStatuses = new Set([408, 429, 500, 502, 503, 504]);
@@ -47,4 +47,5 @@ async function sendTill(body: Uint8Array<ArrayBuffer>): Promise<Response | undef
   }
 }
 
+if (!apiKey) throw new Error("Set PRAGMA_API_KEY to your API key.");
 await pushTill(await readFile("till.json"));

@@ -1,5 +1,5 @@
 <?php
-// Pushes the till in the file till.json.
+// Pushes the till in the file till.json. Usage: PRAGMA_API_KEY=… php push-till.php
 
 const MAX_ATTEMPTS = 8;
 const MAX_RETRY_AFTER = 60; // seconds
@@ -43,4 +43,6 @@ function pushTill(string $till): void
     }
 }
 
+if (!getenv('PRAGMA_API_KEY')) throw new RuntimeException('Set PRAGMA_API_KEY to your API key.');
+if (!is_readable('till.json')) throw new RuntimeException('The file till.json cannot be read.');
 pushTill(file_get_contents('till.json'));

@@ -1,4 +1,4 @@
-# Pushes the till in the file till.json.
+# Pushes the till in the file till.json. Usage: PRAGMA_API_KEY=… python3 push-till.py
 import gzip
 import http.client
 import os
@@ -45,5 +45,7 @@ def push_till(body: bytes) -> None:
         time.sleep((retry_after or 2**attempt) * random.uniform(1, 1.5))
 
 
+if not API_KEY:
+    raise SystemExit("Set PRAGMA_API_KEY to your API key.")
 with open("till.json", "rb") as file:
     push_till(file.read())

@@ -1,8 +1,13 @@
 #!/usr/bin/env bash
-# Pushes the till in the file till.json. Requires curl 7.84 or later.
+# Pushes the till in the file till.json. Usage: PRAGMA_API_KEY=… bash push-till.sh
+# Requires curl 7.84 or later.
+url="${PRAGMA_URL:-http://127.0.0.1:4000}/v2/tills/"
+: "${PRAGMA_API_KEY:?Set this variable to your API key.}"
+if [[ ! -r till.json ]]; then echo 'The file till.json cannot be read.' >&2; exit 1; fi
+
 for delay in 1 2 4 8 16 32 64 none; do
   response=$(gzip --stdout till.json |
-    curl --silent --show-error --max-time 60 "$PRAGMA_URL/v2/tills/" \
+    curl --silent --show-error --max-time 60 "$url" \
       -H "authorization: Bearer $PRAGMA_API_KEY" \
       -H 'content-type: application/json' \
       -H 'content-encoding: gzip' \

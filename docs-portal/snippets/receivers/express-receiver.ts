@@ -18,7 +18,7 @@ if (!secret)
  */
 function storeMessage(id: string, body: Uint8Array): boolean {
   mkdirSync("inbox", { recursive: true });
-  // A temporary file, so that a failed write leaves no message that seems to be stored.
+  // A temporary file, so that a failed write does not look like a stored message.
   const temporary = `inbox/${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, body);
@@ -33,7 +33,7 @@ function storeMessage(id: string, body: Uint8Array): boolean {
 }
 
 async function processMessage({ meta }: WebhookMessage): Promise<void> {
-  // Your code goes here.
+  // Your code goes here. Messages can be out of order: compare `meta.sequence`.
   console.log(`Processed ${meta.event} ${meta.id}`);
 }
 

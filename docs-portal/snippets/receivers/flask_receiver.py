@@ -16,7 +16,7 @@ def store_message(message_id: str, body: bytes) -> bool:
     """Stores a message. Returns False if the message is already stored. In production, insert
     the message into a database table whose primary key is the message ID."""
     os.makedirs("inbox", exist_ok=True)
-    # A temporary file, so that a failed write leaves no message that seems to be stored.
+    # A temporary file, so that a failed write does not look like a stored message.
     with tempfile.NamedTemporaryFile(dir="inbox", suffix=".tmp") as file:
         file.write(body)
         file.flush()
@@ -28,7 +28,7 @@ def store_message(message_id: str, body: bytes) -> bool:
 
 
 def process_message(message: dict) -> None:
-    # Your code goes here.
+    # Your code goes here. Messages can be out of order: compare `meta.sequence`.
     print(f"Processed {message['meta']['event']} {message['meta']['id']}", flush=True)
 
 

@@ -10,7 +10,7 @@ function store_message(string $id, string $body): bool
 {
     $path = __DIR__ . "/inbox/$id.json";
     @mkdir(dirname($path));
-    // A temporary file, so that a failed write leaves no message that seems to be stored.
+    // A temporary file, so that a failed write does not look like a stored message.
     $temporary = dirname($path) . '/' . bin2hex(random_bytes(16)) . '.tmp';
     try {
         if (@file_put_contents($temporary, $body) !== strlen($body)) {
@@ -30,7 +30,7 @@ function store_message(string $id, string $body): bool
 
 function process_message(array $message): void
 {
-    // Your code goes here.
+    // Your code goes here. Messages can be out of order: compare `meta.sequence`.
     error_log("Processed {$message['meta']['event']} {$message['meta']['id']}");
 }
 

@@ -39,6 +39,10 @@ export default function Home(): ReactNode {
               </div>
               <section aria-label="First request">
                 <Exchange of={reports} only={["data", "meta.totalCount"]} maxItems={1} />
+                <p className={styles.tools}>
+                  To run the TypeScript program, save it as <code>first.mts</code>, and run{" "}
+                  <code>npx tsx first.mts</code>.
+                </p>
               </section>
             </div>
           </div>

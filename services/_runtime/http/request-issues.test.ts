@@ -27,6 +27,24 @@ describe("toRequestIssues", () => {
     ]);
   });
 
+  it("names limits of 1 in the singular, and other limits in the plural", () => {
+    const lists = z.object({
+      events: z.array(z.string()).min(1).max(2),
+      name: z.string().min(1),
+      code: z.string().max(1),
+    });
+    const messages = [
+      ...issuesIn(lists, { events: [], name: "", code: "ab" }),
+      ...issuesIn(lists, { events: ["a", "b", "c"], name: "n", code: "" }),
+    ].map(({ message }) => message.replace(/; got .*/, ""));
+    expect(messages).toEqual([
+      "Must have at least 1 item",
+      "Must have at least 1 character",
+      "Must have at most 1 character",
+      "Must have at most 2 items",
+    ]);
+  });
+
   it("reports missing values as required", () => {
     expect(issuesIn(schema, { guests: [] })).toMatchObject([{ path: "kind", code: "required" }]);
   });

@@ -129,7 +129,7 @@ export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): un
 }
 
 const defaultMessage = z.locales.en().localeError;
-const units: Record<string, string> = { string: " characters", array: " items" };
+const units: Record<string, string> = { string: "character", array: "item" };
 const typeNames: Record<string, string> = {
   int: "an integer",
   object: "an object",
@@ -156,8 +156,9 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
     case "too_big": {
       const isMin = issue.code === "too_small";
       const comparison = issue.inclusive ? `at ${isMin ? "least" : "most"}` : `${isMin ? "more" : "less"} than`;
+      const limit = isMin ? issue.minimum : issue.maximum;
       const unit = units[issue.origin];
-      return `Must ${unit ? "have" : "be"} ${comparison} ${isMin ? issue.minimum : issue.maximum}${unit ?? ""}`;
+      return unit ? `Must have ${comparison} ${formatCount(limit, unit)}` : `Must be ${comparison} ${limit}`;
     }
     case "invalid_format":
       return issue.format === "regex"
@@ -168,6 +169,10 @@ function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
     default:
       return "Is invalid";
   }
+}
+
+function formatCount(count: number | bigint, noun: string): string {
+  return `${count} ${noun}${Number(count) === 1 ? "" : "s"}`;
 }
 
 /** Returns a text with the received value; empty for possible secrets, objects and strings of over 60 characters. */
