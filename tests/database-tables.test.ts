@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { serviceNames } from "@pragma/contracts/service-names";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
+import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { loadServiceDefinition } from "@pragma/services/definitions";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+
+let environment: IsolatedTestEnvironment;
+/** The tables of all services, as `service.table`. A partitioned table is one table. */
+let tables: string[] = [];
+
+beforeAll(async () => {
+  environment = await createIsolatedTestEnvironment();
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
+  const log = createLogger({ name: "test", level: "silent" });
+  for (const name of serviceNames) {
+    const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
+    const { module } = await loadServiceDefinition(name);
+    await migrateOrAwaitDatabaseSchema(db, { module, canMigrate: true, log });
+    const rows = await db.sql<{ name: string }[]>`
+      select relname as name from pg_class
+      where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition`;
+    tables.push(...rows.map((row) => `${name}.${row.name}`));
+    await db.close();
+  }
+  tables = tables.sort();
+}, 60_000);
+afterAll(() => environment.remove());
+
+const readProjectFile = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
+
+/** Returns the tables of each service, for tables that every service has. */
+const expandServices = (names: string[]) =>
+  names.flatMap((name) => (name.startsWith("*.") ? serviceNames.map((service) => name.replace("*", service)) : [name]));
+
+it("places every table of every service exactly once with Citus", async () => {
+  const script = await readProjectFile("deploy/postgres/citus/distribute.sql");
+  const placed = [...script.matchAll(/^ {2}\('(\w+)', '(\w+)', '\w+'\)[,;]/gm)].map(
+    ([, service = "", table]) => `${service.replace("_", "-")}.${table}`,
+  );
+  const common = [...script.matchAll(/^ {2}\('(\w+)', '\w+'\),?$/gm)].map(([, table]) => `*.${table}`);
+  expect([...placed, ...expandServices(common)].sort()).toEqual(tables);
+});
+
+/** Returns the cells of the rows of the table "Retention" in docs/operations.md. */
+async function readRetentionRows(): Promise<string[][]> {
+  const text = await readProjectFile("docs/operations.md");
+  const [section = ""] = text.split("### Retention\n")[1]?.split("\n### ") ?? [];
+  const rows = section.split("\n").filter((line) => line.startsWith("| "));
+  return rows.slice(1).map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+it("documents for how long every table is kept", async () => {
+  const documented = (await readRetentionRows()).flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([\w*-]+\.\w+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(expandServices(documented).sort()).toEqual(tables);
+});
+
+it("documents a variable that the service reads, or a reason or fixed time", async () => {
+  const variablesOf = async (service: string): Promise<string[]> => {
+    if (service === "every service") return Object.keys(commonServiceConfigSchema.shape);
+    const { config } = await loadServiceDefinition(z.enum(serviceNames).parse(service));
+    return config instanceof z.ZodObject ? Object.keys(config.shape) : [];
+  };
+  for (const [data, , keptFor, setting = ""] of await readRetentionRows()) {
+    if (setting === "none") {
+      expect({ data, keptFor }).toEqual({ data, keptFor: expect.stringMatching(/because|until|hours|day/) });
+      continue;
+    }
+    const [, variable = "", service = ""] = /^`(\w+)` \(([\w -]+)\)$/.exec(setting) ?? [];
+    expect({ data, variables: await variablesOf(service) }).toEqual({
+      data,
+      variables: expect.arrayContaining([variable]),
+    });
+  }
+});
