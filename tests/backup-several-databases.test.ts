@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
@@ -198,6 +199,26 @@ describe("an installation whose services have several databases", () => {
       await restored.stop();
     }
   }, 240_000);
+
+  it("waits for transactions that write events, and copies bodies as they are stored", async () => {
+    const sql = postgres(variablesFor("original").DATABASE_URL ?? "", { max: 1 });
+    const holdOutbox = sql.begin(async (tx) => {
+      await tx`lock table ${tx(`${environment.namespace}_till_ingest`)}.outbox in row exclusive mode`;
+      await sleep(4_000);
+    });
+    const [body] = await queryDatabase("original", "till-ingest", "select max(object_key) as key from till_versions");
+    const path = join(folder, "original", String(body?.key));
+    const stored = brotliCompressSync(brotliDecompressSync(await readFile(path)), {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
+    });
+    await writeFile(path, stored);
+    const startedAt = performance.now();
+    await runCommand("backup", ["backup", join(folder, "stored")], variablesFor("original"));
+    expect(performance.now() - startedAt).toBeGreaterThan(2_000);
+    await holdOutbox;
+    await sql.end();
+    expect((await readFile(join(folder, "stored", "objects", String(body?.key)))).equals(stored)).toBe(true);
+  }, 60_000);
 
   it("keeps the earlier backup if a later one fails, and reports a damaged body", async () => {
     const backup = join(folder, "backup");

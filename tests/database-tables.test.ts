@@ -13,6 +13,8 @@ import { z } from "zod";
 let environment: IsolatedTestEnvironment;
 /** The tables of all services, as `service.table`. A partitioned table is one table. */
 let tables: string[] = [];
+/** The tables that have no location_id, or a unique key without it. */
+const tablesWithoutLocationInKeys = new Set<string>();
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
@@ -26,6 +28,13 @@ beforeAll(async () => {
       select relname as name from pg_class
       where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition`;
     tables.push(...rows.map((row) => `${name}.${row.name}`));
+    const others = await db.sql<{ name: string }[]>`
+      select relname as name from pg_class c
+      left join pg_attribute a on attrelid = c.oid and attname = 'location_id' and not attisdropped
+      where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition
+        and (a.attnum is null or exists (
+          select from pg_index where indrelid = c.oid and indisunique and a.attnum <> all (indkey)))`;
+    for (const row of others) tablesWithoutLocationInKeys.add(`${name}.${row.name}`);
     await db.close();
   }
   tables = tables.sort();
@@ -38,13 +47,33 @@ const readProjectFile = (path: string) => readFile(new URL(`../${path}`, import.
 const expandServices = (names: string[]) =>
   names.flatMap((name) => (name.startsWith("*.") ? serviceNames.map((service) => name.replace("*", service)) : [name]));
 
-it("places every table of every service exactly once with Citus", async () => {
+/** Returns the tables in the list of the Citus script, optionally only those of one kind. */
+async function readCitusTables(kind = "\\w+"): Promise<string[]> {
   const script = await readProjectFile("deploy/postgres/citus/distribute.sql");
-  const placed = [...script.matchAll(/^ {2}\('(\w+)', '(\w+)', '\w+'\)[,;]/gm)].map(
+  const placed = [...script.matchAll(new RegExp(`^  \\('(\\w+)', '(\\w+)', '${kind}'\\)[,;]`, "gm"))].map(
     ([, service = "", table]) => `${service.replace("_", "-")}.${table}`,
   );
-  const common = [...script.matchAll(/^ {2}\('(\w+)', '\w+'\),?$/gm)].map(([, table]) => `*.${table}`);
-  expect([...placed, ...expandServices(common)].sort()).toEqual(tables);
+  const common = [...script.matchAll(new RegExp(`^  \\('(\\w+)', '${kind}'\\),?$`, "gm"))].map(
+    ([, table]) => `*.${table}`,
+  );
+  return [...placed, ...expandServices(common)].sort();
+}
+
+it("places every table of every service exactly once with Citus", async () => {
+  expect(await readCitusTables()).toEqual(tables);
+});
+
+/** The tables that get location_id in their keys when they are partitioned. */
+const tablesToPartition = [
+  ...["till-ingest.tills", "till-ingest.till_versions"],
+  ...["reporting.tills", "reporting.reports", "reporting.orders", "reporting.accounting_configs"],
+];
+
+it("distributes only tables whose unique keys contain the location, as Citus requires", async () => {
+  const distributed = await readCitusTables("distributed");
+  expect(distributed).toContain("order-live.live_orders");
+  const rejected = distributed.filter((table) => tablesWithoutLocationInKeys.has(table));
+  expect(rejected.filter((table) => !tablesToPartition.includes(table))).toEqual([]);
 });
 
 /** Returns the cells of the rows of the table "Retention" in docs/operations.md. */
