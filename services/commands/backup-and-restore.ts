@@ -1,24 +1,40 @@
-import { type ExecFileException, execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
-import {
-  type CompressingObjectStore,
-  createObjectStore,
-  ObjectNotFoundError,
-} from "@pragma/runtime/object-store/object-store";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import postgres from "postgres";
+import type postgres from "postgres";
 import { z } from "zod";
+import { copyTillBodies, listStoredTillBodies } from "./copy-till-bodies.ts";
+import { connectToDatabase, type ServiceDatabase, withDatabaseSnapshots } from "./database-snapshots.ts";
+import { runPostgresProgram } from "./postgres-programs.ts";
 
-/** The configuration of a backup or a restore: the database and the object store to back up or to restore to. */
-export const backupConfigSchema = z.object({
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
+const backupConfigSchema = z.object({
   OBJECT_STORE: z.string(),
   NAMESPACE: z.string().default("pragma"),
+  ...databaseAndBrokerTlsConfigSchema.shape,
 });
-type BackupConfig = z.infer<typeof backupConfigSchema>;
+
+/** The configuration of a backup or a restore: the databases and the object store to back up or to restore to. */
+export type BackupConfig = z.infer<typeof backupConfigSchema> & { databases: ServiceDatabase[] };
+
+/** @throws `ConfigError` that lists invalid variables, and services without a database. */
+export function readBackupConfig(environment: EnvironmentVariables): BackupConfig {
+  const config = readConfigFromEnvironment(backupConfigSchema, environment);
+  const urls = readServiceDatabaseUrls(environment, serviceNames);
+  const databases = new Map<string, ServiceDatabase>();
+  for (const name of serviceNames) {
+    const { owner: url } = urls[name];
+    const database = databases.get(url) ?? { url, services: [] };
+    database.services.push({ name, schema: buildServiceSchemaName(config.NAMESPACE, name) });
+    databases.set(url, database);
+  }
+  return { ...config, databases: [...databases.values()] };
+}
 
 /** The description of a backup, stored in its `manifest.json`. */
 const backupManifest = z.object({
@@ -26,161 +42,149 @@ const backupManifest = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   objects: z.int().min(0),
+  /** The number of bodies that were removed during the backup. */
+  missingObjects: z.int().min(0).default(0),
+  /** The keys of the bodies that did not have their hash, which the backup does not contain. */
+  damagedObjects: z.array(z.string()).default([]),
+  /** The folder with a dump of each service. Backups of version 1.0 have one dump of all services instead. */
+  dumps: z
+    .string()
+    .regex(/^dumps-\w+$/)
+    .optional(),
 });
-type BackupManifest = z.infer<typeof backupManifest>;
+export type BackupManifest = z.infer<typeof backupManifest>;
 
-/** Returns the paths and URLs of the files in a backup's folder: the database dump, the objects and the manifest. */
-const backupPathsOf = (folder: string) => ({
-  database: join(folder, "database.dump"),
+const formerDumpName = "database.dump";
+
+/** Returns the paths and URLs in a backup's folder: the dumps, the objects and the manifest. */
+const backupPathsOf = (folder: string, dumps = "") => ({
+  dumps: join(folder, dumps),
+  dumpOf: (service: ServiceName) => join(folder, dumps, `${service}.dump`),
+  formerDump: join(folder, formerDumpName),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
   manifest: join(folder, "manifest.json"),
 });
 
-const maxConcurrentCopies = 16;
-
 /**
- * Writes to a folder all data that cannot be recomputed: first a consistent dump of the database, then the till bodies
- * to which the database refers. A body can be missing only if it is removed during the backup, because till-ingest
- * stores a body before the row that refers to it. If the folder contains an earlier backup, replaces the dump and the
- * manifest, and adds the bodies that the folder does not contain yet.
+ * Writes to a folder all data that cannot be recomputed: first a dump of each service, all of the same moment, then the
+ * till bodies to which till-ingest referred at that moment. A body can be missing only if it was removed during the
+ * backup, because till-ingest stores a body before the row that refers to it.
+ *
+ * If the folder contains an earlier backup, adds the bodies that the folder does not contain yet, and replaces the dumps
+ * when everything else is complete. If the backup fails, the earlier one stays usable.
  */
 export async function createDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
-  const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
+  const { databases, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
-  const paths = backupPathsOf(folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await runPostgresProgram("pg_dump", DATABASE_URL, [
-    "--format=custom",
-    "--no-owner",
-    "--no-privileges",
-    `--schema=${namespace}_*`,
-    `--file=${paths.database}`,
-  ]);
-  const objects = await copyObjects(config, { from: OBJECT_STORE, to: paths.objects });
-  const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), objects };
-  await writeFile(paths.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
-  return manifest;
+  const dumps = `dumps-${startedAt.replaceAll(/\W/g, "")}`;
+  const paths = backupPathsOf(folder, dumps);
+  await mkdir(paths.dumps, { recursive: true, mode: 0o700 });
+  try {
+    const bodies = await withDatabaseSnapshots(databases, config, async (snapshots) => {
+      const lists = await Promise.all(
+        snapshots.map(async ({ url, services, id, sql }) => {
+          const tillIngest = services.find(({ name }) => name === "till-ingest");
+          const storedBodies = tillIngest ? await listStoredTillBodies(sql, tillIngest.schema) : [];
+          for (const { name, schema } of services) {
+            await runPostgresProgram("pg_dump", { url, tls: config }, [
+              ...["--format=custom", "--no-owner", "--no-privileges"],
+              ...[`--schema=${schema}`, `--snapshot=${id}`, `--file=${paths.dumpOf(name)}`],
+            ]);
+          }
+          return storedBodies;
+        }),
+      );
+      return lists.flat();
+    });
+    const copied = await copyTillBodies(bodies, { from: OBJECT_STORE, to: paths.objects });
+    const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), ...copied, dumps };
+    await writeFile(`${paths.manifest}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(`${paths.manifest}.new`, paths.manifest);
+    await removeFormerDumps(folder, dumps);
+    return manifest;
+  } catch (error) {
+    await rm(paths.dumps, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function removeFormerDumps(folder: string, current: string): Promise<void> {
+  const isFormer = (name: string) => name === formerDumpName || (name.startsWith("dumps-") && name !== current);
+  for (const name of (await readdir(folder)).filter(isFormer)) await rm(join(folder, name), { recursive: true });
 }
 
 /**
- * Restores a backup to an empty database and an empty object store. NATS and Redis must be empty too, because events
- * and jobs from the time before the restore could contradict the restored data. Afterwards, services publish the unsent
- * events and the events of unfinished tills from the database, and enqueue the unfinished jobs.
+ * Restores a backup to empty databases and an empty object store. The services may have other databases than at the time
+ * of the backup. NATS and Redis must be empty too, because events and jobs from the time before the restore could
+ * contradict the restored data. Afterwards, services publish the unsent events and the events of unfinished tills from
+ * the database, and enqueue the unfinished jobs.
  *
- * @throws `Error` before it writes any data, if the database already has schemas of the namespace, or if the backup
+ * @throws `Error` before it writes any data, if a database already has schemas of the namespace, or if the backup
  * contains another namespace.
  */
 export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
-  const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
-  const paths = backupPathsOf(folder);
-  const manifest = backupManifest.parse(JSON.parse(await readFile(paths.manifest, "utf8")));
+  const { databases, OBJECT_STORE, NAMESPACE } = config;
+  const manifest = backupManifest.parse(JSON.parse(await readFile(backupPathsOf(folder).manifest, "utf8")));
+  const paths = backupPathsOf(folder, manifest.dumps);
   if (manifest.namespace !== NAMESPACE) {
     throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
-  await withDatabase(config, requireEmptyDatabase);
-  await runPostgresProgram("pg_restore", DATABASE_URL, [
-    "--no-owner",
-    "--no-privileges",
-    "--exit-on-error",
-    "--single-transaction",
-    paths.database,
-  ]);
-  await copyObjects(config, { from: paths.objects, to: OBJECT_STORE });
-  return manifest;
-}
-
-async function requireEmptyDatabase(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<void> {
-  const [row] = await sql<{ names: string | null }[]>`
-    select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
-  if (row?.names)
+  if (!manifest.dumps && databases.length > 1)
     throw new Error(
-      `The database is not empty. It contains the schemas ${row.names}. Restore the backup to another database.`,
+      "The backup was made by version 1.0, and contains one dump of all services. Restore it to one database, and make a new backup there.",
     );
-}
-
-/**
- * Copies all till bodies that the database references to another object store. Returns the number of these bodies,
- * including those that no longer exist.
- */
-async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
-  const from = createObjectStore(urls.from);
-  const to = createObjectStore(urls.to);
+  for (const database of databases) await withDatabase(config, database, requireEmptyDatabase);
   try {
-    const keys = await withDatabase(config, listObjectKeys);
-    const remainingKeys = keys.values();
-    const copyRemaining = async () => {
-      for (const key of remainingKeys) await copyObject(key, from, to);
-    };
-    await Promise.all(Array.from({ length: maxConcurrentCopies }, copyRemaining));
-    return keys.length;
-  } finally {
-    await from.close();
-    await to.close();
+    for (const { url, services } of databases) {
+      const dumps = manifest.dumps ? services.map(({ name }) => paths.dumpOf(name)) : [paths.formerDump];
+      for (const dump of dumps) {
+        await runPostgresProgram("pg_restore", { url, tls: config }, [
+          ...["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"],
+          dump,
+        ]);
+      }
+    }
+  } catch (error) {
+    for (const database of databases) await withDatabase(config, database, dropServiceSchemas);
+    throw error;
   }
+  for (const database of databases) {
+    const tillIngest = database.services.find(({ name }) => name === "till-ingest");
+    if (!tillIngest) continue;
+    const bodies = await withDatabase(config, database, (sql) => listStoredTillBodies(sql, tillIngest.schema));
+    return { ...manifest, ...(await copyTillBodies(bodies, { from: paths.objects, to: OBJECT_STORE })) };
+  }
+  return manifest;
 }
 
 /** Runs a query on a new connection, closes the connection, and returns the result of the query. */
 async function withDatabase<Result>(
   config: BackupConfig,
-  query: (sql: postgres.Sql, config: BackupConfig) => Promise<Result>,
+  database: ServiceDatabase,
+  query: (sql: postgres.Sql, database: ServiceDatabase, config: BackupConfig) => Promise<Result>,
 ): Promise<Result> {
-  const sql = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} });
+  const sql = connectToDatabase(database.url, config);
   try {
-    return await query(sql, config);
+    return await query(sql, database, config);
   } finally {
     await sql.end();
   }
 }
 
-async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<string[]> {
-  const rows = await sql<{ key: string }[]>`
-    select distinct object_key as key from ${sql(buildServiceSchemaName(NAMESPACE, "till-ingest"))}.till_versions
-    where body_removed_at is null`;
-  return rows.map(({ key }) => key);
-}
-
-/** Copies an object. Does nothing if the object no longer exists, or if a copy exists, because objects never change. */
-async function copyObject(key: string, from: CompressingObjectStore, to: CompressingObjectStore): Promise<void> {
-  try {
-    if (await objectExists(key, to)) return;
-    await to.put(key, await from.get(key));
-  } catch (error) {
-    if (!(error instanceof ObjectNotFoundError)) throw error;
-  }
-}
-
-async function objectExists(key: string, store: CompressingObjectStore): Promise<boolean> {
-  try {
-    const { body } = await store.stream(key);
-    await body.cancel();
-    return true;
-  } catch (error) {
-    if (error instanceof ObjectNotFoundError) return false;
-    throw error;
-  }
-}
-
-/**
- * Runs a PostgreSQL client program on a database. Passes the password in the environment, because other users of the
- * machine can read the arguments of a process.
- *
- * @throws `Error` when the program is not installed, or when it fails. After a failure, the message contains the end of
- * the program's error output.
- */
-async function runPostgresProgram(
-  program: "pg_dump" | "pg_restore",
-  databaseUrl: string,
-  options: string[],
+async function requireEmptyDatabase(
+  sql: postgres.Sql,
+  { url }: ServiceDatabase,
+  { NAMESPACE }: BackupConfig,
 ): Promise<void> {
-  const url = new URL(databaseUrl);
-  const password = decodeURIComponent(url.password);
-  url.password = "";
-  const env = { ...process.env, ...(password && { PGPASSWORD: password }) };
-  const args = [`--dbname=${url.href}`, ...options];
-  const execution = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
-  await execution.catch((cause: ExecFileException) => {
-    if (typeof cause.code === "number")
-      throw new Error(`${program} exited with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
-    throw new Error(`${program} cannot be run. Is the PostgreSQL client installed and in PATH?`, { cause });
-  });
+  const [row] = await sql<{ names: string | null }[]>`
+    select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
+  if (row?.names)
+    throw new Error(
+      `The database ${describeDatabase(url)} is not empty. It contains the schemas ${row.names}. Restore the backup to another database.`,
+    );
+}
+
+/** Drops the schemas that an incomplete restore has created in a database that had none, so that it can be run again. */
+async function dropServiceSchemas(sql: postgres.Sql, { services }: ServiceDatabase): Promise<void> {
+  for (const { schema } of services) await sql`drop schema if exists ${sql(schema)} cascade`;
 }

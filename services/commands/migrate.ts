@@ -11,6 +11,7 @@ import {
   readConfigFromEnvironment,
 } from "@pragma/runtime/config/runtime-config";
 import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
 import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -20,26 +21,18 @@ import { z } from "zod";
 import { loadServiceDefinition } from "../definitions.ts";
 import { ensureRoleWithSchemaPrivileges } from "./database-role.ts";
 
-/** Returns the variable with the database URL of a service, such as TILL_INGEST_DATABASE_URL for `till-ingest`. */
-const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
-
 const migrateConfig = z.object({
   ...commonServiceConfigSchema.pick({
-    ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
+    ...{ NATS_URL: true, NAMESPACE: true },
     ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
   }).shape,
   ...databaseAndBrokerTlsConfigSchema.shape,
 });
-const roleUrlConfig = z.object(
-  Object.fromEntries(
-    serviceNames.map((name) => [databaseUrlVariable(name), commonServiceConfigSchema.shape.DATABASE_URL.optional()]),
-  ),
-);
 
 /**
- * Migrates the tables of every service, or of one service, with the role in DATABASE_URL, which owns them. Creates or
- * updates the database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event stream. Safe
- * to run repeatedly.
+ * Migrates the tables of every service, or of one service, with the role that owns them. Creates or updates the
+ * database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event stream. Safe to run
+ * repeatedly.
  *
  * @throws `ConfigError` that lists invalid variables.
  */
@@ -48,17 +41,18 @@ async function migrateAll(
   { onlyService, log }: { onlyService: ServiceName | undefined; log: Logger },
 ): Promise<void> {
   const config = readConfigFromEnvironment(migrateConfig, environment);
-  const urls = readConfigFromEnvironment(roleUrlConfig, environment);
-  for (const name of onlyService === undefined ? serviceNames : [onlyService]) {
+  const services = onlyService === undefined ? serviceNames : [onlyService];
+  const urls = readServiceDatabaseUrls(environment, services);
+  for (const name of services) {
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
-    const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
+    const { owner, service: url } = urls[name];
+    const db = createDatabasePool({ ...config, DATABASE_URL: owner, DATABASE_POOL: 3 }, { schema, log });
     try {
       await migrateOrAwaitDatabaseSchema(db, {
         module: (await loadServiceDefinition(name)).module,
         canMigrate: true,
         log,
       });
-      const url = urls[databaseUrlVariable(name)];
       if (url !== undefined) await ensureRoleWithSchemaPrivileges(db, { url, tls: config, log });
     } finally {
       await db.close();

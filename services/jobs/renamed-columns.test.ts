@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema, deletePreviousVersionRows } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -81,7 +80,7 @@ describe("location_jobs, formerly jobs", () => {
   });
 
   it("is emptied in batches under the former name", async () => {
-    await deleteRowsInBatches(db.sql, "jobs", db.sql`run_of = 'parent' and id <> 'current'`);
+    await deletePreviousVersionRows(db.sql, "jobs", db.sql`run_of = 'parent' and id <> 'current'`);
     expect(await db.sql`select id from location_jobs where repeating_job_id is not null`).toEqual([{ id: "current" }]);
   });
 });

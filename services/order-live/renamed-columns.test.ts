@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema, deletePreviousVersionRows } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -75,7 +74,7 @@ describe("live_orders, formerly orders", () => {
   });
 
   it("is emptied in batches under the former name", async () => {
-    await deleteRowsInBatches(db.sql, "orders", db.sql`left_at <= ${now}`);
+    await deletePreviousVersionRows(db.sql, "orders", db.sql`left_at <= ${now}`);
     expect(await db.sql`select id from live_orders`).toEqual([{ id: orderId }]);
   });
 });
@@ -91,7 +90,7 @@ describe("order_revisions, formerly revisions", () => {
       (await db.sql`select position from ${db.sql(table)} order by position`).map(({ position }) => position);
     expect(await positions("order_revisions")).toEqual([1, 2, 3]);
     expect(await positions("revisions")).toEqual([1, 2, 3]);
-    await deleteRowsInBatches(db.sql, "revisions", db.sql`position < 3 and created_at < now()`);
+    await deletePreviousVersionRows(db.sql, "revisions", db.sql`position < 3 and created_at < now()`);
     expect(await positions("order_revisions")).toEqual([3]);
   });
 });

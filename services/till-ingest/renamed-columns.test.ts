@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
+import { createPreviousDatabaseSchema, deletePreviousVersionRows } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -99,7 +98,7 @@ describe("till_reprocessings, formerly reprocessings", () => {
     const [inserted] = await db.sql`
       insert into reprocessings ${db.sql({ id, lteReportVersion: 1, keyId: id, consumer: "c", total: 1 })} returning *`;
     expect(inserted).toMatchObject({ done: 0, place: null, createdAt: expect.any(Date) });
-    await deleteRowsInBatches(db.sql, "reprocessings", db.sql`id = ${id}`);
+    await deletePreviousVersionRows(db.sql, "reprocessings", db.sql`id = ${id}`);
     expect(await db.sql`select 1 from till_reprocessings where id = ${id}`).toEqual([]);
   });
 });

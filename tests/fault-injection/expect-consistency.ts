@@ -1,4 +1,5 @@
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -13,9 +14,10 @@ export async function expectDatabaseConsistency(
   { namespace, variables }: IsolatedTestEnvironment,
   services: readonly ServiceName[] = serviceNames,
 ): Promise<void> {
-  const sql = postgres(variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-  try {
-    for (const service of services) {
+  for (const service of services) {
+    const { DATABASE_URL = "" } = selectServiceDatabase(variables, service);
+    const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+    try {
       const schema = sql(buildServiceSchemaName(namespace, service));
       await eventually(
         `the outbox of ${service} to be empty`,
@@ -23,10 +25,11 @@ export async function expectDatabaseConsistency(
         { timeoutSeconds: 60 },
       );
       expect(await sql`select subscription, reason from ${schema}.dead_letters`).toEqual([]);
+      if (service === "reporting")
+        expect(await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(namespace, service))).toEqual([]);
+    } finally {
+      await sql.end();
     }
-    expect(await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(namespace, "reporting"))).toEqual([]);
-  } finally {
-    await sql.end();
   }
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deleteRowsInBatches } from "../service/remove-expired-rows.ts";
-import { createPreviousDatabaseSchema } from "../testing/previous-schema.ts";
+import { createPreviousDatabaseSchema, deletePreviousVersionRows } from "../testing/previous-schema.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
 
@@ -69,7 +68,7 @@ describe("event_attempts, formerly handling_attempts", () => {
     expect(await db.sql`select attempts from event_attempts`).toEqual([{ attempts: 4 }]);
     await db.sql`update event_attempts set attempts = attempts - 1, attempted_at = now() - interval '1 year'`;
     expect(await db.sql`select tries from handling_attempts`).toEqual([{ tries: 3 }]);
-    await deleteRowsInBatches(db.sql, "handling_attempts", db.sql`tried_at < now() - interval '1 day'`);
+    await deletePreviousVersionRows(db.sql, "handling_attempts", db.sql`tried_at < now() - interval '1 day'`);
     expect(await db.sql`select attempts from event_attempts`).toEqual([]);
   });
 });
@@ -118,7 +117,7 @@ describe("idempotent_requests, formerly idempotency_keys", () => {
   });
 
   it("is emptied in batches under the former name", async () => {
-    await deleteRowsInBatches(db.sql, "idempotency_keys", db.sql`key = 'earlier'`);
+    await deletePreviousVersionRows(db.sql, "idempotency_keys", db.sql`key = 'earlier'`);
     expect(await db.sql`select 1 from idempotent_requests where key = 'earlier'`).toEqual([]);
   });
 });

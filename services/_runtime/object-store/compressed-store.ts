@@ -42,6 +42,8 @@ export interface CompressingObjectStore extends Omit<ObjectStore, "stream"> {
    * object that is not compressed. `size` is the number of stored bytes.
    */
   streamStored(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number; encoding: "br" | undefined }>;
+  /** Stores an object whose bytes `streamStored` returned for the same key, in this store or in another one. */
+  putStored(key: string, stored: Uint8Array): Promise<void>;
 }
 
 /** Creates an object store that compresses objects whose keys end in `.br` before they are stored in `store`. */
@@ -71,6 +73,7 @@ export function createCompressingObjectStore(store: ObjectStore): CompressingObj
     async streamStored(key) {
       return { ...(await store.stream(key)), encoding: isCompressedObjectKey(key) ? "br" : undefined };
     },
+    putStored: (key, stored) => store.put(key, stored),
   };
 }
 

@@ -24,7 +24,7 @@ describe("the logger", () => {
     [{ request: { authorization: "hush" } }],
     [{ request: { headers: { authorization: "hush" } } }],
     [{ recipients: [{ secret: "hush" }] }],
-    [{ GATEWAY_TO_ACCOUNTS_KEYS: "hush", DATABASE_URL: "hush" }],
+    [{ GATEWAY_TO_ACCOUNTS_KEYS: "hush", DATABASE_URL: "hush", TILL_INGEST_DATABASE_URL: "hush" }],
   ])("hides the secrets in %j", (fields) => {
     const { text } = captureLogLine((log) => log.info(fields, "x"));
     expect(text).not.toContain("hush");

@@ -1,6 +1,8 @@
 import { personalDataFields, replaceNestedFieldsByName } from "@pragma/contracts/personal-data";
+import { serviceNames } from "@pragma/contracts/service-names";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 import { internalKeysVariableNames } from "../config/internal-keys.ts";
+import { buildDatabaseUrlVariableName, buildOwnerDatabaseUrlVariableName } from "../config/service-databases.ts";
 import { joinJsonObjectTexts } from "../json/join-json.ts";
 
 export type { Logger } from "pino";
@@ -15,6 +17,7 @@ const redactedFields = new Set([
   "hmacSecret",
   "token",
   "DATABASE_URL",
+  ...serviceNames.flatMap((name) => [buildDatabaseUrlVariableName(name), buildOwnerDatabaseUrlVariableName(name)]),
   ...internalKeysVariableNames,
   "DATA_KEYS",
   "PRAGMA_ADMIN_KEY",

@@ -3,11 +3,19 @@ import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
 
-/** Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. */
+/**
+ * Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. Identifies
+ * rows by `tableoid` and `ctid`, because rows of different partitions can have the same `ctid`.
+ */
 export async function deleteRowsInBatches(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
   const table = sql(name);
   const deleteBatch = () =>
-    sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${deleteBatchSize})`;
+    sql`
+      delete from ${table} as expired
+      using (
+        select tableoid as partition_id, ctid as row_id from ${table} where ${condition} limit ${deleteBatchSize}
+      ) as batch
+      where expired.ctid = batch.row_id and expired.tableoid = batch.partition_id`;
   while ((await deleteBatch()).count === deleteBatchSize);
 }
 

@@ -1,5 +1,6 @@
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
@@ -41,8 +42,14 @@ export function buildServiceSchemaName(namespace: string, name: string): string 
  */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, registry }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },
+  {
+    environment: processEnvironment,
+    log: processLog,
+    metrics,
+    registry,
+  }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },
 ) {
+  const environment = selectServiceDatabase(processEnvironment, definition.name);
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);

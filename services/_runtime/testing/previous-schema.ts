@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
-import { createDatabasePool, type Database } from "../database/postgres.ts";
+import { createDatabasePool, type Database, type SqlClient, type SqlFragment } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
@@ -35,4 +35,10 @@ export async function createPreviousDatabaseSchema(
   }
   await applyMigrations((number, firstNew) => number < firstNew);
   return { db, migrate: () => applyMigrations((number, firstNew) => number >= firstNew) };
+}
+
+/** Deletes the rows that match `condition` as version 1.0 does: by their `ctid`, which views must therefore contain. */
+export async function deletePreviousVersionRows(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
+  const table = sql(name);
+  await sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit 5000)`;
 }

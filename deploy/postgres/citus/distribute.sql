@@ -1,0 +1,133 @@
+-- Distributes the tables of the services over the nodes of a Citus cluster, by location. Run it on the coordinator, as the
+-- owner of the tables, after the migrate command:
+--
+--   psql --set=ON_ERROR_STOP=1 --set=namespace=pragma --file=distribute.sql <URL of the database>
+--
+-- Tables that are already distributed, and services whose schema is in another database, are left alone. Everything is
+-- one transaction. Read the README first.
+\if :{?namespace}
+\else
+  \set namespace pragma
+\endif
+begin;
+
+create temporary table placement (
+  service text not null,
+  relation text not null,
+  -- distributed: by location_id, colocated with all others. reference: a copy on each node. local: on the coordinator.
+  kind text not null check (kind in ('distributed', 'reference', 'local')),
+  primary key (service, relation)
+) on commit drop;
+
+insert into placement (service, relation, kind) values
+  -- Looked up by key hash, by name, or by the id of the legacy backoffice, before the location is known.
+  ('accounts', 'locations', 'reference'),
+  ('accounts', 'consumers', 'reference'),
+  ('accounts', 'api_keys', 'reference'),
+  ('accounts', 'devices', 'distributed'),
+
+  ('till_ingest', 'tills', 'distributed'),
+  ('till_ingest', 'till_versions', 'distributed'),
+  -- Can concern all locations.
+  ('till_ingest', 'till_reprocessings', 'local'),
+  -- Keyed by the object, before a till refers to it. Rows are removed within a day.
+  ('till_ingest', 'pending_uploads', 'local'),
+
+  ('order_live', 'location_streams', 'distributed'),
+  ('order_live', 'live_orders', 'distributed'),
+  ('order_live', 'order_revisions', 'distributed'),
+  ('order_live', 'final_tills', 'distributed'),
+  ('order_live', 'published_devices', 'distributed'),
+
+  ('reporting', 'tills', 'distributed'),
+  ('reporting', 'reports', 'distributed'),
+  ('reporting', 'orders', 'distributed'),
+  ('reporting', 'day_counts', 'distributed'),
+  ('reporting', 'accounting_configs', 'distributed'),
+  -- One export can contain tills of several locations.
+  ('reporting', 'accounting_exports', 'local'),
+  ('reporting', 'accounting_files', 'local'),
+  ('reporting', 'accounting_items', 'local'),
+
+  ('catalog', 'catalogs', 'distributed'),
+  ('catalog', 'catalog_lists', 'distributed'),
+
+  -- Deliveries are claimed by due time over all locations, and their keys do not contain the location.
+  ('webhooks', 'recipients', 'local'),
+  ('webhooks', 'signing_secrets', 'local'),
+  ('webhooks', 'webhooks', 'local'),
+  ('webhooks', 'messages', 'local'),
+  ('webhooks', 'deliveries', 'local'),
+  ('webhooks', 'attempts', 'local'),
+  ('webhooks', 'webhook_hourly_stats', 'local'),
+  ('webhooks', 'delivery_recoveries', 'local'),
+
+  ('jobs', 'location_jobs', 'distributed');
+
+-- The tables that every service has. Events and idempotency keys are keyed by their own ids, and are short-lived.
+insert into placement (service, relation, kind)
+select service, relation, kind
+from (select distinct service from placement) as services, (values
+  ('migrations', 'local'),
+  ('outbox', 'local'),
+  ('inbox', 'local'),
+  ('dead_letters', 'local'),
+  ('event_attempts', 'local'),
+  ('idempotent_requests', 'local'),
+  ('daily_usage', 'distributed')
+) as common (relation, kind);
+
+-- The value of the psql variable, for the block below, in which psql replaces no variables.
+select set_config('pragma.namespace', :'namespace', true);
+
+do $$
+declare
+  namespace text := current_setting('pragma.namespace');
+  -- The first distributed table. All others are colocated with it.
+  first_table text;
+  foreign_key record;
+  target record;
+begin
+  -- Triggers copy renamed columns. They change only the row itself, so they may run on the nodes.
+  set local citus.enable_unsafe_triggers = on;
+
+  -- Foreign keys are created again at the end, because a table cannot be distributed while its keys lead to tables that
+  -- are not distributed yet.
+  create temporary table foreign_keys on commit drop as
+  select distinct conrelid::regclass::text as relation, conname as name, pg_get_constraintdef(c.oid) as definition
+  from pg_constraint c
+  join placement p on conrelid = to_regclass(format('%I.%I', namespace || '_' || p.service, p.relation))
+  where contype = 'f' and conparentid = 0 and p.kind <> 'local'
+    and not exists (select from pg_dist_partition where logicalrelid = conrelid);
+  for foreign_key in select * from foreign_keys loop
+    execute format('alter table %s drop constraint %I', foreign_key.relation, foreign_key.name);
+  end loop;
+
+  select logicalrelid::text into first_table
+  from pg_dist_partition
+  join placement p on logicalrelid = to_regclass(format('%I.%I', namespace || '_' || p.service, p.relation))
+  where p.kind = 'distributed' limit 1;
+
+  for target in
+    select kind, to_regclass(format('%I.%I', namespace || '_' || service, relation))::text as relation
+    from placement where kind <> 'local' order by kind desc, service, relation
+  loop
+    continue when target.relation is null
+      or exists (select from pg_dist_partition where logicalrelid = target.relation::regclass);
+    if target.kind = 'reference' then
+      perform create_reference_table(target.relation::regclass);
+    else
+      perform create_distributed_table(
+        target.relation::regclass, 'location_id', colocate_with => coalesce(first_table, 'none')
+      );
+      first_table := coalesce(first_table, target.relation);
+    end if;
+  end loop;
+
+  for foreign_key in select * from foreign_keys loop
+    execute format('alter table %s add constraint %I %s', foreign_key.relation, foreign_key.name, foreign_key.definition);
+  end loop;
+end
+$$;
+
+commit;

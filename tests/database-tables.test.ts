@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import { serviceNames } from "@pragma/contracts/service-names";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
+import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { loadServiceDefinition } from "@pragma/services/definitions";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+
+let environment: IsolatedTestEnvironment;
+/** The tables of all services, as `service.table`. A partitioned table is one table. */
+let tables: string[] = [];
+/** The tables that have no location_id, or a unique key without it. */
+const tablesWithoutLocationInKeys = new Set<string>();
+
+beforeAll(async () => {
+  environment = await createIsolatedTestEnvironment();
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
+  const log = createLogger({ name: "test", level: "silent" });
+  for (const name of serviceNames) {
+    const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
+    const { module } = await loadServiceDefinition(name);
+    await migrateOrAwaitDatabaseSchema(db, { module, canMigrate: true, log });
+    const rows = await db.sql<{ name: string }[]>`
+      select relname as name from pg_class
+      where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition`;
+    tables.push(...rows.map((row) => `${name}.${row.name}`));
+    const others = await db.sql<{ name: string }[]>`
+      select relname as name from pg_class c
+      left join pg_attribute a on attrelid = c.oid and attname = 'location_id' and not attisdropped
+      where relnamespace = ${db.schema}::regnamespace and relkind in ('r', 'p') and not relispartition
+        and (a.attnum is null or exists (
+          select from pg_index where indrelid = c.oid and indisunique and a.attnum <> all (indkey)))`;
+    for (const row of others) tablesWithoutLocationInKeys.add(`${name}.${row.name}`);
+    await db.close();
+  }
+  tables = tables.sort();
+}, 60_000);
+afterAll(() => environment.remove());
+
+const readProjectFile = (path: string) => readFile(new URL(`../${path}`, import.meta.url), "utf8");
+
+/** Returns the tables of each service, for tables that every service has. */
+const expandServices = (names: string[]) =>
+  names.flatMap((name) => (name.startsWith("*.") ? serviceNames.map((service) => name.replace("*", service)) : [name]));
+
+/** Returns the tables in the list of the Citus script, optionally only those of one kind. */
+async function readCitusTables(kind = "\\w+"): Promise<string[]> {
+  const script = await readProjectFile("deploy/postgres/citus/distribute.sql");
+  const placed = [...script.matchAll(new RegExp(`^  \\('(\\w+)', '(\\w+)', '${kind}'\\)[,;]`, "gm"))].map(
+    ([, service = "", table]) => `${service.replace("_", "-")}.${table}`,
+  );
+  const common = [...script.matchAll(new RegExp(`^  \\('(\\w+)', '${kind}'\\),?$`, "gm"))].map(
+    ([, table]) => `*.${table}`,
+  );
+  return [...placed, ...expandServices(common)].sort();
+}
+
+it("places every table of every service exactly once with Citus", async () => {
+  expect(await readCitusTables()).toEqual(tables);
+});
+
+/** The tables that get location_id in their keys when they are partitioned. */
+const tablesToPartition = [
+  ...["till-ingest.tills", "till-ingest.till_versions"],
+  ...["reporting.tills", "reporting.reports", "reporting.orders", "reporting.accounting_configs"],
+];
+
+it("distributes only tables whose unique keys contain the location, as Citus requires", async () => {
+  const distributed = await readCitusTables("distributed");
+  expect(distributed).toContain("order-live.live_orders");
+  const rejected = distributed.filter((table) => tablesWithoutLocationInKeys.has(table));
+  expect(rejected.filter((table) => !tablesToPartition.includes(table))).toEqual([]);
+});
+
+/** Returns the cells of the rows of the table "Retention" in docs/operations.md. */
+async function readRetentionRows(): Promise<string[][]> {
+  const text = await readProjectFile("docs/operations.md");
+  const [section = ""] = text.split("### Retention\n")[1]?.split("\n### ") ?? [];
+  const rows = section.split("\n").filter((line) => line.startsWith("| "));
+  return rows.slice(1).map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+it("documents for how long every table is kept", async () => {
+  const documented = (await readRetentionRows()).flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([\w*-]+\.\w+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(expandServices(documented).sort()).toEqual(tables);
+});
+
+it("documents a variable that the service reads, or a reason or fixed time", async () => {
+  const variablesOf = async (service: string): Promise<string[]> => {
+    if (service === "every service") return Object.keys(commonServiceConfigSchema.shape);
+    const { config } = await loadServiceDefinition(z.enum(serviceNames).parse(service));
+    return config instanceof z.ZodObject ? Object.keys(config.shape) : [];
+  };
+  for (const [data, , keptFor, setting = ""] of await readRetentionRows()) {
+    if (setting === "none") {
+      expect({ data, keptFor }).toEqual({ data, keptFor: expect.stringMatching(/because|until|hours|day/) });
+      continue;
+    }
+    const [, variable = "", service = ""] = /^`(\w+)` \(([\w -]+)\)$/.exec(setting) ?? [];
+    expect({ data, variables: await variablesOf(service) }).toEqual({
+      data,
+      variables: expect.arrayContaining([variable]),
+    });
+  }
+});
