@@ -209,7 +209,9 @@ describe("the removal of old orders", () => {
   const ageOrders = (locationId: string, column: "departedAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;
     return sql`
-      update live_orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
+      update live_orders set created_at = now() - make_interval(days => ${days}),
+        ${sql(column)} = now() - make_interval(days => ${days})
+      where location_id = ${locationId}`;
   };
 
   it("removes orders that have not been live for more than 30 days", async () => {

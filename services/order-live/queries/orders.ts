@@ -71,9 +71,14 @@ export async function findStaleLiveOrderStates(
   return new Map(rows.map(toOrderState));
 }
 
+/**
+ * Returns the locations with live orders that have not changed since a given time. The query uses the index on the time
+ * of creation, because an index on the time of the last update would change with every update.
+ */
 export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select distinct location_id as id from live_orders where departed_at is null and updated_at < ${since}`;
+    select distinct location_id as id from live_orders
+    where departed_at is null and created_at < ${since} and updated_at < ${since}`;
   return rows.map(({ id }) => id);
 }
 
