@@ -15,6 +15,7 @@ const redactedFields = new Set([
   "hmacSecret",
   "token",
   "DATABASE_URL",
+  "DATABASE_READ_URL",
   ...internalKeysVariableNames,
   "DATA_KEYS",
   "PRAGMA_ADMIN_KEY",
