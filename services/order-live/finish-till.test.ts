@@ -198,6 +198,26 @@ describe("an order that is no longer live because its till was closed", () => {
   });
 });
 
+describe("a till that an instance of version 1.0 has finished", () => {
+  it("has departed rows, which keep late orders from becoming live", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const { sql } = orderLive.db;
+    const [finalTillId, neverLive] = [randomUUID(), createTestLiveOrderInput({ modifiedAt: closedAt })];
+    await sql`
+      insert into final_tills (location_id, till_id) values (${locationId}, ${finalTillId}) on conflict do nothing`;
+    await sql`
+      insert into live_orders
+        (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
+         position, created_at, updated_at, departed_at, closed_at)
+      values (${locationId}, ${neverLive.id}, ${finalTillId}, false, false, false, false, false, 0, 0, now(), now(),
+        now(), ${closedAt})`;
+    expect(await orderLive.upsertOrders(principal, neverLive)).toEqual([]);
+    expect(await orderLive.upsertOrders(principal, createTestLiveOrderInput({}, { tillId: finalTillId }))).toEqual([]);
+    const reopened = createChangedTestLiveOrder(neverLive, { modifiedAt: afterClose });
+    expect(await orderLive.upsertOrders(principal, reopened)).toHaveLength(1);
+  });
+});
+
 describe("the removal of old orders", () => {
   const runRemoval = () =>
     removeOldLiveOrdersTask.run({
