@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { startTestPostgresReplication, type TestPostgresReplication } from "../testing/postgres-replica.ts";
@@ -8,20 +10,24 @@ import type { Database } from "./postgres.ts";
 import { recordLocationWrite, removeOldLocationWritesTask, updateReplicaHeartbeat } from "./read-replica.ts";
 
 let servers: TestPostgresReplication;
+/** Forwards connections to the replica, until the test stops it from forwarding data. */
+let network: { url: string; setIsStalled(isStalled: boolean): void; close(): Promise<unknown> };
 let environment: IsolatedTestEnvironment;
 let db: Database;
 
 beforeAll(async () => {
   servers = await startTestPostgresReplication();
+  network = await startNetworkTo(servers.replicaUrl);
   environment = await createIsolatedTestEnvironment({
     DATABASE_URL: servers.primaryUrl,
-    DATABASE_READ_URL: servers.replicaUrl,
+    DATABASE_READ_URL: network.url,
   });
   ({ db } = await createPreviousDatabaseSchema(environment, { _runtime: 1_000 }));
   await db.sql`create table notes (location_id uuid, text text)`;
 });
 afterAll(async () => {
   await db.close();
+  await network.close();
   await environment.remove();
   await servers.stop();
 });
@@ -29,6 +35,38 @@ beforeEach(async () => {
   await updateReplicaHeartbeat(db);
   await eventually("the replica to serve reads", () => isReadFromReplica(randomUUID()));
 });
+
+async function startNetworkTo(url: string): Promise<typeof network> {
+  const address = new URL(url);
+  const { port, hostname } = address;
+  const sockets = new Set<Socket>();
+  let isStalled = false;
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      if (isStalled) from.pause();
+      from.on("error", () => to.destroy()).on("close", () => to.destroy());
+    }
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  address.port = String((server.address() as AddressInfo).port);
+  return {
+    url: address.href,
+    setIsStalled(value) {
+      isStalled = value;
+      for (const socket of sockets) value ? socket.pause() : socket.resume();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return once(server.close(), "close");
+    },
+  };
+}
 
 const isReadFromReplica = (locationId: string | null) =>
   db.read(locationId, async ({ sql }) => {
@@ -64,7 +102,7 @@ it("reads a location from the primary server until the replica has the location'
   await writeNote(written, "later");
   expect(await readNotes(written)).toEqual(["earlier", "later"]);
   expect(await isReadFromReplica(written)).toBe(false);
-  expect(await isReadFromReplica(other)).toBe(true);
+  await eventually("another location to be read from the replica", () => isReadFromReplica(other));
   await servers.resumeReplay();
   await eventually("the replica to have the second note", () => isReadFromReplica(written));
   expect(await readNotes(written)).toEqual(["earlier", "later"]);
@@ -82,7 +120,7 @@ it("reads from the primary server while a location has more recent writes than a
   expect(await isReadFromReplica(locationId)).toBe(false);
   await db.sql`update location_writes set written_at = now() - interval '11 minutes' where location_id = ${locationId}`;
   await removeOldLocationWritesTask.run({ db });
-  expect(await isReadFromReplica(locationId)).toBe(true);
+  await eventually("the location to be read from the replica", () => isReadFromReplica(locationId));
 });
 
 it("reads from the primary server while the replica lags behind by more than a minute", async () => {
@@ -99,6 +137,18 @@ it("reads from the primary server while the replica is not available", async () 
   expect(await readNotes(locationId)).toEqual(["earlier"]);
   expect(await isReadFromReplica(locationId)).toBe(false);
   await servers.startReplica();
+  await updateReplicaHeartbeat(db);
+  await eventually("the replica to serve reads again", () => isReadFromReplica(locationId));
+});
+
+it("reads from the primary server while the replica is connected but does not respond", async () => {
+  const locationId = randomUUID();
+  await writeNote(locationId, "earlier");
+  network.setIsStalled(true);
+  const started = performance.now();
+  expect(await readNotes(locationId)).toEqual(["earlier"]);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  network.setIsStalled(false);
   await updateReplicaHeartbeat(db);
   await eventually("the replica to serve reads again", () => isReadFromReplica(locationId));
 });

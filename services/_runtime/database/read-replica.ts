@@ -10,7 +10,9 @@ import type { Database, SqlClient, SqlTransaction } from "./postgres.ts";
 const maxLagSeconds = 60;
 /** The maximum number of a location's recent writes to compare. With more, its reads use the primary server. */
 const maxComparedWrites = 100;
+/** After these times, a replica that does not respond counts as failed. */
 const checkTimeoutMs = 1_000;
+const readTimeoutMs = 10_000;
 /** For how long reads use only the primary server after the replica has failed, in milliseconds. */
 const retryReplicaAfterMs = 5_000;
 
@@ -79,7 +81,7 @@ export function createReplicaReader({ primary, replica, log }: ReplicaReaderOpti
     if (performance.now() < unavailableUntilMs) return undefined;
     try {
       if (!(await hasAllWrites(locationId))) return undefined;
-      const result = await work(replica);
+      const result = await racePromiseWithAbort(work(replica), AbortSignal.timeout(readTimeoutMs));
       outage.recordRecovery();
       return { result };
     } catch (error) {
