@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -72,6 +72,28 @@ it("limits Redis to half of its container's memory, without eviction", () => {
   expect(composeFile.services.redis).toMatchObject({ mem_limit: "512m", environment: { REDIS_MAXMEMORY: "256mb" } });
   const start = readFileSync(join(checkout, "deploy", "redis", "start.sh"), "utf8");
   expect(start).toMatch(/--maxmemory "\$\{REDIS_MAXMEMORY:-256mb\}" --maxmemory-policy noeviction/);
+});
+
+it("derives the memory settings of PostgreSQL from the memory limit of its container", () => {
+  expect(composeFile.services.postgres).toMatchObject({ command: ["sh", "/etc/pragma/start.sh"] });
+  const entrypoint = join(scratchFolder, "docker-entrypoint.sh");
+  writeFileSync(entrypoint, '#!/bin/sh\necho "$*"', { mode: 0o755 });
+  const startWithLimit = (limit: string) => {
+    const limitFile = join(scratchFolder, "memory.max");
+    writeFileSync(limitFile, limit);
+    const environment = { PATH: `${scratchFolder}:${process.env.PATH}`, MEMORY_LIMIT_FILE: limitFile };
+    const start = join(checkout, "deploy", "postgres", "start.sh");
+    const { stdout } = spawnSync("sh", [start, "-c", "work_mem=9MB"], { env: environment, encoding: "utf8" });
+    return Object.fromEntries([...stdout.matchAll(/-c (\w+)=(\w+)/g)].map(([, name, value]) => [name, value]));
+  };
+  const oneGigabyte = {
+    ...{ shared_buffers: "256MB", effective_cache_size: "768MB", maintenance_work_mem: "64MB" },
+    ...{ max_wal_size: "2048MB", max_connections: "300", work_mem: "9MB" },
+  };
+  expect(startWithLimit(String(1024 ** 3))).toMatchObject(oneGigabyte);
+  expect(startWithLimit("max")).toMatchObject(oneGigabyte);
+  const manyGigabytes = { shared_buffers: "16384MB", maintenance_work_mem: "1024MB", max_wal_size: "16384MB" };
+  expect(startWithLimit(String(64 * 1024 ** 3))).toMatchObject(manyGigabytes);
 });
 
 it("creates a secret for each required variable, and keeps existing secrets", () => {

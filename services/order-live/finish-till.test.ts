@@ -20,6 +20,24 @@ const closedAt = "2026-05-29T15:05:00.000Z";
 const afterClose = "2026-05-29T15:05:00.001Z";
 const eventTypesOf = async (id: string) => (await orderLive.publishedEvents(id)).map(({ type }) => type);
 
+/** Counts the rows of a location in the tables of the service, without the outbox, through which the test publishes. */
+async function countRowsOfLocation(locationId: string): Promise<number> {
+  const { sql, schema } = orderLive.db;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+    join information_schema.tables using (table_schema, table_name)
+    where table_schema = ${schema} and column_name = 'location_id' and table_type = 'BASE TABLE'
+      and table_name not like '%outbox%'`;
+  const counts = await Promise.all(
+    tables.map(async ({ name }) => {
+      const [row] = await sql<[{ count: number }]>`
+        select count(*)::int as count from ${sql(name)} where location_id = ${locationId}`;
+      return row.count;
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /** Creates a location with a closed till whose report contains one of its two orders. */
 async function createClosedTill() {
   const pos = buildTestPosPrincipalAndLocation();
@@ -59,6 +77,34 @@ describe("a till with a final report", () => {
     await stream.close();
   });
 
+  it("is stored in one row if none of its 150 orders was live", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    await orderLive.finishTill({ locationId, tillId: randomUUID(), orderIds: [] });
+    const orderIds = Array.from({ length: 150 }, () => randomUUID());
+    const tillId = randomUUID();
+    const rowsBefore = await countRowsOfLocation(locationId);
+    await orderLive.finishTill({ locationId, tillId, orderIds }, closedAt);
+    expect((await countRowsOfLocation(locationId)) - rowsBefore).toBe(1);
+    const [finalTill] = await orderLive.db.sql`
+      select finished_at, closed_at, cardinality(never_live_order_ids) as order_count from final_tills
+      where location_id = ${locationId} and till_id = ${tillId}`;
+    expect(finalTill).toEqual({ finishedAt: expect.any(Date), closedAt, orderCount: 150 });
+    const late = orderIds.slice(0, 50).map((id) => createTestLiveOrderInput({ modifiedAt: closedAt }, { id }));
+    expect(await orderLive.upsertOrders(principal, ...late)).toEqual([]);
+  });
+
+  it("remembers the orders that were not live, in addition to those that were", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const [live, neverLive] = [createTestLiveOrderInput(), createTestLiveOrderInput({ modifiedAt: closedAt })];
+    await orderLive.upsertOrders(principal, live);
+    await orderLive.finishTill({ locationId, tillId: live.tillId, orderIds: [live.id, neverLive.id] }, closedAt);
+    const [finalTill] = await orderLive.db.sql`
+      select never_live_order_ids from final_tills where location_id = ${locationId}`;
+    expect(finalTill?.neverLiveOrderIds).toEqual([neverLive.id]);
+    const lateInOtherTill = { ...createChangedTestLiveOrder(live, { modifiedAt: closedAt }), tillId: neverLive.tillId };
+    expect(await orderLive.upsertOrders(principal, lateInOtherTill, neverLive)).toEqual([]);
+  });
+
   it("does not affect another location", async () => {
     const { principal } = buildTestPosPrincipalAndLocation();
     const order = createTestLiveOrderInput();
@@ -85,8 +131,11 @@ describe("a till with a final report", () => {
     const { principal, locationId, tillId, reported } = await createClosedTill();
     await orderLive.finishTill({ locationId, tillId, orderIds: [reported.id, randomUUID()] });
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
-    const storedOrders = await orderLive.db.sql`select id from live_orders where location_id = ${locationId}`;
-    expect(storedOrders).toHaveLength(2);
+    const { sql } = orderLive.db;
+    expect(await sql`select from live_orders where location_id = ${locationId}`).toHaveLength(2);
+    expect(await sql`select never_live_order_ids from final_tills where location_id = ${locationId}`).toEqual([
+      { neverLiveOrderIds: null },
+    ]);
   });
 });
 
@@ -149,6 +198,26 @@ describe("an order that is no longer live because its till was closed", () => {
   });
 });
 
+describe("a till that an instance of version 1.0 has finished", () => {
+  it("has departed rows, which keep late orders from becoming live", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const { sql } = orderLive.db;
+    const [finalTillId, neverLive] = [randomUUID(), createTestLiveOrderInput({ modifiedAt: closedAt })];
+    await sql`
+      insert into final_tills (location_id, till_id) values (${locationId}, ${finalTillId}) on conflict do nothing`;
+    await sql`
+      insert into live_orders
+        (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
+         position, created_at, updated_at, departed_at, closed_at)
+      values (${locationId}, ${neverLive.id}, ${finalTillId}, false, false, false, false, false, 0, 0, now(), now(),
+        now(), ${closedAt})`;
+    expect(await orderLive.upsertOrders(principal, neverLive)).toEqual([]);
+    expect(await orderLive.upsertOrders(principal, createTestLiveOrderInput({}, { tillId: finalTillId }))).toEqual([]);
+    const reopened = createChangedTestLiveOrder(neverLive, { modifiedAt: afterClose });
+    expect(await orderLive.upsertOrders(principal, reopened)).toHaveLength(1);
+  });
+});
+
 describe("the removal of old orders", () => {
   const runRemoval = () =>
     removeOldLiveOrdersTask.run({
@@ -160,7 +229,9 @@ describe("the removal of old orders", () => {
   const ageOrders = (locationId: string, column: "departedAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;
     return sql`
-      update live_orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
+      update live_orders set created_at = now() - make_interval(days => ${days}),
+        ${sql(column)} = now() - make_interval(days => ${days})
+      where location_id = ${locationId}`;
   };
 
   it("removes orders that have not been live for more than 30 days", async () => {

@@ -2,12 +2,7 @@ import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveServiceConfig } from "./config.ts";
-import {
-  findTillLiveOrderStates,
-  insertMissingOrdersAsNoLongerLive,
-  markOrdersNoLongerLive,
-  recordTillReportIsFinal,
-} from "./queries/orders.ts";
+import { findTillLiveOrderStates, markOrdersNoLongerLive, recordTillReportIsFinal } from "./queries/orders.ts";
 import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "./queries/streams.ts";
 
 /**
@@ -24,18 +19,16 @@ export async function removeLiveOrdersOfFinalTill(
 ): Promise<number> {
   const closedAt = dateTimeToUtc(report.finalizedAt);
   const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
-  const [isNewlyFinal, liveOrders] = await Promise.all([
-    recordTillReportIsFinal(tx, { locationId, tillId }),
+  // When a till is replaced or reprocessed after the retention period, its orders are not remembered again, because they
+  // have already been removed as too old.
+  const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
+  const [liveOrders] = await Promise.all([
     findTillLiveOrderStates(tx, { locationId, tillId, ids: orderIds }),
+    recordTillReportIsFinal(tx, { locationId, tillId, ids: isWithinRetention ? orderIds : [], closedAt }),
   ]);
   const reportedIds = new Set(orderIds);
   const ids = [...liveOrders.keys()];
   await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
   await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  // When a till is replaced or reprocessed after the retention period, its departed orders are not inserted again,
-  // because they have already been removed as too old.
-  const isWithinRetention = report.revision === 1 || closedAt > computeLiveOrderRetentionCutoff(config).toISOString();
-  if (isNewlyFinal && isWithinRetention)
-    await insertMissingOrdersAsNoLongerLive(tx, { locationId, tillId, ids: orderIds, closedAt });
   return appendLiveOrderDepartureLogEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
 }

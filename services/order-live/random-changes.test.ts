@@ -243,9 +243,7 @@ class FinishTillCommand implements Command {
   check = () => true;
   async run(_: LiveOrderReferenceModel, trial: LocationTrial) {
     const tillId = trial.tillIds[this.till] ?? "";
-    const orderIds = this.reportedOrders
-      .map((order) => trial.ids[order] ?? "")
-      .filter((id) => trial.model.orders.has(id));
+    const orderIds = this.reportedOrders.map((order) => trial.ids[order] ?? "");
     trial.model.finishTill(tillId, orderIds, trial.now);
     await orderLive.finishTill({ locationId: trial.locationId, tillId, orderIds }, trial.now);
   }

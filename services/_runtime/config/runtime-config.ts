@@ -70,6 +70,11 @@ export const docsConfigSchema = z.object({
 /** The environment variables that all services read. */
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
+  /**
+   * The URL of a streaming replica of that server, from which reports and orders are read once it has all writes of
+   * their location. It must lead to one server.
+   */
+  DATABASE_READ_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   /** `nats://user:password@host:4222`. Further servers of a cluster are appended: `,host:4222,host:4222`. */
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
   /** The encryption keys for stored data, as `name:secret,...`. The first key encrypts; all keys can decrypt. */

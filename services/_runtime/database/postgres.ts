@@ -4,6 +4,7 @@ import postgres from "postgres";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
 import type { Logger } from "../observability/logger.ts";
+import { createReplicaReader } from "./read-replica.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
 type PostgresTypes = { bigint: number; date: Date };
@@ -17,9 +18,17 @@ export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
 /** A connection pool for the schema of a service. Unqualified names in queries refer to that schema. */
 export interface Database {
   sql: SqlClient;
+  /** The pool of the read replica, which may lack recent writes. `read` decides whether it can be used. */
+  replica: SqlClient | undefined;
   schema: string;
   /** Runs `work` in a transaction. The events that `work` publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs queries that only read rows of one location. They run on the read replica, if there is one and it has all
+   * writes of the location that were committed before and that `recordLocationWrite` recorded. Otherwise, and without a
+   * location, they run on the primary server. If the replica fails, `work` runs a second time.
+   */
+  read<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
   /** Called after the commit of every transaction that published events. The outbox relay sets this callback. */
   onEventsPublished: () => void;
   close(): Promise<void>;
@@ -56,11 +65,51 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
   };
 }
 
+type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
+
+interface PoolOptions {
+  schema: string;
+  log: Logger;
+}
+
 export function createDatabasePool(
-  config: PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">,
-  { schema, log }: { schema: string; log: Logger },
+  config: PoolConfig & Pick<CommonServiceConfig, "DATABASE_READ_URL">,
+  { schema, log }: PoolOptions,
 ): Database {
-  const sql = postgres(config.DATABASE_URL, {
+  const { DATABASE_READ_URL: readUrl } = config;
+  const sql = createSqlClient(config, { schema, log });
+  const replica =
+    readUrl === undefined ? undefined : createSqlClient({ ...config, DATABASE_URL: readUrl }, { schema, log });
+  const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
+  const database: Database = {
+    sql,
+    replica,
+    schema,
+    async transaction(work) {
+      const callbacks = new Set<AfterCommitCallback>();
+      let result: Awaited<ReturnType<typeof work>> | undefined;
+      // The callback returns nothing, because postgres.js keeps its result in memory until the connection's next use.
+      await sql.begin(async (tx) => {
+        afterCommitCallbacks.set(tx, callbacks);
+        result = await work(tx);
+      });
+      for (const callback of callbacks) callback(database);
+      return result as Awaited<ReturnType<typeof work>>;
+    },
+    async read(locationId, work) {
+      const read = locationId === null ? undefined : await readFromReplica?.(locationId, (sql) => work({ sql }));
+      return read ? read.result : work(database);
+    },
+    onEventsPublished() {},
+    async close() {
+      await Promise.all([sql.end({ timeout: 5 }), replica?.end({ timeout: 5 })]);
+    },
+  };
+  return database;
+}
+
+function createSqlClient(config: PoolConfig, { schema, log }: PoolOptions): SqlClient {
+  return postgres(config.DATABASE_URL, {
     ...buildPostgresConnectionOptions(config, {
       // The random part distinguishes this process from other instances of the service in `pg_stat_activity`.
       application_name: `${schema} ${randomBytes(4).toString("hex")}`,
@@ -83,24 +132,6 @@ export function createDatabasePool(
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, "PostgreSQL notice"),
   });
-  const database: Database = {
-    sql,
-    schema,
-    async transaction(work) {
-      const callbacks = new Set<AfterCommitCallback>();
-      let result: Awaited<ReturnType<typeof work>> | undefined;
-      // The callback returns nothing, because postgres.js keeps its result in memory until the connection's next use.
-      await sql.begin(async (tx) => {
-        afterCommitCallbacks.set(tx, callbacks);
-        result = await work(tx);
-      });
-      for (const callback of callbacks) callback(database);
-      return result as Awaited<ReturnType<typeof work>>;
-    },
-    onEventsPublished() {},
-    close: () => sql.end({ timeout: 5 }),
-  };
-  return database;
 }
 
 function serializeDate(date: Date | string): string {

@@ -18,6 +18,7 @@ const redactedFields = new Set([
   "token",
   "DATABASE_URL",
   ...serviceNames.flatMap((name) => [buildDatabaseUrlVariableName(name), buildOwnerDatabaseUrlVariableName(name)]),
+  "DATABASE_READ_URL",
   ...internalKeysVariableNames,
   "DATA_KEYS",
   "PRAGMA_ADMIN_KEY",

@@ -18,7 +18,7 @@ export function registerServiceMetrics(
   metrics: PrometheusMetrics,
   { service, db, poolSize, bus, subscriptions }: ServiceMetricsOptions,
 ): void {
-  const { sql } = db;
+  const { sql, replica } = db;
   const observeServiceGauge = (name: string, description: string, read: () => number | Promise<number>) =>
     metrics.observeGauge(name, description, read, { service });
   type Value = { value: number | null };
@@ -54,6 +54,11 @@ export function registerServiceMetrics(
       labels: { service, state },
     }));
   });
+  if (replica) {
+    observeServiceGauge("database_replica_lag_seconds", "Time by which the read replica lags behind", () =>
+      readValue(replica<Value[]>`select extract(epoch from now() - beat_at)::float8 as value from replica_heartbeat`),
+    );
+  }
   const pingHelp = "Duration of `select 1`, including the wait for a connection";
   observeServiceGauge("database_ping_seconds", pingHelp, async () => {
     const started = performance.now();

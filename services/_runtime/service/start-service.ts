@@ -4,6 +4,7 @@ import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
+import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
@@ -94,6 +95,10 @@ export async function startService(
         services: { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
         log,
       }),
+      startPeriodicTask(removeOldLocationWritesTask, { leadership, services: { db }, log }),
+      ...(config.DATABASE_READ_URL === undefined
+        ? []
+        : [startPeriodicTask(updateReplicaHeartbeatTask, { leadership, services: { db }, log })]),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { leadership, services, log })),
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));

@@ -22,13 +22,29 @@ interface TillKey {
   tillId: string;
 }
 
-/** Returns the states of these orders, live or departed, by id. */
+/**
+ * Returns the states of these orders, live or departed, by id. An order that was never live, but that the report of a
+ * closed till contains, is departed.
+ */
 export async function findOrderStatesIncludingNoLongerLive(
   tx: SqlTransaction,
   { locationId, ids }: OrderKeys,
 ): Promise<Map<string, StoredLiveOrderState>> {
+  // The ids of each till are unnested before they are compared, so that they are read only once.
   const rows = await tx<OrderStateRow[]>`
-    select ${stateColumns(tx)} from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+    with stored as (
+      select ${stateColumns(tx)} from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])
+    )
+    select * from stored
+    union all
+    (
+      select distinct on (never_live.id) never_live.id, till_id, null, null, false, false, false, false, false, null,
+        0, 0, finished_at, true, closed_at
+      from final_tills cross join unnest(never_live_order_ids) as never_live (id)
+      where location_id = ${locationId} and never_live.id = any(${ids}::uuid[])
+        and never_live.id not in (select id from stored)
+      order by never_live.id, finished_at
+    )`;
   return new Map(rows.map(toOrderState));
 }
 
@@ -55,9 +71,14 @@ export async function findStaleLiveOrderStates(
   return new Map(rows.map(toOrderState));
 }
 
+/**
+ * Returns the locations with live orders that have not changed since a given time. The query uses the index on the time
+ * of creation, because an index on the time of the last update would change with every update.
+ */
 export async function findStaleLiveOrderLocationIds(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select distinct location_id as id from live_orders where departed_at is null and updated_at < ${since}`;
+    select distinct location_id as id from live_orders
+    where departed_at is null and created_at < ${since} and updated_at < ${since}`;
   return rows.map(({ id }) => id);
 }
 
@@ -107,20 +128,6 @@ export async function markOrdersNoLongerLive(
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Inserts reported orders that were never sent. They are marked as departed, so that a late upsert is skipped. */
-export async function insertMissingOrdersAsNoLongerLive(
-  tx: SqlTransaction,
-  { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
-): Promise<void> {
-  await tx`
-    insert into live_orders
-      (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
-       position, created_at, updated_at, departed_at, closed_at)
-    select ${locationId}, id, ${tillId}, false, false, false, false, false, 0, 0, now(), now(), now(), ${closedAt}
-    from unnest(${ids}::uuid[]) as input (id)
-    on conflict (location_id, id) do nothing`;
-}
-
 export async function deleteLiveOrderRows(tx: SqlTransaction, { locationId, ids }: OrderKeys): Promise<void> {
   await tx`delete from live_orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
@@ -140,11 +147,20 @@ export async function findLiveOrderResponseBody(
   return row;
 }
 
-/** Records that a till's report is final. Returns false if it was already recorded as final. */
-export async function recordTillReportIsFinal(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<boolean> {
-  const { count } = await tx`
-    insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
-  return count > 0;
+/**
+ * Records that a till's report is final, together with those of the report's orders that are not stored. Such an order
+ * is skipped when it is sent late. Does nothing if the report was already recorded as final.
+ */
+export async function recordTillReportIsFinal(
+  tx: SqlTransaction,
+  { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
+): Promise<void> {
+  await tx`
+    insert into final_tills (location_id, till_id, closed_at, never_live_order_ids)
+    select ${locationId}, ${tillId}, ${closedAt}, array_agg(reported.id)
+    from unnest(${ids}::uuid[]) as reported (id)
+    where not exists (select from live_orders where location_id = ${locationId} and live_orders.id = reported.id)
+    on conflict (location_id, till_id) do nothing`;
 }
 
 /** Returns the ids of those given tills that have a final report. */

@@ -3,6 +3,7 @@ import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { upsertLiveOrderRows } from "../queries/orders.ts";
 import {
   buildTestLiveOrderProductRow,
   createChangedTestLiveOrder,
@@ -51,6 +52,35 @@ describe("an upserted order", () => {
     expect(second?.createdAt).toBe(first?.createdAt);
     expect(Date.parse(second?.updatedAt ?? "")).toBeGreaterThanOrEqual(Date.parse(first?.updatedAt ?? ""));
     expect(second?.data.guestsCount).toBe(5);
+  });
+
+  it("changes no index when its products change", async () => {
+    const { locationId } = buildTestPosPrincipalAndLocation();
+    const now = new Date().toISOString();
+    const state = {
+      ...{ tillId: randomUUID(), isTraining: false, isPaid: false, isTransferred: false, isCanceled: false },
+      ...{ isManuallyClosed: false, modifiedAt: null, hasDeparted: false, closedAt: null },
+      ...{
+        id: randomUUID(),
+        openedAt: now,
+        createdAt: now,
+        etag: "etag",
+        body: JSON.stringify({ rows: "row ".repeat(99) }),
+      },
+    };
+    let updatesInPage = 0;
+    for (let sequence = 0; sequence < 20; sequence += 1) {
+      const [updates] = await orderLive.db.transaction(async (tx) => {
+        const itemsHash = String(sequence);
+        const updatedAt = new Date().toISOString();
+        const changed = { ...state, sequence, position: sequence, revisionHash: itemsHash, itemsHash, updatedAt };
+        await upsertLiveOrderRows(tx, locationId, [changed]);
+        return tx<[{ inPage: number }]>`
+          select pg_stat_get_xact_tuples_hot_updated('live_orders'::regclass) as in_page`;
+      });
+      updatesInPage += updates.inPage;
+    }
+    expect(updatesInPage).toBeGreaterThan(15);
   });
 
   it("is stored under the UUID when its id begins with an s", async () => {

@@ -4,6 +4,8 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 export class LiveOrderReferenceModel {
   readonly orders = new Map<string, ModelOrder>();
   readonly finalTills = new Set<string>();
+  /** By order id: the till whose report contains the order, which was not sent before that till was closed. */
+  readonly neverLiveOrders = new Map<string, { tillId: string; closedAt: string }>();
   /** The messages that a stream should have sent, oldest first. */
   readonly expectedMessages: string[] = [];
 
@@ -11,6 +13,7 @@ export class LiveOrderReferenceModel {
     const copy = new LiveOrderReferenceModel();
     for (const [id, order] of this.orders) copy.orders.set(id, { ...order, events: [...order.events] });
     for (const till of this.finalTills) copy.finalTills.add(till);
+    for (const [id, neverLive] of this.neverLiveOrders) copy.neverLiveOrders.set(id, neverLive);
     copy.expectedMessages.push(...this.expectedMessages);
     return copy;
   }
@@ -38,6 +41,10 @@ export class LiveOrderReferenceModel {
   }
 
   finishTill(tillId: string, reportedIds: string[], closedAt: string): void {
+    if (!this.finalTills.has(tillId)) {
+      for (const id of reportedIds)
+        if (!this.orders.has(id) && !this.neverLiveOrders.has(id)) this.neverLiveOrders.set(id, { tillId, closedAt });
+    }
     this.finalTills.add(tillId);
     const departingOrders = [...this.orders.values()].filter(
       ({ order, isLive }) => isLive && (order.tillId === tillId || reportedIds.includes(order.id)),
@@ -66,9 +73,15 @@ export class LiveOrderReferenceModel {
       .sort();
   }
 
-  #isSkipped({ tillId, revisionHash, data: { modifiedAt } }: OrderLiveInput, before: ModelOrder | undefined): boolean {
+  #isSkipped(
+    { id, tillId, revisionHash, data: { modifiedAt } }: OrderLiveInput,
+    before: ModelOrder | undefined,
+  ): boolean {
     if (this.finalTills.has(tillId)) return true;
-    if (!before) return false;
+    if (!before) {
+      const neverLive = this.neverLiveOrders.get(id);
+      return neverLive !== undefined && (modifiedAt ?? "") <= neverLive.closedAt;
+    }
     if (before.isLive) {
       return (
         revisionHash === before.order.revisionHash ||

@@ -39,7 +39,7 @@ const latestDay = "9999-12-31";
  * index entries of that report.
  */
 export async function findReportOrOrderListPage(
-  { sql }: Database,
+  { sql }: Pick<Database, "sql">,
   filter: ReportOrOrderFilter,
   { after, offset, limit, body, maxBytes }: ReportOrOrderPageRange,
 ): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
@@ -108,7 +108,7 @@ function listConditions(
  * locations. If several locations have an order with this id, returns the order that was pushed last.
  */
 export async function findReportOrOrderBody(
-  { sql }: Database,
+  { sql }: Pick<Database, "sql">,
   { kind, id, locationId, body }: { kind: ReportOrOrderKind; id: string; locationId: string | null; body: string },
 ): Promise<{ body: Uint8Array; etag: string } | undefined> {
   const isRequested = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;

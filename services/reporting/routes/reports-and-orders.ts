@@ -47,7 +47,9 @@ async function reportOrOrderPageResponse(
   const { since = null, until = null } = query;
   const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
   return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
-    findReportOrOrderListPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
+    services.db.read(filter.locationId, (db) =>
+      findReportOrOrderListPage(db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
+    ),
   );
 }
 
@@ -65,12 +67,8 @@ async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
   { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteHandlerResponse> {
-  const stored = await findReportOrOrderBody(services.db, {
-    kind,
-    id,
-    locationId: getReadRestrictionLocationId(principal),
-    body,
-  });
+  const locationId = getReadRestrictionLocationId(principal);
+  const stored = await services.db.read(locationId, (db) => findReportOrOrderBody(db, { kind, id, locationId, body }));
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
   return createConditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
 }

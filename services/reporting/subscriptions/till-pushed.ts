@@ -1,5 +1,6 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -60,6 +61,7 @@ async function applyTillRevision(
   await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
+  await recordLocationWrite(tx, locationId);
   const isNew = previousRevision < revision;
   if (isNew && !till) await deleteReportAndOrdersOfTrainingTill(tx, data);
   const finalized =
