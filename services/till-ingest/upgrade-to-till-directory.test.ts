@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { partitionTables } from "@pragma/runtime/database/partitioning/partition-tables";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -15,6 +16,7 @@ import { findTillLocationId } from "./queries/till-directory.ts";
 import { listTillPartitionSuffixes } from "./queries/till-partitions.ts";
 import { findTillRow } from "./queries/tills.ts";
 import { removeTillObjectIfUnreferenced } from "./remove-unreferenced-object.ts";
+import { requestTillReprocessing } from "./reprocess-tills.ts";
 import { storePushedTill } from "./store-pushed-till.ts";
 import { buildTestTill } from "./testing/till-fixtures.ts";
 
@@ -91,7 +93,7 @@ async function insertExistingTill(fields: Partial<TestTillRow> = {}): Promise<Te
 async function push(id: string, locationId: string): Promise<string> {
   const bytes = Buffer.from(JSON.stringify(buildTestTill({ id })));
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "UTC" };
-  const metadata = { format: "V2" as const, tillId: id, isTraining: false, device: null };
+  const metadata = { format: "V2" as const, tillId: id, isTraining: false, device: undefined };
   return runWithObservabilityContext({}, (context) =>
     storePushedTill(
       { db, objects, config, requeueAfterSeconds },
@@ -193,6 +195,10 @@ describe("after an upgrade, before the existing tills have been processed", () =
     expect(ids).toHaveLength(20);
   });
 
+  it("refuses to partition the tables", async () => {
+    await expect(partitionTables(db, { onStep() {} })).rejects.toThrow("has not finished setting the location");
+  });
+
   it("processes the existing tills in batches, in one instance at a time", async () => {
     await Promise.all(Array.from({ length: 3 }, () => backfillTillLocationsTask.run({ db, log })));
     expect(
@@ -209,5 +215,44 @@ describe("after an upgrade, before the existing tills have been processed", () =
       { isFinished: true },
     ]);
     expect((await db.sql`select 1 from till_directory`).length).toBeGreaterThan(existingTills);
+  });
+});
+
+describe("after the existing tills have been processed", () => {
+  const revisionOf = async (key: TestTillRow) => (await findTillRow(db.sql, key))?.revision;
+
+  it("partitions the tables while tills are pushed and reprocessed, and loses none", async () => {
+    const [{ total }] = await db.sql<[{ total: number }]>`select count(*) as total from tills`;
+    const pushed: TestTillRow[] = [];
+    let isPartitioned = false;
+    async function pushUntilPartitioned() {
+      while (!isPartitioned) {
+        const row = buildTillRow();
+        expect(await push(row.id, row.locationId)).toBe("stored");
+        const author = { keyId: randomUUID(), consumer: "test" };
+        await runWithObservabilityContext({}, (context) =>
+          requestTillReprocessing(
+            { db, requeueAfterSeconds, revisionQuota: { name: "till_revisions", maximum: 1_000, unit: "revisions" } },
+            { id: row.id, locationId: null, author, context },
+          ),
+        );
+        pushed.push(row);
+      }
+    }
+    const pushes = Promise.all([pushUntilPartitioned(), pushUntilPartitioned()]);
+    expect(await partitionTables(db, { onStep() {} })).toEqual(["tills", "till_versions"]);
+    isPartitioned = true;
+    await pushes;
+    expect(await listTillPartitionSuffixes(db.sql)).toHaveLength(32);
+    expect(await db.sql`select count(*) as total from tills`).toEqual([{ total: total + pushed.length }]);
+    expect(await Promise.all(pushed.map(revisionOf))).toEqual(pushed.map(() => 2));
+    expect(pushed.length).toBeGreaterThan(0);
+    expect(
+      await db.sql`
+      select 1 from tills join till_directory on till_id = id and till_directory.location_id = tills.location_id
+    `,
+    ).toHaveLength(total + pushed.length);
+    const [first] = pushed as [TestTillRow];
+    expect(await push(first.id, randomUUID())).toBe("till_conflict");
   });
 });

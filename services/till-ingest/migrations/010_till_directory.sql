@@ -37,11 +37,7 @@ end
 $$;
 create trigger claim_till_id before insert on tills for each row execute function claim_till_id();
 
--- For a large table, run the statements that contain `if not exists` by hand before the release, the indexes as
--- `create unique index concurrently`.
-alter table till_versions add column if not exists location_id uuid;
-create unique index if not exists tills_location_id_id_key on tills (location_id, id);
-create unique index if not exists till_versions_location_id_key on till_versions (location_id, till_id, revision);
+alter table till_versions add column location_id uuid;
 
 -- Sets the location of a revision that an instance of the previous version inserts.
 create function set_till_version_location() returns trigger language plpgsql as $$

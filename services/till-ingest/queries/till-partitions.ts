@@ -1,3 +1,4 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /**
@@ -6,10 +7,8 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
  * over all locations read one pair of partitions at a time.
  */
 export async function listTillPartitionSuffixes(sql: SqlClient | SqlTransaction): Promise<string[]> {
-  const partitions = await sql<{ name: string }[]>`
-    select partition.relname as name from pg_inherits join pg_class partition on partition.oid = inhrelid
-    where inhparent = to_regclass('tills') order by partition.relname`;
-  return partitions.length === 0 ? [""] : partitions.map(({ name }) => name.slice("tills".length));
+  const names = await listPartitionNames(sql, "tills");
+  return names.map((name) => name.slice("tills".length));
 }
 
 /** Returns the sum of the counts that `count` returns for each partition, counted up to `limit`. */

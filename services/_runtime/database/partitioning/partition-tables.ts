@@ -26,7 +26,8 @@ interface PartitioningOptions {
  * transaction. A run that was interrupted at any statement is continued by the next run.
  *
  * @returns the names of the tables that were replaced.
- * @throws `Error` when a copy differs, when a process of version 1.0 is connected, or when no lock can be acquired.
+ * @throws `Error` when a copy differs, when a process of version 1.0 is connected, when no lock can be acquired, or when the
+ * tables must first be prepared.
  */
 export async function partitionTables(
   db: Database,
@@ -35,6 +36,7 @@ export async function partitionTables(
   return withExclusiveRun(db, async () => {
     const tables = await findUnpartitionedTables(db.sql);
     if (tables.length === 0) return [];
+    await throwIfPartitioningMustWait(db);
     await createProgressTable(db.sql);
     onStep({ step: "mirroring" });
     await repeatWhileLocked(() =>
@@ -50,6 +52,14 @@ export async function partitionTables(
     onStep({ step: "replaced" });
     return tables.map(({ name }) => name);
   });
+}
+
+/** @throws `Error` with the reason that the schema's function `find_partitioning_obstacle` returns, if it has one. */
+async function throwIfPartitioningMustWait({ sql }: Database): Promise<void> {
+  const functions = await sql`select 1 from pg_proc where oid = to_regproc('find_partitioning_obstacle')`;
+  if (functions.length === 0) return;
+  const [row] = await sql<[{ obstacle: string | null }]>`select find_partitioning_obstacle() as obstacle`;
+  if (row.obstacle !== null) throw new Error(`The tables cannot be partitioned yet: ${row.obstacle}. Retry later.`);
 }
 
 /** Deletes the tables that `partitionTables` replaced, and returns their names. */
