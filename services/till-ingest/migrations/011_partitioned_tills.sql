@@ -27,4 +27,4 @@ create function find_partitioning_obstacle() returns text language sql as $$
   where exists (select from till_location_backfill where finished_at is null)
 $$;
 
-select replace_empty_tables('{till_versions, tills}');
+select replace_empty_tables('{tills, till_versions}');
