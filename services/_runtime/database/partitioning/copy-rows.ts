@@ -53,7 +53,8 @@ const lockTimeoutMs = 200;
 
 /**
  * Copies up to `limit` rows that follow the progress to the target, and returns the new progress. The rows are locked
- * until the end of the transaction, so that a concurrent change happens before the copy or is mirrored after it.
+ * against deletion until the end of the transaction, because a row that is deleted before its copy is inserted would
+ * remain in the target. A concurrent update needs no lock: its mirrored row replaces the copy, or makes it unnecessary.
  *
  * @throws a transient error when a row is locked for longer than `lockTimeoutMs`.
  */
@@ -68,7 +69,7 @@ export async function copyBatch(
     await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
     const [batch] = await tx.unsafe<[{ rowCount: number; lastKey: string[] | null }]>(
       `with batch as (
-        select ${columns} ${selectAfterKey(table)} for share
+        select ${columns} ${selectAfterKey(table)} for key share
       ), copied as (
         insert into ${quoteIdentifier(table.target)} (${columns}) select ${columns} from batch
         on conflict (${quoteIdentifiers(table.targetKey)}) do nothing

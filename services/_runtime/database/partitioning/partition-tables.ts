@@ -39,12 +39,14 @@ export async function partitionTables(
     await throwIfPartitioningMustWait(db);
     await createProgressTable(db.sql);
     onStep({ step: "mirroring" });
-    await repeatWhileLocked(() =>
-      db.transaction(async (tx) => {
-        await lockTables(tx, tables, "share row exclusive");
-        for (const table of tables) await mirrorChanges(tx, table);
-      }),
-    );
+    for (const table of tables) {
+      await repeatWhileLocked(() =>
+        db.transaction(async (tx) => {
+          await lockTables(tx, [table], "share row exclusive");
+          await mirrorChanges(tx, table);
+        }),
+      );
+    }
     for (const table of tables) await copyTable(db, table, { maxBatchRows, onStep });
     for (const table of tables) await verifyTable(db, table, onStep);
     onStep({ step: "replacing" });
@@ -73,7 +75,7 @@ export async function dropReplacedTables(db: Database): Promise<string[]> {
     if (names.length > 0) {
       await repeatWhileLocked(() =>
         db.transaction(async (tx) => {
-          await tx`set local lock_timeout = '500ms'`;
+          await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
           await tx.unsafe(`drop table ${quoteIdentifiers(names)}`);
           await tx`drop table if exists partitioning_progress`;
         }),
@@ -108,12 +110,22 @@ async function copyTable(
 ): Promise<void> {
   let progress: CopyProgress = await findCopyProgress(db.sql, table);
   let limit = Math.min(100, maxBatchRows);
-  while (!progress.isCopied) {
+  for (let failures = 0; !progress.isCopied; ) {
     const startedMs = performance.now();
-    progress = await repeatWhileLocked(() => copyBatch(db, table, progress, limit));
+    try {
+      progress = await copyBatch(db, table, progress, limit);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (failures === maxLockAttempts || !isTransient(error)) throw error;
+      // A smaller batch has fewer rows that a writer may have locked.
+      limit = Math.ceil(limit / 4);
+      await sleep(20 + Math.random() * 100);
+      continue;
+    }
     // Large rows are copied in smaller batches, because writers wait for the locks of a batch.
     const isSlow = performance.now() - startedMs > targetBatchMs;
-    limit = isSlow ? Math.max(10, Math.floor(limit / 2)) : Math.min(limit * 2, maxBatchRows);
+    limit = isSlow ? Math.ceil(limit / 2) : Math.min(limit * 2, maxBatchRows);
     onStep({ step: "copying", table: table.name, rowCount: progress.rowCount });
   }
   onStep({ step: "copied", table: table.name, rowCount: progress.rowCount });
@@ -152,10 +164,20 @@ async function replaceTables(tx: SqlTransaction, tables: UnpartitionedTable[]): 
   }
 }
 
-/** Locks tables, or fails after half a second, because all later statements on the tables wait for the lock, too. */
+/** Maximum time, in milliseconds, to wait for the locks of all tables. All later statements on the tables wait, too. */
+const lockTimeoutMs = 1_000;
+
+/**
+ * Locks tables, or fails after `lockTimeoutMs`. Locks referenced tables first, because transactions write to them first
+ * and would otherwise wait for a lock of this transaction while it waits for theirs.
+ */
 async function lockTables(tx: SqlTransaction, tables: UnpartitionedTable[], mode: string): Promise<void> {
-  await tx`set local lock_timeout = '500ms'`;
-  await tx.unsafe(`lock table ${quoteIdentifiers(tables.map(({ name }) => name))} in ${mode} mode`);
+  const isReferenced = ({ name }: UnpartitionedTable) =>
+    tables.some(({ references }) => references.some(({ table }) => table.name === name));
+  const sorted = [...tables.filter(isReferenced), ...tables.filter((table) => !isReferenced(table)).reverse()];
+  await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
+  await tx.unsafe(`lock table ${quoteIdentifiers(sorted.map(({ name }) => name))} in ${mode} mode`);
+  await tx`set local statement_timeout = default`;
 }
 
 const maxLockAttempts = 200;
