@@ -82,6 +82,7 @@ export async function startTestService(
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const statements = createStatementRecorder(definition);
+  let isStopped = false;
   const running = await startService(statements.definition, {
     environment: variables,
     log,
@@ -147,6 +148,9 @@ export async function startTestService(
     async stop() {
       await running.stop();
       await bus.close();
+      // Some tests stop a service twice.
+      if (isStopped) return;
+      isStopped = true;
       try {
         await assertStatementsUseOnePartition(db, statements);
       } finally {
