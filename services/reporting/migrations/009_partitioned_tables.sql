@@ -1,3 +1,4 @@
+-- If reports is large, first run: create unique index concurrently reports_by_location on reports (location_id, id);
 -- The tables with a row for each till, report, order or day are partitioned by location. Keys begin with the location.
 create table tills_partitioned (
   like tills including defaults including storage including compression,
@@ -35,8 +36,7 @@ create table day_counts_partitioned (
 ) partition by hash (location_id);
 select create_location_partitions('day_counts');
 
--- Statements of this version find a conflict by the location and the id. On an unpartitioned table with many reports,
--- this index is created concurrently before the upgrade.
+-- Statements of this version find a conflict by the location and the id, also while the table is not partitioned.
 create unique index if not exists reports_by_location on reports (location_id, id);
 
 select replace_empty_tables('{tills, reports, orders, day_counts}');
