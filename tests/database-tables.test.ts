@@ -63,17 +63,10 @@ it("places every table of every service exactly once with Citus", async () => {
   expect(await readCitusTables()).toEqual(tables);
 });
 
-/** The tables that get location_id in their keys when they are partitioned. */
-const tablesToPartition = [
-  ...["till-ingest.tills", "till-ingest.till_versions"],
-  ...["reporting.tills", "reporting.reports", "reporting.orders", "reporting.accounting_configs"],
-];
-
 it("distributes only tables whose unique keys contain the location, as Citus requires", async () => {
   const distributed = await readCitusTables("distributed");
   expect(distributed).toContain("order-live.live_orders");
-  const rejected = distributed.filter((table) => tablesWithoutLocationInKeys.has(table));
-  expect(rejected.filter((table) => !tablesToPartition.includes(table))).toEqual([]);
+  expect(distributed.filter((table) => tablesWithoutLocationInKeys.has(table))).toEqual([]);
 });
 
 /** Returns the cells of the rows of the table "Retention" in docs/operations.md. */

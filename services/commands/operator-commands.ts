@@ -8,6 +8,8 @@ tills unfinished [--seconds <n>]         list tills that have no result after n 
 tills retry <till id>... | --all         add these tills to the queue again now
 erase --location <id> --orders <id,...>  erase the personal data of these orders in all services
 erase --location <id> --before <day>     erase the personal data in all orders of tills pushed before this day
+partition-tables [<service>...]          partition large tables by location, while services run (uses DATABASE_URL)
+partition-tables --drop-old              delete the tables that were replaced by partitioned tables
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 

@@ -1,6 +1,7 @@
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
+import { findLocationsWithTillsToErase } from "./queries/tills.ts";
 
 /** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
 export type PersonalDataErasureOrderSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
@@ -35,31 +36,42 @@ export async function publishPersonalDataErasureEvents(
 }
 
 /**
- * Requests the erasure of the personal data of all tills that were pushed before a time. Without a `locationId`, this
- * affects all locations.
+ * Requests the erasure of the personal data of the tills of all locations that were pushed before a time.
  *
  * @returns the number of affected tills.
  */
-export async function requestTillDataErasureBefore(
+export async function requestTillDataErasureInAllLocations(
   db: Database,
-  { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
+  { before, traceparent }: { before: string; traceparent: string | undefined },
+): Promise<number> {
+  let tillCount = 0;
+  for await (const locationIds of findLocationsWithTillsToErase(db, before)) {
+    for (const locationId of locationIds) {
+      tillCount += await requestTillDataErasureBefore(db, { locationId, before, traceparent });
+    }
+  }
+  return tillCount;
+}
+
+/**
+ * Requests the erasure of the personal data of all tills of a location that were pushed before a time.
+ *
+ * @returns the number of affected tills.
+ */
+async function requestTillDataErasureBefore(
+  db: Database,
+  { locationId, before, traceparent }: { locationId: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {
   let tillCount = 0;
   for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
     batchLength = await db.transaction(async (tx) => {
-      const tills = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
-      for (const { tillId, locationId } of tills) {
-        await publishOrdersErased(
-          tx,
-          { locationId, tillId, orderIds: await findOrderIdsOfTill(tx, tillId), isWholeTill: true },
-          traceparent,
-        );
+      const tillIds = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
+      for (const tillId of tillIds) {
+        const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
+        await publishOrdersErased(tx, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
       }
-      await markTillsErased(
-        tx,
-        tills.map(({ tillId }) => tillId),
-      );
-      return tills.length;
+      await markTillsErased(tx, { locationId, tillIds });
+      return tillIds.length;
     });
   }
   return tillCount;
@@ -87,21 +99,25 @@ async function findOrdersByTill(
 }
 
 /**
- * Locks and returns up to `limit` tills that were pushed before a time and are not marked as erased. Waits for tills
+ * Locks and returns up to `limit` tills of a location that were pushed before a time and are not marked as erased. Waits for tills
  * that another transaction has locked instead of skipping them. An operator's request runs only once, so skipped tills
  * would keep their data.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,
-  { locationId, before, limit }: { locationId: string | undefined; before: string; limit: number },
-): Promise<{ tillId: string; locationId: string }[]> {
-  return tx<{ tillId: string; locationId: string }[]>`
-    select till_id, location_id from tills
-    where pushed_at < ${before} and erased_at is null
-      ${locationId === undefined ? tx`` : tx`and location_id = ${locationId}`}
+  { locationId, before, limit }: { locationId: string; before: string; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ tillId: string }[]>`
+    select till_id from tills
+    where location_id = ${locationId} and pushed_at < ${before} and erased_at is null
     order by pushed_at, till_id limit ${limit} for update`;
+  return rows.map(({ tillId }) => tillId);
 }
 
-async function markTillsErased(tx: SqlTransaction, tillIds: string[]): Promise<void> {
-  await tx`update tills set erased_at = now() where till_id = any(${tillIds}::uuid[])`;
+async function markTillsErased(
+  tx: SqlTransaction,
+  { locationId, tillIds }: { locationId: string; tillIds: string[] },
+): Promise<void> {
+  await tx`
+    update tills set erased_at = now() where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
 }

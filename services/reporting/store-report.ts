@@ -24,7 +24,7 @@ export async function replaceStoredReportAndOrders(
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, tillId);
+  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
@@ -63,10 +63,10 @@ export async function deleteReportAndOrdersOfTrainingTill(
   tx: SqlTransaction,
   { tillId, locationId }: TillPushedData,
 ): Promise<void> {
-  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, tillId);
+  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;
   await replaceOrders(tx, { tillId, locationId }, []);
-  await reports.deleteReportOfTill(tx, tillId);
+  await reports.deleteReportOfTill(tx, { locationId, tillId });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
@@ -76,7 +76,9 @@ async function replaceOrders(
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
   rows: orders.ReportingOrderDatabaseRow[],
 ): Promise<void> {
-  const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
+  const ids = [
+    ...new Set([...(await orders.findOrderIdsOfTill(tx, { locationId, tillId })), ...rows.map(({ id }) => id)]),
+  ];
   const before = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
   await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });

@@ -25,7 +25,7 @@ const config = tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused
 const erasePersonalData = (tillId: string) =>
   eraseTillPersonalData(
     { db: service.db, objects: service.objects, config, requeueAfterSeconds: 300 },
-    { tillId, orderIds: null, traceparent: undefined },
+    { locationId: principal.location?.id ?? "", tillId, orderIds: null, traceparent: undefined },
   );
 
 const createTillNamingCustomer = () =>

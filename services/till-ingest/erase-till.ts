@@ -4,6 +4,7 @@ import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
+import { fillTillRevisionLocations } from "./queries/till-location-backfill.ts";
 import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
 import {
   findTillRow,
@@ -13,7 +14,7 @@ import {
   type TillRow,
 } from "./queries/tills.ts";
 import { removeTillObjectIfUnreferenced } from "./remove-unreferenced-object.ts";
-import { buildTillObjectKey } from "./store-pushed-till.ts";
+import { buildTillObjectKey } from "./till-object-key.ts";
 
 /**
  * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
@@ -47,6 +48,7 @@ function hasOrderId(object: { id?: unknown; order_id?: unknown }, orderIds: Read
 const erasureAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };
 
 interface TillErasure {
+  locationId: string;
   tillId: string;
   /** If null, all personal data of the till is erased, inside and outside its orders. */
   orderIds: string[] | null;
@@ -69,9 +71,9 @@ export async function eraseTillPersonalData(
     config,
     requeueAfterSeconds,
   }: Pick<TillIngestServiceContext, "db" | "objects" | "config" | "requeueAfterSeconds">,
-  { tillId, orderIds, traceparent }: TillErasure,
+  { locationId, tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
-  const existing = await findTillRow(db.sql, tillId);
+  const existing = await findTillRow(db.sql, { locationId, id: tillId });
   if (!existing) return;
   const body = erasePersonalDataInTillBody(await objects.get(existing.objectKey), orderIds && new Set(orderIds));
   const hash = createHash("sha256").update(body).digest("hex");
@@ -82,18 +84,19 @@ export async function eraseTillPersonalData(
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {
-    const till = await lockTillRow(tx, tillId);
+    const till = await lockTillRow(tx, existing);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
     if (hash !== existing.hash) {
       const next = await saveNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
-      await recordErasedTillPushedHash(tx, { tillId, pushedHash: existing.pushedHash ?? existing.hash });
+      await recordErasedTillPushedHash(tx, till, existing.pushedHash ?? existing.hash);
       await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
       await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
       await confirmTillObjectUpload(tx, erased.objectKey);
     }
     // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
     const objectKey = hash === existing.hash ? till.objectKey : erased.objectKey;
-    return scheduleOtherTillBodyRemoval(tx, { tillId, objectKey });
+    await fillTillRevisionLocations(db, tx, { locationId, tillIds: [tillId] });
+    return scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
   });
   for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

@@ -1,16 +1,20 @@
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import {
   findNextBulkReprocessingId,
-  lockNextTillsToReprocess,
+  listNextTillsToReprocess,
+  lockTillsToReprocess,
   recordBulkReprocessingProgress,
   tryLockBulkReprocessingRow,
 } from "./queries/reprocessings.ts";
+import { findTillLocationId } from "./queries/till-directory.ts";
+import { fillTillRevisionLocations } from "./queries/till-location-backfill.ts";
+import { groupByLocation } from "./queries/till-partitions.ts";
 import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
 import { countTillsAwaitingReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
@@ -41,10 +45,12 @@ export async function requestTillReprocessing(
   }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
   { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {
+  const tillLocationId = locationId ?? (await findTillLocationId(db, id));
+  if (tillLocationId === undefined) throw createTillNotFoundError(id);
   return db.transaction(async (tx) => {
-    const till = await lockTillRow(tx, id);
-    if (!till || (locationId !== null && till.locationId !== locationId)) throw createTillNotFoundError(id);
-    if (await isBeingReprocessed(tx, till)) return till;
+    const till = await lockTillRow(tx, { locationId: tillLocationId, id });
+    if (!till) throw createTillNotFoundError(id);
+    if (await isBeingReprocessed(db, tx, till)) return till;
     await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
     return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
   });
@@ -54,9 +60,12 @@ export async function requestTillReprocessing(
  * Returns whether the till's current revision comes from a reprocessing that has no report yet. Returns false if the
  * report is overdue, because the event may have been lost, or the calculation may have failed.
  */
-async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
+async function isBeingReprocessed(db: Database, tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
-  return isPending && (await findCurrentTillRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
+  if (!isPending) return false;
+  const tills = { locationId: till.locationId, tillIds: [till.id] };
+  await fillTillRevisionLocations(db, tx, tills);
+  return (await findCurrentTillRevisionReasons(tx, tills)).get(till.id) === "reprocess";
 }
 
 /** Creates the next revision of a till with the same body. The caller must lock the till first. */
@@ -113,14 +122,17 @@ async function reprocessBatch(
   await db.transaction(async (tx) => {
     const reprocessing = await tryLockBulkReprocessingRow(tx, id);
     if (!reprocessing) return;
-    const tills = await lockNextTillsToReprocess(tx, reprocessing, batchSize);
+    const { tills: keys, partition } = await listNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
-    for (const till of tills) {
-      if (!(await isBeingReprocessed(tx, till)))
-        await createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent });
+    for (const [locationId, tills] of groupByLocation(keys)) {
+      const ids = tills.map(({ id }) => id);
+      for (const till of await lockTillsToReprocess(tx, reprocessing, { locationId, ids })) {
+        if (!(await isBeingReprocessed(db, tx, till)))
+          await createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent });
+      }
     }
-    await recordBulkReprocessingProgress(tx, reprocessing, { count: tills.length, lastTillId: tills.at(-1)?.id });
-    if (tills.length === 0)
+    await recordBulkReprocessingProgress(tx, reprocessing, { count: keys.length, last: keys.at(-1), partition });
+    if (keys.length === 0)
       log.info({ reprocessing: reprocessing.id, tills: reprocessing.requeuedCount }, "reprocessing finished");
   });
 }

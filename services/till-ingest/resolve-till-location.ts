@@ -5,6 +5,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
+import { findTillLocationId } from "./queries/till-directory.ts";
 import { findTillRow, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationIdentity, TillMetadata } from "./validation/parse-till-body.ts";
 
@@ -41,9 +42,10 @@ export async function resolveAuthorizedTillReplacementLocation(
 ): Promise<LocationRef> {
   if (metadata.format === "V1")
     return resolveAuthorizedLegacyLocation(principal, metadata.legacyLocation, locations, context);
-  const till = await findTillRow(db.sql, metadata.tillId);
-  if (till && till.locationId === principal.location?.id) return principal.location;
-  if (till && hasScope(principal.scopes, "locations:any")) return locations.getById(till.locationId, context);
+  const locationId = await findTillLocationId(db, metadata.tillId);
+  if (locationId !== undefined && locationId === principal.location?.id) return principal.location;
+  if (locationId !== undefined && hasScope(principal.scopes, "locations:any"))
+    return locations.getById(locationId, context);
   throw new ApiError("till_not_found", {
     detail: `This location has no till ${metadata.tillId} to replace. Push the till instead.`,
   });
@@ -58,10 +60,9 @@ export async function requireReadableTill(
   { db }: Pick<TillIngestServiceContext, "db">,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {
-  const readableLocationId = getReadRestrictionLocationId(principal);
-  const till = await findTillRow(db.sql, id);
-  if (!till || (readableLocationId !== null && till.locationId !== readableLocationId))
-    throw createTillNotFoundError(id);
+  const locationId = getReadRestrictionLocationId(principal) ?? (await findTillLocationId(db, id));
+  const till = locationId === undefined ? undefined : await findTillRow(db.sql, { locationId, id });
+  if (!till) throw createTillNotFoundError(id);
   return till;
 }
 

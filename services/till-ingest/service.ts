@@ -5,11 +5,13 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
+import { backfillTillLocationsTask } from "./periodic/backfill-till-locations.ts";
 import { compressStoredTillBodiesTask } from "./periodic/compress-stored-bodies.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
 import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
+import { findTillLocationId } from "./queries/till-directory.ts";
 import { countUncompressedTillBodies } from "./queries/till-versions.ts";
 import {
   countTillsWithOverdueReport,
@@ -52,7 +54,9 @@ export function createTillOperatorRoutes(
   app.post("/unfinished/:tillId/retry", async (context) => {
     const tillId = context.req.param("tillId");
     if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
-    const isRequeued = await markTillForImmediateRequeue(db.sql, tillId);
+    const locationId = await findTillLocationId(db, tillId);
+    const isRequeued =
+      locationId !== undefined && (await markTillForImmediateRequeue(db.sql, { locationId, id: tillId }));
     if (isRequeued) await requeueTillsWithOverdueReportTask.run(services);
     return context.json({ tillId, isRequeued });
   });
@@ -117,5 +121,6 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,
     compressStoredTillBodiesTask,
+    backfillTillLocationsTask,
   ],
 });

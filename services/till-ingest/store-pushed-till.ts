@@ -3,12 +3,12 @@ import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { toCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
+import { claimTillId, findTillLocationId } from "./queries/till-directory.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
 import {
   findTillRow,
@@ -18,6 +18,7 @@ import {
   saveNextTillRevision,
   type TillRow,
 } from "./queries/tills.ts";
+import { buildTillObjectKey } from "./till-object-key.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 interface TillSubmission {
@@ -52,17 +53,21 @@ export async function storePushedTill(
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
   const row = toNewTill(config, location, till);
-  const existing = await findTillRow(db.sql, row.id);
+  const owner = await findTillLocationId(db, row.id);
+  if (owner !== undefined && owner !== row.locationId) throw createTillConflictError();
+  const existing = owner === undefined ? undefined : await findTillRow(db.sql, row);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
   await consumeTillQuotas(db.sql, config, row);
   row.objectKey = await recordPendingUploadAndGetKey(db.sql, row.objectKey);
   await context.runStep({ name: "store till body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
+    const claimant = await claimTillId(tx, { tillId: row.id, locationId: row.locationId });
+    if (claimant !== row.locationId) throw createTillConflictError();
     const inserted = await insertTill(tx, row, requeueAfterSeconds);
     if (!inserted) {
       // A concurrent push inserted the till first. The row exists, because tills are never deleted.
-      const concurrent = await findTillRow(tx, row.id);
+      const concurrent = await findTillRow(tx, row);
       const till = requireSameTill(concurrent as TillRow, row);
       await confirmTillObjectUpload(tx, row.objectKey);
       return { till, isNew: false };
@@ -100,23 +105,19 @@ function toNewTill(
   };
 }
 
-/** Returns the object key of a till body: its location, one of 256 folders, and its SHA-256 hash. */
-export function buildTillObjectKey(
-  { COMPRESS_TILL_BODIES }: Pick<TillIngestServiceConfig, "COMPRESS_TILL_BODIES">,
-  { locationId, hash }: Pick<TillRow, "locationId" | "hash">,
-): string {
-  const key = `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
-  return COMPRESS_TILL_BODIES ? toCompressedObjectKey(key) : key;
-}
-
 /** Returns whether the till has this body, or had it before personal data was erased. */
 function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): boolean {
   return existing.hash === hash || existing.pushedHash === hash;
 }
 
 function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
-  if (existing.locationId === pushed.locationId && isSameTillBody(existing, pushed)) return existing;
-  throw new ApiError("till_conflict", {
+  if (isSameTillBody(existing, pushed)) return existing;
+  throw createTillConflictError();
+}
+
+/** Returns the error for other bytes and for another location's till, which does not reveal which of the two it is. */
+function createTillConflictError(): ApiError {
+  return new ApiError("till_conflict", {
     detail:
       "This till ID is already in use. A push never changes an existing till. To correct the till, replace it with `PUT /v1/tills/{id}`. If that returns 404, another location uses the ID: push your till with a new ID.",
   });
@@ -134,15 +135,15 @@ export async function replaceTillBody(
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
   const body = toNewTill(config, location, till);
-  const before = await findTillRow(db.sql, body.id);
-  if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
+  const before = await findTillRow(db.sql, body);
+  if (before && isSameTillBody(before, body)) return before;
 
   await consumeTillQuotas(db.sql, config, body);
   body.objectKey = await recordPendingUploadAndGetKey(db.sql, body.objectKey);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
-    const existing = await lockTillRow(tx, body.id);
-    if (existing?.locationId !== location.id) {
+    const existing = await lockTillRow(tx, body);
+    if (!existing) {
       throw new ApiError("till_not_found", {
         detail: `This location has no till ${body.id} to replace. Push the till instead.`,
       });

@@ -14,8 +14,9 @@ begin;
 create temporary table placement (
   service text not null,
   relation text not null,
-  -- distributed: by location_id, colocated with all others. reference: a copy on each node. local: on the coordinator.
-  kind text not null check (kind in ('distributed', 'reference', 'local')),
+  -- distributed: by location_id, colocated with all others. directory: by till_id. reference: a copy on each node. local:
+  -- on the coordinator.
+  kind text not null check (kind in ('distributed', 'directory', 'reference', 'local')),
   primary key (service, relation)
 ) on commit drop;
 
@@ -28,8 +29,10 @@ insert into placement (service, relation, kind) values
 
   ('till_ingest', 'tills', 'distributed'),
   ('till_ingest', 'till_versions', 'distributed'),
+  ('till_ingest', 'till_directory', 'directory'),
   -- Can concern all locations.
   ('till_ingest', 'till_reprocessings', 'local'),
+  ('till_ingest', 'till_location_backfill', 'local'),
   -- Keyed by the object, before a till refers to it. Rows are removed within a day.
   ('till_ingest', 'pending_uploads', 'local'),
 
@@ -74,7 +77,10 @@ from (select distinct service from placement) as services, (values
   ('dead_letters', 'local'),
   ('event_attempts', 'local'),
   ('idempotent_requests', 'local'),
-  ('daily_usage', 'distributed')
+  ('daily_usage', 'distributed'),
+  -- Used only with DATABASE_READ_URL.
+  ('location_writes', 'local'),
+  ('replica_heartbeat', 'local')
 ) as common (relation, kind);
 
 -- The value of the psql variable, for the block below, in which psql replaces no variables.
@@ -87,6 +93,7 @@ declare
   first_table text;
   foreign_key record;
   target record;
+  has_rows boolean;
 begin
   -- Triggers copy renamed columns. They change only the row itself, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
@@ -114,7 +121,21 @@ begin
   loop
     continue when target.relation is null
       or exists (select from pg_dist_partition where logicalrelid = target.relation::regclass);
-    if target.kind = 'reference' then
+    -- Citus does not distribute tables that are partitioned by hash: its shards are such partitions.
+    if (select relkind = 'p' from pg_class where oid = target.relation::regclass) then
+      execute format('select exists (select from %s)', target.relation) into has_rows;
+      if has_rows then
+        raise exception '% is partitioned and not empty. See "Move an installation" in the README.', target.relation;
+      end if;
+      execute format('create table %1$s_plain (like %1$s including all)', target.relation);
+      execute format('select %s.copy_grants(%L, %L)',
+        split_part(target.relation, '.', 1), target.relation, target.relation || '_plain');
+      execute format('drop table %s', target.relation);
+      execute format('alter table %s_plain rename to %I', target.relation, split_part(target.relation, '.', 2));
+    end if;
+    if target.kind = 'directory' then
+      perform create_distributed_table(target.relation::regclass, 'till_id', colocate_with => 'none');
+    elsif target.kind = 'reference' then
       perform create_reference_table(target.relation::regclass);
     else
       perform create_distributed_table(

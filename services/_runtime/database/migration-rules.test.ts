@@ -14,7 +14,8 @@ const contractingStatements = [
 ];
 const contractionComment = /^-- contracts: unused since \d+\.\d+/m;
 
-const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "");
+/** Returns the SQL without comments, and without the dynamic statements of functions, which name no table. */
+const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "").replace(/\bexecute format\('[^']*'/g, "");
 
 const tableRenames = /\balter\s+table\s+(\w+)\s+rename\s+to\s+(\w+)\s*;/gi;
 

@@ -111,8 +111,9 @@ export function createDatabasePool(
 function createSqlClient(config: PoolConfig, { schema, log }: PoolOptions): SqlClient {
   return postgres(config.DATABASE_URL, {
     ...buildPostgresConnectionOptions(config, {
-      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`.
-      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
+      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
+      // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
+      application_name: `${schema} 1.1 ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       statement_timeout: 30 * millisecondsPerSecond,
       idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,

@@ -11,15 +11,17 @@ type FirstNewMigrations = Record<string, number>;
 
 /**
  * Creates the schema of the previous version, so that a test can insert rows as that version would. `migrate` then
- * applies the new migrations, folder by folder in the sequence of `firstNewMigrations`.
+ * applies the new migrations, folder by folder in the sequence of `firstNewMigrations`. `schemaSuffix` follows the
+ * namespace in the name of the schema.
  */
 export async function createPreviousDatabaseSchema(
   environment: IsolatedTestEnvironment,
   firstNewMigrations: FirstNewMigrations,
+  schemaSuffix = "previous",
 ): Promise<{ db: Database; migrate(): Promise<void> }> {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
-  const schema = `${environment.namespace}_previous`;
+  const schema = `${environment.namespace}_${schemaSuffix}`;
   const db = createDatabasePool(config, { schema, log });
   await db.sql`create schema ${db.sql(schema)}`;
 

@@ -14,6 +14,11 @@ import { buildServiceSchemaName, type RunningService, startService } from "../se
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
 import { eventually } from "./eventually.ts";
 import { buildTestIncomingRequest } from "./incoming-request.ts";
+import {
+  assertStatementsUseOnePartition,
+  createStatementRecorder,
+  type StatementRecorder,
+} from "./statement-recorder.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** A real service that runs in this process. Tests send requests to it in the same way as the gateway. */
@@ -22,6 +27,7 @@ export interface TestService {
   /** A connection pool for the database schema of the service. */
   db: Database;
   registry: ServiceRegistry;
+  statements: StatementRecorder;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
   /** Sends a request, expects the given status, and returns the response body, parsed with the given schema. */
   sendJson<Schema extends z.ZodType>(
@@ -34,6 +40,7 @@ export interface TestService {
   requestProblem(request: TestRequest): Promise<Problem>;
   /** Resolves when all events in the outbox have been sent. */
   waitForEmptyOutbox(): Promise<void>;
+  /** Stops the service. @throws `Error` when one of its statements used several partitions of a table. */
   stop(): Promise<void>;
 }
 
@@ -74,7 +81,9 @@ export async function startTestService(
 ): Promise<TestService> {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
-  const running = await startService(definition, {
+  const statements = createStatementRecorder(definition);
+  let isStopped = false;
+  const running = await startService(statements.definition, {
     environment: variables,
     log,
     metrics: createPrometheusMetrics(),
@@ -120,6 +129,7 @@ export async function startTestService(
     running,
     db,
     registry,
+    statements,
     request,
     sendJson,
     getJson: (path, schema, principal) =>
@@ -138,7 +148,14 @@ export async function startTestService(
     async stop() {
       await running.stop();
       await bus.close();
-      await db.close();
+      // Some tests stop a service twice.
+      if (isStopped) return;
+      isStopped = true;
+      try {
+        await assertStatementsUseOnePartition(db, statements);
+      } finally {
+        await db.close();
+      }
     },
   };
 }

@@ -12,7 +12,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { ReportingServiceContext } from "../context.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
 import { insertAccountingExportWithFiles, lockAndCountUnfinishedExports } from "../queries/accounting-exports.ts";
-import { findLocationIdsOfTills } from "../queries/tills.ts";
+import { findTillIdsOfLocation } from "../queries/tills.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
@@ -49,13 +49,9 @@ export async function enqueueAccountingExport(
         },
       });
     }
-    const configs = await findAccountingConfigsByIds(
-      tx,
-      items.map(({ accountingConfigId }) => accountingConfigId),
-    );
-    const configsById = new Map(configs.map((config) => [config.id, config]));
-    throwIfInvalid(await findItemIssues(tx, items, configsById));
-    const files = planExportFiles(items, configsById);
+    const references = await findReferencedTillsAndConfigs(tx, items);
+    throwIfInvalid(findItemIssues(items, references));
+    const files = planExportFiles(items, references.configsById);
     await insertAccountingExportWithFiles(tx, {
       id,
       ...{ locationId, keyId, consumer },
@@ -98,21 +94,40 @@ function resolveItemLocations(
   return items;
 }
 
-async function findItemIssues(
+/** The existing tills and configs of an export. Keys of tills are the ids of the location and of the till. */
+interface ReferencedTillsAndConfigs {
+  tillKeys: Set<string>;
+  configsById: Map<string, AccountingConfigRow>;
+}
+
+/** Finds the tills and configs of the items. Reads one location at a time. */
+async function findReferencedTillsAndConfigs(
   tx: SqlTransaction,
   items: LocatedExportItem[],
-  configsById: Map<string, AccountingConfigRow>,
-): Promise<RequestIssue[]> {
-  const tillLocations = await findLocationIdsOfTills(
-    tx,
-    items.map(({ tillId }) => tillId),
-  );
+): Promise<ReferencedTillsAndConfigs> {
+  const tillKeys = new Set<string>();
+  const configsById = new Map<string, AccountingConfigRow>();
+  for (const locationId of new Set(items.map((item) => item.locationId))) {
+    const itemsOfLocation = items.filter((item) => item.locationId === locationId);
+    const tillIds = itemsOfLocation.map(({ tillId }) => tillId);
+    for (const tillId of await findTillIdsOfLocation(tx, { locationId, tillIds }))
+      tillKeys.add(`${locationId} ${tillId}`);
+    const ids = itemsOfLocation.map(({ accountingConfigId }) => accountingConfigId);
+    for (const config of await findAccountingConfigsByIds(tx, { locationId, ids })) configsById.set(config.id, config);
+  }
+  return { tillKeys, configsById };
+}
+
+function findItemIssues(
+  items: LocatedExportItem[],
+  { tillKeys, configsById }: ReferencedTillsAndConfigs,
+): RequestIssue[] {
   const seenKeys = new Set<string>();
   return items.flatMap((item, index) => {
     const issues: RequestIssue[] = [];
     const add = (path: string, code: RequestIssueCode, message: string) =>
       issues.push({ in: "body", path: `[${index}]${path}`, code, message });
-    if (tillLocations.get(item.tillId) !== item.locationId) {
+    if (!tillKeys.has(`${item.locationId} ${item.tillId}`)) {
       add(".tillId", "unknown_till", "Must be the ID of a processed till of the location");
     }
     if (configsById.get(item.accountingConfigId)?.locationId !== item.locationId) {

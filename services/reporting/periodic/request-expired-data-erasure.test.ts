@@ -4,7 +4,7 @@ import { listPublishedTestEvents } from "@pragma/runtime/testing/published-event
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { requestTillDataErasureBefore } from "../request-erasure.ts";
+import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -55,16 +55,16 @@ describe("the task that erases expired personal data", () => {
     const till = buildTestTill([buildTestOrder()]);
     await service.pushTills([till], location.id);
     const before = new Date(Date.now() + dayMs).toISOString();
-    let erasure: Promise<number> | undefined;
+    let erasure: Promise<{ tills: number }> | undefined;
     await service.db.transaction(async (tx) => {
       await recordTillRevisionAndGetPrevious(tx, { ...replacement, tillId: till.id, locationId: location.id });
-      erasure = requestTillDataErasureBefore(service.db, { locationId: location.id, before });
+      erasure = publishPersonalDataErasureEvents(service.db, { locationId: location.id, before });
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;
         return waiting !== undefined;
       });
     });
-    expect(await erasure).toBe(1);
+    expect(await erasure).toEqual({ tills: 1 });
   });
 });

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
-import { requestTillDataErasureBefore } from "../request-erasure.ts";
+import { requestTillDataErasureInAllLocations } from "../request-erasure.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -13,7 +13,7 @@ export const requestExpiredPersonalDataErasureTask: PeriodicTask<
   async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();
-    const tills = await requestTillDataErasureBefore(db, { before, traceparent: context?.traceparent });
+    const tills = await requestTillDataErasureInAllLocations(db, { before, traceparent: context?.traceparent });
     if (tills > 0) log.info({ tills }, "requested erasure of expired personal data");
   },
 };

@@ -40,9 +40,9 @@ export async function lockAccountingConfigRow(
 
 export async function updateAccountingConfigRow(
   tx: SqlTransaction,
-  { id, body, etag }: Pick<AccountingConfigRow, "id" | "body" | "etag">,
+  { locationId, id, body, etag }: Pick<AccountingConfigRow, "locationId" | "id" | "body" | "etag">,
 ) {
-  await tx`update accounting_configs set ${tx({ body, etag })} where id = ${id}`;
+  await tx`update accounting_configs set ${tx({ body, etag })} where location_id = ${locationId} and id = ${id}`;
 }
 
 /** Deletes a config; returns false when it does not exist. */
@@ -81,9 +81,13 @@ export async function findAccountingConfigPage(
   };
 }
 
-/** Returns the configs with these ids, in any location. Ids without a config are ignored. */
-export async function findAccountingConfigsByIds(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
-  return tx<AccountingConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
+/** Returns the configs of a location with these ids. Ids without a config are ignored. */
+export async function findAccountingConfigsByIds(
+  tx: SqlTransaction,
+  { locationId, ids }: { locationId: string; ids: string[] },
+): Promise<AccountingConfigRow[]> {
+  return tx<AccountingConfigRow[]>`
+    select * from accounting_configs where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
 function matchesConfigKey(sql: SqlClient | SqlTransaction, { id, locationId }: AccountingConfigKey) {

@@ -6,6 +6,7 @@ import {
   type SqlTransaction,
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
+import { sortTillsByClosingTime } from "./reports.ts";
 
 export interface AccountingExportRow {
   id: string;
@@ -255,16 +256,20 @@ export async function findPlannedAccountingExportFiles(
   sql: SqlClient,
   exportId: string,
 ): Promise<PlannedAccountingExportFile[]> {
-  return sql<PlannedAccountingExportFile[]>`
+  const files = await sql<PlannedAccountingExportFile[]>`
     select number, location_id, provider, config, (
-      select json_agg(
-        json_build_object('position', position, 'tillId', till_id)
-        order by finalized::json ->> 'finalizedAt' collate "C", till_id
-      )
-      from accounting_items item left join reports using (till_id)
+      select json_agg(json_build_object('position', position, 'tillId', till_id))
+      from accounting_items item
       where item.export_id = file.export_id and item.file_number = file.number
     ) as tills
     from accounting_files file where export_id = ${exportId} order by number`;
+  // Reports are read for one file at a time, so that each statement reads the reports of one location.
+  for (const file of files) {
+    const positions = new Map(file.tills.map(({ tillId, position }) => [tillId, position]));
+    const sorted = await sortTillsByClosingTime(sql, { locationId: file.locationId, tillIds: [...positions.keys()] });
+    file.tills = sorted.map((tillId) => ({ tillId, position: positions.get(tillId) as number }));
+  }
+  return files;
 }
 
 const deleteBatchSize = 50;

@@ -23,7 +23,7 @@ export async function adjustReportOrOrderDayCounts(
   await tx`
     insert into day_counts (location_id, kind, day, count)
     select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date)
-    on conflict do nothing`;
+    on conflict (location_id, kind, day) do nothing`;
   await tx`
     update day_counts set count = count + change
     from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date, change int)

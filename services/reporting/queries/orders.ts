@@ -1,4 +1,5 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import type { TillKey } from "./tills.ts";
 
 export interface ReportingOrderDatabaseRow {
   id: string;
@@ -18,8 +19,9 @@ interface LocationOrderIds {
   ids: string[];
 }
 
-export async function findOrderIdsOfTill(tx: SqlTransaction, tillId: string): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`select id from orders where till_id = ${tillId}`;
+export async function findOrderIdsOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from orders where location_id = ${locationId} and till_id = ${tillId}`;
   return rows.map(({ id }) => id);
 }
 
@@ -54,9 +56,9 @@ export async function findOrderCreationTimes(
  */
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
-  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: ReportingOrderDatabaseRow[] },
+  { tillId, locationId, rows }: TillKey & { rows: ReportingOrderDatabaseRow[] },
 ): Promise<void> {
-  await tx`delete from orders where till_id = ${tillId}`;
+  await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));

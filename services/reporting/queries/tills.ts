@@ -1,15 +1,21 @@
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 
+/** The key of a till. */
+export interface TillKey {
+  locationId: string;
+  tillId: string;
+}
+
 /** Returns the highest revision of a till that was applied; 0 if none was applied. */
-export async function findAppliedTillRevisionNumber(sql: SqlClient, tillId: string): Promise<number> {
-  const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
+export async function findAppliedTillRevisionNumber(sql: SqlClient, { locationId, tillId }: TillKey): Promise<number> {
+  const [current] = await sql<{ revision: number }[]>`
+    select revision from tills where location_id = ${locationId} and till_id = ${tillId}`;
   return current?.revision ?? 0;
 }
 
-interface TillRevision {
-  tillId: string;
-  locationId: string;
+interface TillRevision extends TillKey {
   revision: number;
   pushedAt: string;
   object: { hash: string };
@@ -28,7 +34,7 @@ export async function recordTillRevisionAndGetPrevious(
   { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {
   const [current] = await tx<{ revision: number; hash: string | null }[]>`
-    select revision, hash from tills where till_id = ${tillId} for update`;
+    select revision, hash from tills where location_id = ${locationId} and till_id = ${tillId} for update`;
   if (!current) {
     await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })}`;
     return 0;
@@ -38,7 +44,9 @@ export async function recordTillRevisionAndGetPrevious(
     // longer marked as erased, and a later erasure includes it again.
     const hasSkipped = revision > current.revision + 1;
     const mayHavePersonalData = (!isErasure || hasSkipped) && current.hash !== hash;
-    await tx`update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })} where till_id = ${tillId}`;
+    await tx`
+      update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })}
+      where location_id = ${locationId} and till_id = ${tillId}`;
   }
   if (current.revision === revision && current.hash !== null && current.hash !== hash) {
     throw new PermanentEventError(
@@ -48,9 +56,24 @@ export async function recordTillRevisionAndGetPrevious(
   return current.revision;
 }
 
-/** Returns the locations of tills by till id. Tills that do not exist are omitted. */
-export async function findLocationIdsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
-  const rows = await tx<{ tillId: string; locationId: string }[]>`
-    select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
-  return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));
+/** Returns those of the given tills that the location has. */
+export async function findTillIdsOfLocation(
+  tx: SqlTransaction,
+  { locationId, tillIds }: { locationId: string; tillIds: string[] },
+): Promise<string[]> {
+  const rows = await tx<{ tillId: string }[]>`
+    select till_id from tills where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
+  return rows.map(({ tillId }) => tillId);
+}
+
+/**
+ * Yields the locations with tills that were pushed before a time and are not marked as erased. Reads one partition at a
+ * time.
+ */
+export async function* findLocationsWithTillsToErase({ sql }: Database, before: string): AsyncGenerator<string[]> {
+  for (const partition of await listPartitionNames(sql, "tills")) {
+    const rows = await sql<{ locationId: string }[]>`
+      select distinct location_id from ${sql(partition)} where pushed_at < ${before} and erased_at is null`;
+    yield rows.map(({ locationId }) => locationId);
+  }
 }

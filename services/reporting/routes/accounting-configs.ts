@@ -134,7 +134,7 @@ export const replaceAccountingConfigRoute = defineReportingRoute({
       if (!current) throw configNotFoundError(id);
       const { locationId, createdAt } = current;
       const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
-      await updateAccountingConfigRow(tx, { id: current.id, ...response });
+      await updateAccountingConfigRow(tx, { locationId, id: current.id, ...response });
       return createSerializedJsonResponse(200, response.body, { etag: `"${response.etag}"` });
     });
   },

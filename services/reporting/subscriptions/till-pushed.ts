@@ -16,7 +16,7 @@ import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } fro
 export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
-    const applied = await findAppliedTillRevisionNumber(services.db.sql, data.tillId);
+    const applied = await findAppliedTillRevisionNumber(services.db.sql, data);
     // An outdated revision is skipped before its body is loaded, because the body may be large.
     if (applied > data.revision) return once(async () => {});
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
@@ -67,7 +67,7 @@ async function applyTillRevision(
   const finalized =
     isNew && till
       ? await replaceStoredReportAndOrders(tx, data, till)
-      : await findReportFinalizedEventData(tx, reportId);
+      : await findReportFinalizedEventData(tx, { locationId, reportId });
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);

@@ -12,7 +12,7 @@ import {
   moveTillBodyReferences,
   type UncompressedTillBody,
 } from "../queries/till-versions.ts";
-import { buildTillObjectKey } from "../store-pushed-till.ts";
+import { buildTillObjectKey } from "../till-object-key.ts";
 
 type Services = Pick<TillIngestServiceContext, "db" | "objects" | "config" | "log">;
 

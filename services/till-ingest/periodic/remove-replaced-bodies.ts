@@ -1,6 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
-import { scheduleReplacedTillBodyRemovals } from "../queries/till-versions.ts";
+import { groupByLocation, listTillPartitionSuffixes } from "../queries/till-partitions.ts";
+import { listReplacedTillBodies, scheduleReplacedTillBodyRemovals } from "../queries/till-versions.ts";
 import { removeTillObjectIfUnreferenced } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
@@ -11,10 +12,17 @@ export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestServiceCo
   intervalSeconds: 3_600,
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
-    for (let count = batchSize; count === batchSize; ) {
-      const keys = await db.transaction((tx) => scheduleReplacedTillBodyRemovals(tx, { days, limit: batchSize }));
-      for (const key of keys) await removeTillObjectIfUnreferenced({ db, objects }, key);
-      count = keys.length;
+    for (const suffix of await listTillPartitionSuffixes(db.sql)) {
+      for (let count = batchSize; count === batchSize; ) {
+        const replaced = await listReplacedTillBodies(db.sql, { suffix, days, limit: batchSize });
+        for (const [locationId, revisions] of groupByLocation(replaced)) {
+          const keys = await db.transaction((tx) =>
+            scheduleReplacedTillBodyRemovals(tx, { locationId, revisions, days }),
+          );
+          for (const key of keys) await removeTillObjectIfUnreferenced({ db, objects }, key);
+        }
+        count = replaced.length;
+      }
     }
   },
 };

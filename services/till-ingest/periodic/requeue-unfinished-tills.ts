@@ -1,8 +1,10 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { writeTillPushedToOutbox } from "../publish-till-events.ts";
+import { fillTillRevisionLocations } from "../queries/till-location-backfill.ts";
+import { groupByLocation } from "../queries/till-partitions.ts";
 import { findCurrentTillRevisionReasons } from "../queries/till-versions.ts";
-import { lockTillsWithOverdueReport, recordTillRequeuesAndBackoff } from "../queries/tills.ts";
+import { listTillsToRequeue, lockTillsToRequeue, recordTillRequeuesAndBackoff } from "../queries/tills.ts";
 
 /** Maximum number of tills that one run requeues. Limited, because the loss of a stream makes many tills overdue. */
 const maxPerRun = 1_000;
@@ -17,17 +19,21 @@ export const requeueTillsWithOverdueReportTask: PeriodicTask<
   name: "requeue unfinished tills",
   intervalSeconds: 60,
   async run({ db, log, requeueAfterSeconds }, context) {
-    const requeued = await db.transaction(async (tx) => {
-      const tills = await lockTillsWithOverdueReport(tx, maxPerRun);
-      const ids = tills.map(({ id }) => id);
-      const reasons = await findCurrentTillRevisionReasons(tx, ids);
-      for (const till of tills) {
-        const reason = reasons.get(till.id) ?? "push";
-        await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
-      }
-      await recordTillRequeuesAndBackoff(tx, ids, { requeueAfterSeconds });
-      return tills.length;
-    });
+    let requeued = 0;
+    for (const [locationId, overdue] of groupByLocation(await listTillsToRequeue(db.sql, maxPerRun))) {
+      requeued += await db.transaction(async (tx) => {
+        const tills = await lockTillsToRequeue(tx, { locationId, ids: overdue.map(({ id }) => id) });
+        const ids = tills.map(({ id }) => id);
+        await fillTillRevisionLocations(db, tx, { locationId, tillIds: ids });
+        const reasons = await findCurrentTillRevisionReasons(tx, { locationId, tillIds: ids });
+        for (const till of tills) {
+          const reason = reasons.get(till.id) ?? "push";
+          await writeTillPushedToOutbox(tx, till, { reason, traceparent: context?.traceparent });
+        }
+        await recordTillRequeuesAndBackoff(tx, { locationId, ids }, { requeueAfterSeconds });
+        return tills.length;
+      });
+    }
     if (requeued > 0) log.warn({ tills: requeued }, "requeued tills without a result");
   },
 };

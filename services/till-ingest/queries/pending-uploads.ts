@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { addUniquePartToObjectKey } from "@pragma/runtime/object-store/compressed-store";
+import { getLocationIdOfTillObjectKey } from "../till-object-key.ts";
 
 const isStale = (sql: SqlClient) => sql`created_at < now() - interval '24 hours'`;
-const isReferenced = (sql: SqlClient | SqlTransaction) => sql`
-  exists (select 1 from till_versions where object_key = pending_uploads.key and body_removed_at is null)`;
+const isReferenced = (sql: SqlClient | SqlTransaction, key: string) => sql`
+  exists (
+    select 1 from till_versions
+    where location_id = ${getLocationIdOfTillObjectKey(key)} and object_key = ${key} and body_removed_at is null
+  )`;
 
 /**
  * Records that an object is about to be written, and returns the key under which to write it: the given key, or a new
@@ -19,7 +23,7 @@ export async function recordPendingUploadAndGetKey(sql: SqlClient, key: string):
 
 /** Ends the pending upload of an object if a till refers to the object. Otherwise, the object can still be removed. */
 export async function confirmTillObjectUpload(tx: SqlTransaction, key: string): Promise<void> {
-  await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx)}`;
+  await tx`delete from pending_uploads where key = ${key} and ${isReferenced(tx, key)}`;
 }
 
 /** Schedules the removal of an object in a day, unless a till refers to it then. Until then, it can still be read. */
@@ -57,7 +61,7 @@ export async function claimUnreferencedTillObjectRemoval(
     update pending_uploads set removal_claimed_at = now()
     from (
       select key, removal_claimed_at is not null as is_taken_over from pending_uploads
-      where key = ${key} and ${isStale(sql)} and not ${isReferenced(sql)}
+      where key = ${key} and ${isStale(sql)} and not ${isReferenced(sql, key)}
         and (removal_claimed_at is null or removal_claimed_at < now() - interval '30 minutes')
       for update
     ) before
@@ -82,5 +86,5 @@ export async function recordStoredObjectDeletion(
 
 /** Ends the pending upload of an object if it started more than a day ago and a till refers to the object. */
 export async function confirmOverdueUploadIfReferenced(sql: SqlClient, key: string): Promise<void> {
-  await sql`delete from pending_uploads where key = ${key} and ${isStale(sql)} and ${isReferenced(sql)}`;
+  await sql`delete from pending_uploads where key = ${key} and ${isStale(sql)} and ${isReferenced(sql, key)}`;
 }

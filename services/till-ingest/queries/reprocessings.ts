@@ -4,7 +4,8 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import { type TillRow, tillColumns } from "./tills.ts";
+import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
+import { type TillKey, type TillRow, tillColumns } from "./tills.ts";
 
 /** A request to reprocess many tills, with its progress. */
 export interface BulkTillReprocessingRow {
@@ -17,12 +18,20 @@ export interface BulkTillReprocessingRow {
   requeuedCount: number;
   /** The id of the last till that was requeued; null before the first batch. */
   lastTillId: string | null;
+  /** If the reprocessing includes all locations, the location of the last till that was requeued. */
+  lastLocationId: string | null;
+  /**
+   * If the reprocessing includes all locations, the suffix of the partition of the last till that was requeued; null if
+   * the tills were not partitioned then.
+   */
+  lastPartition: string | null;
   createdAt: Date;
   finishedAt: Date | null;
 }
 
 const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
-  id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, created_at, finished_at`;
+  id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, last_location_id, last_partition,
+  created_at, finished_at`;
 
 type NewReprocessing = Pick<BulkTillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
@@ -45,8 +54,7 @@ export async function findOrInsertBulkTillReprocessing(
   await tx`
     update till_reprocessings set finished_at = now()
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
-  const [{ total }] = await tx<[{ total: number }]>`
-    select count(*)::int as total from tills where ${isTillToReprocess(tx, row)}`;
+  const total = await countTillsToReprocess(tx, row);
   const [inserted] = await tx<[BulkTillReprocessingRow]>`
     insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
   return inserted;
@@ -83,36 +91,87 @@ export async function tryLockBulkReprocessingRow(
   return row;
 }
 
-/** Locks and returns the next tills of a reprocessing, sorted by id. */
-export async function lockNextTillsToReprocess(
+async function countTillsToReprocess(tx: SqlTransaction, row: ReprocessingSelection): Promise<number> {
+  const count = async (suffix: string): Promise<number> => {
+    const [result] = await tx<[{ total: number }]>`
+      select count(*)::int as total from ${tx(`tills${suffix}`)} where ${isTillToReprocess(tx, row)}`;
+    return result.total;
+  };
+  return row.locationId === null ? sumOverTillPartitions(tx, count) : count("");
+}
+
+/** The next tills of a reprocessing, and the suffix of their partition; null if they do not come from one partition. */
+interface TillsToReprocess {
+  tills: TillKey[];
+  partition: string | null;
+}
+
+/**
+ * Returns the next tills of a reprocessing. Those of one location are sorted by id. If a reprocessing includes all
+ * locations, it takes one partition after the other, and sorts each by location and id. Tills that are not partitioned
+ * are sorted by id, because an instance of the previous version may continue the reprocessing.
+ */
+export async function listNextTillsToReprocess(
   tx: SqlTransaction,
   row: BulkTillReprocessingRow,
   limit: number,
+): Promise<TillsToReprocess> {
+  const partitions = row.locationId === null ? await listTillPartitionSuffixes(tx) : [""];
+  if (partitions[0] === "") {
+    const tills = await tx<TillKey[]>`
+      select location_id, id from tills
+      where ${isTillToReprocess(tx, row)} ${row.lastTillId === null ? tx`` : tx`and id > ${row.lastTillId}`}
+      order by id limit ${limit}`;
+    return { tills, partition: null };
+  }
+  const { lastPartition, lastLocationId, lastTillId } = row;
+  // If the tills were partitioned in the meantime, the reprocessing starts again. Tills with a new report are excluded.
+  for (const partition of partitions.filter((name) => lastPartition === null || name >= lastPartition)) {
+    const isContinued = partition === lastPartition;
+    const tills = await tx<TillKey[]>`
+      select location_id, id from ${tx(`tills${partition}`)}
+      where ${isTillToReprocess(tx, row)}
+        ${isContinued ? tx`and (location_id, id) > (${lastLocationId}, ${lastTillId})` : tx``}
+      order by location_id, id limit ${limit}`;
+    if (tills.length > 0) return { tills, partition };
+  }
+  return { tills: [], partition: null };
+}
+
+/** Locks and returns these tills of a location, except those that no longer belong to the reprocessing. */
+export async function lockTillsToReprocess(
+  tx: SqlTransaction,
+  { lteReportVersion }: BulkTillReprocessingRow,
+  { locationId, ids }: { locationId: string; ids: string[] },
 ): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select ${tillColumns(tx)} from tills
-    where ${isTillToReprocess(tx, row)} ${row.lastTillId === null ? tx`` : tx`and id > ${row.lastTillId}`}
-    order by id limit ${limit} for update`;
+    where ${isTillToReprocess(tx, { locationId, lteReportVersion })} and id = any(${ids}::uuid[])
+    order by id for update`;
 }
 
-/** Updates the progress of a reprocessing. If `lastTillId` is undefined, marks the reprocessing as finished. */
+/** Updates the progress of a reprocessing. If `last` is undefined, marks the reprocessing as finished. */
 export async function recordBulkReprocessingProgress(
   tx: SqlTransaction,
   { id }: BulkTillReprocessingRow,
-  { count, lastTillId }: { count: number; lastTillId: string | undefined },
+  { count, last, partition }: { count: number; last: TillKey | undefined; partition: string | null },
 ): Promise<void> {
+  if (!last) {
+    await tx`update till_reprocessings set finished_at = now() where id = ${id}`;
+    return;
+  }
   await tx`
     update till_reprocessings set
-      requeued_count = requeued_count + ${count}, last_till_id = coalesce(${lastTillId ?? null}, last_till_id),
-      finished_at = ${lastTillId === undefined ? tx`now()` : tx`null`}
+      requeued_count = requeued_count + ${count}, last_till_id = ${last.id}, last_location_id = ${last.locationId},
+      last_partition = ${partition}
     where id = ${id}`;
 }
 
+/** The tills that a reprocessing includes. */
+type ReprocessingSelection = Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion">;
+
 /** Returns the SQL condition for the tills of a reprocessing. Excludes training tills, which have no report. */
-function isTillToReprocess(
-  tx: SqlTransaction,
-  { locationId, lteReportVersion }: Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion">,
-) {
+function isTillToReprocess(tx: SqlTransaction, { locationId, lteReportVersion }: ReprocessingSelection) {
   return tx`
     coalesce(report_version, 0) <= ${lteReportVersion} and not is_training
     ${locationId === null ? tx`` : tx`and location_id = ${locationId}`}`;

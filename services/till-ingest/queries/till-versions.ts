@@ -1,5 +1,7 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { getLocationIdOfTillObjectKey } from "../till-object-key.ts";
+import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
 import type { TillRow } from "./tills.ts";
 
 /**
@@ -11,22 +13,24 @@ export type TillRevisionReason = BusEventData<"till.pushed">["reason"];
 /** Inserts the row of a till's current revision, with its author. */
 export async function insertTillRevision(
   tx: SqlTransaction,
-  { id, revision, format, hash, objectKey, size }: TillRow,
+  { locationId, id, revision, format, hash, objectKey, size }: TillRow,
   { reason, keyId, consumer }: { reason: TillRevisionReason; keyId: string; consumer: string },
 ): Promise<void> {
-  const row = { tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
+  const row = { locationId, tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
   await tx`insert into till_versions ${tx(row)}`;
 }
 
-/** Returns the reasons of the current revisions of these tills, by till id. */
+/** Returns the reasons of the current revisions of these tills of a location, by till id. */
 export async function findCurrentTillRevisionReasons(
   tx: SqlTransaction,
-  tillIds: string[],
+  { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Map<string, TillRevisionReason>> {
   const rows = await tx<{ tillId: string; reason: TillRevisionReason }[]>`
     select till_versions.till_id, till_versions.reason
-    from till_versions join tills on tills.id = till_versions.till_id and tills.revision = till_versions.revision
-    where tills.id = any(${tillIds}::uuid[])`;
+    from till_versions join tills
+      on tills.location_id = till_versions.location_id and tills.id = till_versions.till_id
+      and tills.revision = till_versions.revision
+    where tills.location_id = ${locationId} and tills.id = any(${tillIds}::uuid[])`;
   return new Map(rows.map(({ tillId, reason }) => [tillId, reason]));
 }
 
@@ -36,33 +40,62 @@ export async function findCurrentTillRevisionReasons(
  */
 export async function scheduleOtherTillBodyRemoval(
   tx: SqlTransaction,
-  { tillId, objectKey }: { tillId: string; objectKey: string },
+  { locationId, tillId, objectKey }: { locationId: string; tillId: string; objectKey: string },
 ): Promise<string[]> {
   const removed = await tx<{ objectKey: string }[]>`
     update till_versions set body_removed_at = now()
-    where till_id = ${tillId} and object_key <> ${objectKey} and body_removed_at is null returning object_key`;
+    where location_id = ${locationId} and till_id = ${tillId} and object_key <> ${objectKey}
+      and body_removed_at is null
+    returning object_key`;
   return scheduleObjectRemoval(tx, removed);
 }
 
+/** A revision of a location's till. */
+interface TillRevisionKey {
+  locationId: string;
+  tillId: string;
+  revision: number;
+}
+
+/** Returns the SQL condition for bodies that were stored, and for tills that were last replaced, `days` days ago. */
+const isReplacedSince = (sql: SqlClient | SqlTransaction, days: number) => sql`
+  version.body_removed_at is null and version.object_key <> till.object_key
+  and version.created_at < now() - make_interval(days => ${days})
+  and till.updated_at < now() - make_interval(days => ${days})`;
+
 /**
- * Marks up to `limit` replaced bodies as removed, and schedules the removal of their objects. Selects bodies that were
- * stored at least `days` days ago, of tills that were last replaced at least `days` days ago. Returns the keys of the
- * objects.
+ * Returns up to `limit` revisions with a replaced body, oldest first, of the locations of one partition. Selects bodies
+ * that were stored at least `days` days ago, of tills that were last replaced at least `days` days ago.
+ */
+export async function listReplacedTillBodies(
+  sql: SqlClient,
+  { suffix, days, limit }: { suffix: string; days: number; limit: number },
+): Promise<TillRevisionKey[]> {
+  return sql<TillRevisionKey[]>`
+    select version.location_id, version.till_id, version.revision
+    from ${sql(`till_versions${suffix}`)} version join ${sql(`tills${suffix}`)} till
+      on till.location_id = version.location_id and till.id = version.till_id
+    where ${isReplacedSince(sql, days)}
+    order by version.created_at limit ${limit}`;
+}
+
+/**
+ * Marks these replaced bodies of a location as removed, and schedules the removal of their objects. Returns the keys of
+ * the objects.
  */
 export async function scheduleReplacedTillBodyRemovals(
   tx: SqlTransaction,
-  { days, limit }: { days: number; limit: number },
+  { locationId, revisions, days }: { locationId: string; revisions: TillRevisionKey[]; days: number },
 ): Promise<string[]> {
+  const tillIds = revisions.map(({ tillId }) => tillId);
+  const numbers = revisions.map(({ revision }) => revision);
   const removed = await tx<{ objectKey: string }[]>`
-    update till_versions v set body_removed_at = now()
-    from (
-      select old.till_id, old.revision from till_versions old join tills on tills.id = old.till_id
-      where old.body_removed_at is null and old.object_key <> tills.object_key
-        and old.created_at < now() - make_interval(days => ${days})
-        and tills.updated_at < now() - make_interval(days => ${days})
-      order by old.created_at limit ${limit} for update of old skip locked
-    ) stale
-    where v.till_id = stale.till_id and v.revision = stale.revision returning v.object_key`;
+    update till_versions version set body_removed_at = now()
+    from tills till, unnest(${tillIds}::uuid[], ${numbers}::int[]) as replaced (till_id, revision)
+    where version.location_id = ${locationId} and till.location_id = ${locationId}
+      and version.till_id = replaced.till_id and version.revision = replaced.revision and till.id = replaced.till_id
+      and ${isReplacedSince(tx, days)}
+    returning version.object_key`;
   return scheduleObjectRemoval(tx, removed);
 }
 
@@ -87,24 +120,41 @@ const isUncompressed = (sql: SqlClient | SqlTransaction) => sql`
   version.body_removed_at is null and version.object_key not like '%.br'`;
 
 /**
- * Returns up to `limit` bodies that are not compressed, oldest first. Omits bodies of tills that wait for their report,
- * because an event with the body's present key is being processed.
+ * Returns up to `limit` bodies of all locations that are not compressed, and of each partition the oldest first. Omits
+ * bodies of tills that wait for their report, because an event with the body's present key is being processed.
  */
 export async function listUncompressedTillBodies(
   sql: SqlClient,
   { skippedKeys, limit }: { skippedKeys: string[]; limit: number },
 ): Promise<UncompressedTillBody[]> {
-  return sql<UncompressedTillBody[]>`
-    select distinct on (version.created_at, version.object_key) version.object_key, location_id, version.hash
-    from till_versions version join tills on tills.id = version.till_id
-    where ${isUncompressed(sql)} and next_requeue_at is null and version.object_key <> all(${skippedKeys}::text[])
-    order by version.created_at limit ${limit}`;
+  const bodies: UncompressedTillBody[] = [];
+  for (const suffix of await listTillPartitionSuffixes(sql)) {
+    if (bodies.length >= limit) break;
+    bodies.push(
+      ...(await sql<UncompressedTillBody[]>`
+        select distinct on (version.created_at, version.object_key)
+          version.object_key, till.location_id, version.hash
+        from ${sql(`till_versions${suffix}`)} version join ${sql(`tills${suffix}`)} till
+          on till.location_id = version.location_id and till.id = version.till_id
+        where ${isUncompressed(sql)} and next_requeue_at is null
+          and version.object_key <> all(${skippedKeys}::text[])
+        order by version.created_at limit ${limit - bodies.length}`),
+    );
+  }
+  return bodies;
 }
 
 /** Returns how many revisions have a body that is not compressed, counted up to `limit`. */
 export async function countUncompressedTillBodies(sql: SqlClient, limit: number): Promise<number> {
-  const rows = await sql`select 1 from till_versions version where ${isUncompressed(sql)} limit ${limit}`;
-  return rows.length;
+  return sumOverTillPartitions(
+    sql,
+    async (suffix, remaining) => {
+      const rows = await sql`
+        select 1 from ${sql(`till_versions${suffix}`)} version where ${isUncompressed(sql)} limit ${remaining}`;
+      return rows.length;
+    },
+    limit,
+  );
 }
 
 /** Makes all tills and revisions refer to another object with the same body. */
@@ -112,9 +162,13 @@ export async function moveTillBodyReferences(
   tx: SqlTransaction,
   { from, to }: { from: string; to: string },
 ): Promise<void> {
+  const locationId = getLocationIdOfTillObjectKey(from);
   const moved = await tx<{ tillId: string }[]>`
-    update till_versions set object_key = ${to} where object_key = ${from} and body_removed_at is null
+    update till_versions set object_key = ${to}
+    where location_id = ${locationId} and object_key = ${from} and body_removed_at is null
     returning till_id`;
   const tillIds = [...new Set(moved.map(({ tillId }) => tillId))];
-  await tx`update tills set object_key = ${to} where id = any(${tillIds}::uuid[]) and object_key = ${from}`;
+  await tx`
+    update tills set object_key = ${to}
+    where location_id = ${locationId} and id = any(${tillIds}::uuid[]) and object_key = ${from}`;
 }

@@ -1,5 +1,6 @@
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
 
 /** A till with its current revision. */
 export interface TillRow {
@@ -24,6 +25,9 @@ export interface TillRow {
   requeueCount: number;
 }
 
+/** The key of a till. The location comes first in the keys of all tables, which are partitioned by it. */
+export type TillKey = Pick<TillRow, "locationId" | "id">;
+
 /**
  * Returns the columns of `TillRow`. Queries must select these columns instead of `*`, because each prepared
  * statement with `*` in a running instance would fail once per connection after a migration adds or drops a column.
@@ -38,14 +42,18 @@ export type NewTillRow = Omit<
   "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
 >;
 
-export async function findTillRow(sql: SqlClient | SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await sql<TillRow[]>`select ${tillColumns(sql)} from tills where id = ${id}`;
+export async function findTillRow(
+  sql: SqlClient | SqlTransaction,
+  { locationId, id }: TillKey,
+): Promise<TillRow | undefined> {
+  const [till] = await sql<TillRow[]>`
+    select ${tillColumns(sql)} from tills where location_id = ${locationId} and id = ${id}`;
   return till;
 }
 
 /**
- * Inserts a till with its first revision and returns it; undefined if its id is in use. Waits for concurrent
- * transactions that insert the same id.
+ * Inserts a till with its first revision and returns it; undefined if it exists. The location must have claimed the id
+ * with `claimTillId`. Waits for concurrent transactions that insert the same till.
  */
 export async function insertTill(
   tx: SqlTransaction,
@@ -55,7 +63,7 @@ export async function insertTill(
   const first = { ...till, revision: 1 };
   const [inserted] = await tx<TillRow[]>`
     insert into tills ${tx({ ...first, ...pendingResultColumns(first, requeueAfterSeconds) })}
-    on conflict (id) do nothing
+    on conflict do nothing
     returning ${tillColumns(tx)}`;
   return inserted;
 }
@@ -63,14 +71,16 @@ export async function insertTill(
 /** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
 export async function recordErasedTillPushedHash(
   tx: SqlTransaction,
-  { tillId, pushedHash }: { tillId: string; pushedHash: string },
+  { locationId, id }: TillKey,
+  pushedHash: string,
 ): Promise<void> {
-  await tx`update tills set pushed_hash = ${pushedHash} where id = ${tillId}`;
+  await tx`update tills set pushed_hash = ${pushedHash} where location_id = ${locationId} and id = ${id}`;
 }
 
 /** Locks a till until the transaction ends, and returns it. */
-export async function lockTillRow(tx: SqlTransaction, id: string): Promise<TillRow | undefined> {
-  const [till] = await tx<TillRow[]>`select ${tillColumns(tx)} from tills where id = ${id} for update`;
+export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKey): Promise<TillRow | undefined> {
+  const [till] = await tx<TillRow[]>`
+    select ${tillColumns(tx)} from tills where location_id = ${locationId} and id = ${id} for update`;
   return till;
 }
 
@@ -93,7 +103,7 @@ export async function saveNextTillRevision(
   };
   const [updated] = await tx<[TillRow]>`
     update tills set ${tx({ ...next, ...replaced, ...pendingResultColumns(next, requeueAfterSeconds) })}
-    where id = ${till.id} returning ${tillColumns(tx)}`;
+    where location_id = ${till.locationId} and id = ${till.id} returning ${tillColumns(tx)}`;
   return updated;
 }
 
@@ -112,6 +122,7 @@ function pendingResultColumns(
 }
 
 interface TillResult {
+  locationId: string;
   tillId: string;
   revision: number;
   reportVersion: number | null;
@@ -120,26 +131,42 @@ interface TillResult {
 /** Records the result of a revision, unless the result of this revision or of a higher revision is already recorded. */
 export async function recordTillReportResult(
   tx: SqlTransaction,
-  { tillId, revision, reportVersion }: TillResult,
+  { locationId, tillId, revision, reportVersion }: TillResult,
 ): Promise<void> {
   await tx`
     update tills set
       result_revision = ${revision}, report_version = ${reportVersion},
       next_requeue_at = case when revision > ${revision} then next_requeue_at end
-    where id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
+    where location_id = ${locationId} and id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
 }
 
-/** Locks and returns tills whose report is overdue, oldest first. Skips tills that another transaction has locked. */
-export async function lockTillsWithOverdueReport(tx: SqlTransaction, limit: number): Promise<TillRow[]> {
+/** Returns the keys of the tills of all locations whose report is overdue: up to `limit`, those overdue the longest. */
+export async function listTillsToRequeue(sql: SqlClient, limit: number): Promise<TillKey[]> {
+  const tills: (TillKey & { nextRequeueAt: Date })[] = [];
+  for (const suffix of await listTillPartitionSuffixes(sql))
+    tills.push(
+      ...(await sql<(TillKey & { nextRequeueAt: Date })[]>`
+        select location_id, id, next_requeue_at from ${sql(`tills${suffix}`)}
+        where next_requeue_at <= now() order by next_requeue_at limit ${limit}`),
+    );
+  return tills.sort((a, b) => a.nextRequeueAt.getTime() - b.nextRequeueAt.getTime()).slice(0, limit);
+}
+
+/** Locks and returns these tills of a location, except those that another transaction has locked or requeued. */
+export async function lockTillsToRequeue(
+  tx: SqlTransaction,
+  { locationId, ids }: { locationId: string; ids: string[] },
+): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select ${tillColumns(tx)} from tills
-    where next_requeue_at <= now() order by next_requeue_at limit ${limit} for update skip locked`;
+    where location_id = ${locationId} and id = any(${ids}::uuid[]) and next_requeue_at <= now()
+    order by next_requeue_at for update skip locked`;
 }
 
 /** Records that tills were requeued, and doubles the delay before they are requeued again, up to a day. */
 export async function recordTillRequeuesAndBackoff(
   tx: SqlTransaction,
-  ids: string[],
+  { locationId, ids }: { locationId: string; ids: string[] },
   { requeueAfterSeconds }: { requeueAfterSeconds: number },
 ) {
   await tx`
@@ -148,14 +175,21 @@ export async function recordTillRequeuesAndBackoff(
       next_requeue_at = now() + least(
         make_interval(secs => ${requeueAfterSeconds} * power(2, least(requeue_count + 1, 20))), '1 day'
       )
-    where id = any(${ids}::uuid[])`;
+    where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
 /** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
 export async function countTillsAwaitingReport(sql: SqlClient, limit: number): Promise<number> {
-  const rows = await sql`
-    select 1 from tills where next_requeue_at > now() and requeue_count = 0 limit ${limit}`;
-  return rows.length;
+  return sumOverTillPartitions(
+    sql,
+    async (suffix, remaining) => {
+      const rows = await sql`
+        select 1 from ${sql(`tills${suffix}`)}
+        where next_requeue_at > now() and requeue_count = 0 limit ${remaining}`;
+      return rows.length;
+    },
+    limit,
+  );
 }
 
 /** A till that has waited too long for its report, as operators see it. */
@@ -174,27 +208,39 @@ export interface TillWithOverdueReport {
 export async function listTillsWithOverdueReport(
   sql: SqlClient,
   { seconds, limit }: { seconds: number; limit: number },
-) {
-  return sql<TillWithOverdueReport[]>`
-    select
-      id as till_id, location_id, tills.revision, version.created_at as waiting_since, requeue_count, next_requeue_at
-    from tills join till_versions version on till_id = id and version.revision = tills.revision
-    where next_requeue_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
-    order by version.created_at limit ${limit}`;
+): Promise<TillWithOverdueReport[]> {
+  const tills: TillWithOverdueReport[] = [];
+  for (const suffix of await listTillPartitionSuffixes(sql))
+    tills.push(
+      ...(await sql<TillWithOverdueReport[]>`
+        select
+          id as till_id, till.location_id, till.revision, version.created_at as waiting_since, requeue_count,
+          next_requeue_at
+        from ${sql(`tills${suffix}`)} till join ${sql(`till_versions${suffix}`)} version
+          -- A revision from before version 1.1 has no location until the backfill has finished.
+          on coalesce(version.location_id, till.location_id) = till.location_id
+          and till_id = id and version.revision = till.revision
+        where next_requeue_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
+        order by version.created_at limit ${limit}`),
+    );
+  return tills.sort((a, b) => a.waitingSince.getTime() - b.waitingSince.getTime()).slice(0, limit);
 }
 
 /** Schedules a till to be requeued in the next run. Returns false if the till does not wait for a report. */
-export async function markTillForImmediateRequeue(sql: SqlClient, tillId: string): Promise<boolean> {
+export async function markTillForImmediateRequeue(sql: SqlClient, { locationId, id }: TillKey): Promise<boolean> {
   const { count } = await sql`
-    update tills set next_requeue_at = now() where id = ${tillId} and next_requeue_at is not null`;
+    update tills set next_requeue_at = now()
+    where location_id = ${locationId} and id = ${id} and next_requeue_at is not null`;
   return count > 0;
 }
 
 /** Returns how many tills were requeued at least once and still have no report. */
 export async function countTillsWithOverdueReport(sql: SqlClient): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*) from tills where next_requeue_at is not null and requeue_count > 0`;
-  return row.count;
+  return sumOverTillPartitions(sql, async (suffix) => {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from ${sql(`tills${suffix}`)} where next_requeue_at is not null and requeue_count > 0`;
+    return row.count;
+  });
 }
 
 /** Returns the parts of the SQL query for a location's tills that were first pushed at or after a given time. */

@@ -180,6 +180,23 @@ describe("POST /v2/tills/ of an existing till", () => {
     ).toHaveLength(0);
   });
 
+  it("gives an id to one of many locations that push it at the same time, and returns the same 409 to the others", async () => {
+    const till = buildTestTill();
+    const principals = Array.from({ length: 12 }, () => buildTestPrincipal());
+    const responses = await Promise.all(
+      principals.map((sender) => service.request("POST", "/v2/tills/", { principal: sender, body: till })),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 11 }, () => 409)]);
+    const winner = responses.findIndex(({ status }) => status === 201);
+    const locationId = principals[winner]?.location?.id;
+    principal = principals[winner] ?? principal;
+    const { requestId: _, ...ownProblem } = await requestPushProblem({ ...till, note: "changed" });
+    for (const [index, response] of responses.entries())
+      if (index !== winner) expect(await response.json()).toMatchObject(ownProblem);
+    expect(await service.db.sql`select location_id from tills where id = ${till.id}`).toEqual([{ locationId }]);
+    expect((await service.tillPushedEvents(String(till.id))).map((event) => event.locationId)).toEqual([locationId]);
+  });
+
   it("accepts one of many concurrent pushes with different content", async () => {
     const till = buildTestTill();
     const responses = await Promise.all(

@@ -28,6 +28,13 @@ async function pushTills(count: number): Promise<string[]> {
 const listPublishedRevisions = async (id: string) =>
   (await service.tillPushedEvents(id)).map(({ revision }) => revision);
 
+/** Returns the last revision of each till. */
+async function readRevisions(ids: string[]): Promise<Map<string, number>> {
+  const rows = await service.db.sql<{ id: string; revision: number }[]>`
+    select id, revision from tills where id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ id, revision }) => [id, revision]));
+}
+
 async function waitUntilFinished(location: string): Promise<BulkTillReprocessingStatus> {
   return eventually("the reprocessing to be finished", async () => {
     const job = BulkTillReprocessingStatus.parse(await (await service.request("GET", location, { principal })).json());
@@ -144,6 +151,34 @@ describe("POST /v1/tills/reprocess", () => {
       [1, 2],
       ...ids.slice(2).map(() => [1, 2, 3]),
     ]);
+  });
+
+  it("queues the tills of all locations, and continues after the last queued till when it is interrupted", async () => {
+    await service.db.sql`update tills set report_version = 9`;
+    const ids: string[] = [];
+    for (let location = 0; location < 10; location += 1) {
+      principal = buildTestPrincipal();
+      ids.push(...(await pushTills(2)));
+    }
+    principal = buildTestPrincipal({ scopes: ["tills:write", "locations:any"], location: null });
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
+    const location = response.headers.get("location") ?? "";
+    expect(await waitUntilFinished(location)).toMatchObject({ locationId: null, total: 20, done: 20 });
+    expect(await readRevisions(ids)).toEqual(new Map(ids.map((id) => [id, 2])));
+
+    // Simulates that all reports were finalized, and that the process crashed after it had queued the 15th till.
+    await service.db.sql`update tills set next_requeue_at = null where id = any(${ids}::uuid[])`;
+    const tills = await service.db.sql<{ id: string; locationId: string; partition: string }[]>`
+      select id, location_id, substr(tableoid::regclass::text, length(tableoid::regclass::text) - 3) as partition
+      from tills where id = any(${ids}::uuid[]) order by partition, location_id, id`;
+    const { id: lastTillId = "", locationId: lastLocationId = "", partition: lastPartition = "" } = tills[14] ?? {};
+    await service.db.sql`
+      update till_reprocessings set ${service.db.sql({ lastTillId, lastLocationId, lastPartition, requeuedCount: 15 })},
+        finished_at = null
+      where location_id is null`;
+    expect(await waitUntilFinished(location)).toMatchObject({ done: 20 });
+    const continued = tills.slice(15).map((till) => till.id);
+    expect(await readRevisions(ids)).toEqual(new Map(ids.map((id) => [id, continued.includes(id) ? 3 : 2])));
   });
 
   it("queues no more tills while many wait for their reports", async () => {

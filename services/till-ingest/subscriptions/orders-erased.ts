@@ -8,10 +8,13 @@ import { eraseTillPersonalData } from "../erase-till.ts";
  */
 export const tillOrderRedactionSubscription = defineEventSubscription<TillIngestServiceContext, "orders.erased">(
   "orders.erased",
-  async ({ data: { tillId, orderIds, isWholeTill }, services, context, once }) => {
+  async ({ data: { locationId, tillId, orderIds, isWholeTill }, services, context, once }) => {
     const { traceparent } = context;
     if (tillId !== null)
-      await eraseTillPersonalData(services, { tillId, orderIds: isWholeTill ? null : orderIds, traceparent });
+      await eraseTillPersonalData(services, {
+        ...{ locationId, tillId, traceparent },
+        orderIds: isWholeTill ? null : orderIds,
+      });
     await once(async () => {});
   },
   { concurrency: 2 },

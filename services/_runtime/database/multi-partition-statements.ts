@@ -1,0 +1,22 @@
+import type { ServiceName } from "@pragma/contracts/service-names";
+
+interface MultiPartitionStatement {
+  service: ServiceName;
+  /** Matches the text of the statement, in which each run of whitespace is one space. */
+  pattern: RegExp;
+  reason: string;
+}
+
+/**
+ * The only statements that may read more than one partition of a table. All other statements name the location, so that
+ * their cost does not grow with the number of partitions, and so that the tables can be distributed over servers. Tests
+ * compare the plan of every statement that a service sends with this list.
+ */
+export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
+  {
+    service: "reporting",
+    pattern:
+      /^select "\w+", etag from (reports|orders) where id = \$1( and is_current order by pushed_at desc limit 1)?$/,
+    reason: "Operators, whose keys have locations:any, read a report or an order by its id alone.",
+  },
+];

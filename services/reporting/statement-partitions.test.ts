@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { multiPartitionStatements } from "@pragma/runtime/database/multi-partition-statements";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import {
+  assertStatementsUseOnePartition,
+  listMultiPartitionPlans,
+  type StatementPlan,
+} from "@pragma/runtime/testing/statement-recorder";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { computeTillReportId } from "./calculation/report-id.ts";
+import {
+  buildTestPrincipalWithScopes,
+  startTestReportingService,
+  type TestReportingService,
+} from "./testing/start-test-reporting.ts";
+import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
+
+const principal = buildTestPrincipalWithScopes("reports:read", "orders:read", "accounting:write");
+const otherPrincipal = buildTestPrincipalWithScopes("accounting:write");
+const { location: _, ...withoutLocation } = principal;
+const operator = { ...withoutLocation, location: null, scopes: [...principal.scopes, "locations:any" as const] };
+let service: TestReportingService;
+let plans: StatementPlan[];
+
+beforeAll(async () => {
+  // With a retention, the task that erases expired data searches all locations when the service starts.
+  service = await startTestReportingService({ PERSONAL_DATA_RETENTION_DAYS: "1" });
+  const locationId = principal.location.id;
+  const till = buildTestTill([buildTestOrder()]);
+  const orderId = till.orderList[0]?.id ?? "";
+  const otherTill = buildTestTill([buildTestOrder()]);
+  await service.pushTills([till], locationId);
+  await service.pushTills([otherTill], otherPrincipal.location.id);
+  // A revision with a common order, a repeated revision, and a till in training mode.
+  await service.pushTills([buildTestTill([buildTestOrder({ id: orderId })])], locationId);
+  await service.pushTills([till], locationId);
+  await service.pushTills([{ ...buildTestTill([]), isTraining: true }], locationId);
+
+  const reportId = computeTillReportId(till.id);
+  const reads = [
+    ...["/v1/orders/", "/v1/orders/?size=1&index=1", `/v1/orders/?reportId=${reportId}&size=1&index=1`],
+    ...["/v1/orders/?since=2020-01-01&until=2030-01-01", "/v2/reports/", "/v1/reports/"],
+  ];
+  for (const path of reads) await service.request("GET", path, { principal });
+  for (const reader of [principal, operator]) {
+    for (const version of ["v1", "v2"]) {
+      await service.request("GET", `/${version}/orders/${orderId}`, { principal: reader });
+      await service.request("GET", `/${version}/reports/${reportId}`, { principal: reader });
+    }
+  }
+
+  const createConfig = async (owner: typeof principal) => {
+    const response = await service.request("POST", "/v1/accounting/configs", { principal: owner, body: {} });
+    return ((await response.json()) as { id: string }).id;
+  };
+  const items = [
+    { tillId: till.id, locationId, accountingConfigId: await createConfig(principal), accountingProvider: "FULLL" },
+    {
+      ...{ tillId: otherTill.id, locationId: otherPrincipal.location.id, accountingProvider: "FULLL" },
+      accountingConfigId: await createConfig(otherPrincipal),
+    },
+  ];
+  const exported = await service.request("POST", "/v1/accounting/exports", { principal: operator, body: items });
+  expect(exported.status, await exported.clone().text()).toBe(202);
+  const { id } = (await exported.json()) as { id: string };
+  await eventually("the export to finish", async () => {
+    const response = await service.request("GET", `/v1/accounting/exports/${id}`, { principal: operator });
+    return ((await response.json()) as { finishedAt: string | null }).finishedAt !== null;
+  });
+
+  for (const selection of [{ orderIds: [orderId, randomUUID()] }, { before: "2099-01-01" }]) {
+    const response = await service.running.opsRoutes?.request("/erasures", {
+      method: "POST",
+      body: JSON.stringify({ locationId, ...selection }),
+    });
+    expect(response?.status).toBe(200);
+  }
+  plans = await service.statements.explainStatements(service.db);
+}, 90_000);
+afterAll(() => service?.remove());
+
+it("reads and changes one partition of each table in a statement, except for the statements of operators", async () => {
+  const texts = plans.filter(({ partitions }) => partitions.size > 0).map(({ text }) => text);
+  const sent = [
+    /^select .* from tills/,
+    /^select .* from reports/,
+    /^select .* from orders/,
+    /^with page .* from day_counts/,
+    /^with first .* from day_counts/,
+  ];
+  const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/];
+  for (const pattern of [...sent, ...changed]) expect(texts).toContainEqual(expect.stringMatching(pattern));
+  expect(texts.filter((text) => text.includes("tills_p")).length).toBe(32);
+  await assertStatementsUseOnePartition(service.db, service.statements);
+});
+
+it("lists only statements that are sent", () => {
+  const multiPartitionTexts = listMultiPartitionPlans(plans).map(({ text }) => text);
+  for (const { service: name, pattern } of multiPartitionStatements) {
+    if (name === "reporting") expect(multiPartitionTexts.some((text) => pattern.test(text))).toBe(true);
+  }
+});
+
+it("finds a statement that does not name the location", async () => {
+  const recorder = { ...service.statements };
+  recorder.explainStatements = async () => [
+    { text: "select 1 from orders", partitions: new Map([["orders", new Set(["orders_p00", "orders_p01"])]]) },
+  ];
+  await expect(assertStatementsUseOnePartition(service.db, recorder)).rejects.toThrow("select 1 from orders");
+});

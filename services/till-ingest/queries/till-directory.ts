@@ -1,0 +1,31 @@
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { isTillLocationBackfillFinished } from "./till-location-backfill.ts";
+
+/** Returns the id of the location that uses a till id; undefined if no location does. */
+export async function findTillLocationId(db: Database, tillId: string): Promise<string | undefined> {
+  const locationId = await findDirectoryLocationId(db.sql, tillId);
+  if (locationId !== undefined || (await isTillLocationBackfillFinished(db, db.sql))) return locationId;
+  // Until the backfill has finished, `tills` has one index over the ids of all locations.
+  const [till] = await db.sql<{ locationId: string }[]>`select location_id from tills where id = ${tillId}`;
+  return till?.locationId;
+}
+
+/**
+ * Reserves a till id for a location unless another location uses it. Returns the id of the location that uses it. Waits
+ * for concurrent transactions that reserve the same id.
+ */
+export async function claimTillId(
+  tx: SqlTransaction,
+  { tillId, locationId }: { tillId: string; locationId: string },
+): Promise<string> {
+  const { count } = await tx`
+    insert into till_directory ${tx({ tillId, locationId })} on conflict (till_id) do nothing`;
+  // The row exists, because rows of the directory are never deleted.
+  return count > 0 ? locationId : ((await findDirectoryLocationId(tx, tillId)) as string);
+}
+
+async function findDirectoryLocationId(sql: SqlClient | SqlTransaction, tillId: string): Promise<string | undefined> {
+  const [row] = await sql<{ locationId: string }[]>`
+    select location_id from till_directory where till_id = ${tillId}`;
+  return row?.locationId;
+}

@@ -1,0 +1,37 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+
+/**
+ * Returns what follows `tills` and `till_versions` in the names of their partitions: `_p00` to `_p31`. Returns one
+ * empty text if the tables are not partitioned. Partitions with the same suffix have the same locations, so statements
+ * over all locations read one pair of partitions at a time.
+ */
+export async function listTillPartitionSuffixes(sql: SqlClient | SqlTransaction): Promise<string[]> {
+  const names = await listPartitionNames(sql, "tills");
+  return names.map((name) => name.slice("tills".length));
+}
+
+/** Returns the sum of the counts that `count` returns for each partition, counted up to `limit`. */
+export async function sumOverTillPartitions(
+  sql: SqlClient | SqlTransaction,
+  count: (suffix: string, remaining: number) => Promise<number>,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<number> {
+  let sum = 0;
+  for (const suffix of await listTillPartitionSuffixes(sql)) {
+    if (sum >= limit) break;
+    sum += await count(suffix, limit - sum);
+  }
+  return sum;
+}
+
+/** Returns the rows of each location. */
+export function groupByLocation<Row extends { locationId: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.locationId);
+    if (group) group.push(row);
+    else groups.set(row.locationId, [row]);
+  }
+  return groups;
+}
