@@ -93,7 +93,6 @@ declare
   first_table text;
   foreign_key record;
   target record;
-  has_rows boolean;
 begin
   -- Triggers copy renamed columns. They change only the row itself, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
@@ -121,15 +120,12 @@ begin
   loop
     continue when target.relation is null
       or exists (select from pg_dist_partition where logicalrelid = target.relation::regclass);
-    -- Citus does not distribute tables that are partitioned by hash: its shards are such partitions.
+    -- Shards replace the partitions of one server.
     if (select relkind = 'p' from pg_class where oid = target.relation::regclass) then
-      execute format('select exists (select from %s)', target.relation) into has_rows;
-      if has_rows then
-        raise exception '% is partitioned and not empty. See "Move an installation" in the README.', target.relation;
-      end if;
       execute format('create table %1$s_plain (like %1$s including all)', target.relation);
       execute format('select %s.copy_grants(%L, %L)',
         split_part(target.relation, '.', 1), target.relation, target.relation || '_plain');
+      execute format('insert into %1$s_plain select * from %1$s', target.relation);
       execute format('drop table %s', target.relation);
       execute format('alter table %s_plain rename to %I', target.relation, split_part(target.relation, '.', 2));
     end if;
