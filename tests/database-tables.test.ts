@@ -97,7 +97,7 @@ it("documents a variable that the service reads, or a reason or fixed time", asy
   };
   for (const [data, , keptFor, setting = ""] of await readRetentionRows()) {
     if (setting === "none") {
-      expect({ data, keptFor }).toEqual({ data, keptFor: expect.stringMatching(/because|until|hours|day/) });
+      expect({ data, keptFor }).toEqual({ data, keptFor: expect.stringMatching(/because|until|minutes|hours|day/) });
       continue;
     }
     const [, variable = "", service = ""] = /^`(\w+)` \(([\w -]+)\)$/.exec(setting) ?? [];
