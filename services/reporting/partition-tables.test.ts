@@ -21,6 +21,8 @@ const maxWaitMs = 2_000;
 
 let environment: IsolatedTestEnvironment;
 let db: Database;
+/** The database role of a service. It has privileges on the tables of the previous version. */
+let role: string;
 const locationIds = Array.from({ length: locationCount }, () => randomUUID());
 
 /** The orders that a till must have, and a text that its report and all of them must contain. */
@@ -36,12 +38,19 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
   const previous = await createPreviousDatabaseSchema(environment, { _runtime: 9, reporting: 9 }, "reporting");
   db = previous.db;
+  role = `${environment.namespace}_role`;
+  await db.sql`create role ${db.sql(role)}`;
+  await db.sql`grant usage on schema ${db.sql(db.schema)} to ${db.sql(role)}`;
+  await db.sql`
+    grant select, insert, update, delete on all tables in schema ${db.sql(db.schema)} to ${db.sql(role)}`;
   await insertRowsOfPreviousVersion();
   await previous.migrate();
 }, 600_000);
 afterAll(async () => {
-  await db?.close();
-  await environment?.remove();
+  await db.sql`drop owned by ${db.sql(role)}`;
+  await db.sql`drop role ${db.sql(role)}`;
+  await db.close();
+  await environment.remove();
 });
 
 async function insertRowsOfPreviousVersion(): Promise<void> {
@@ -171,6 +180,22 @@ async function readSlowly(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Upserts a report with the statement and the privileges of version 1.0, and expects the same row in the copy. */
+async function upsertReportOfPreviousVersion(sql: postgres.Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local search_path = ${tx(db.schema)}`;
+    await tx`set local role ${tx(role)}`;
+    const [report] = await tx`
+      insert into reports
+        (id, till_id, location_id, day, started_at, created_at, updated_at, etag, finalized, v2, v0, list_item)
+      select id, till_id, location_id, day, started_at, created_at, updated_at, 'previous', finalized, v2, v0, list_item
+      from reports limit 1
+      on conflict (id) do update set etag = excluded.etag returning id`;
+    const copies = await tx`select etag from reports_partitioned where id = ${report?.id}`;
+    expect([...copies]).toEqual([{ etag: "previous" }]);
+  });
+}
+
 async function expectTables(): Promise<void> {
   const orders = await db.sql<{ tillId: string; locationId: string; marker: string; orderIds: string[] }[]>`
     select till_id, location_id, min(v1) as marker, array_agg(id order by id) as order_ids from orders group by 1, 2`;
@@ -239,7 +264,7 @@ it("partitions tables under load, and continues after it is killed at any step",
       max: 1,
       connection: { application_name: `${db.schema} 0123abcd` },
     });
-    await previousProcess`select 1`;
+    await upsertReportOfPreviousVersion(previousProcess);
     const refused = await runCommand(["reporting"]);
     expect(refused.errors).toContain("Processes of version 1.0 are connected");
     expect(refused.exitCode).toBe(1);
