@@ -5,7 +5,7 @@ import type { MdxJsxFlowElement, MdxJsxTextElement } from "mdast-util-mdx-jsx";
 import { formatJsonExcerpt } from "../../src/examples/excerpt.ts";
 import type { ExampleHttpExchange } from "../../src/examples/exchange.ts";
 import { formatEuroAmount } from "../../src/money/format-amount.ts";
-import { generateCurlSample } from "../../src/try-it/samples/curl.ts";
+import { codeSampleLanguages } from "../../src/try-it/samples/samples.ts";
 
 type Element = MdxJsxFlowElement | MdxJsxTextElement;
 
@@ -41,7 +41,7 @@ export type MarkdownRenderersByComponent = Record<
 export function createMarkdownRenderersByComponent(portal: string, server: string): MarkdownRenderersByComponent {
   return {
     RequestCodeSamples(element, evaluate) {
-      const { request } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
+      const { request, reply: response } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
       if (request === undefined) return [];
       const { method, path, body } = request;
       const headers = Object.entries(request.headers).map(([name, value]) => [name, value ?? ""]);
@@ -54,7 +54,11 @@ export function createMarkdownRenderersByComponent(portal: string, server: strin
         ...bodyField,
       };
       const printedHeaders = (readAttribute(element, "headers", evaluate) ?? []) as string[];
-      return [createCodeBlock("sh", generateCurlSample({ request: shown, responseKind: "json", printedHeaders }))];
+      const responseKind = response.body === null && response.status !== 304 ? "empty" : "json";
+      return codeSampleLanguages.flatMap(({ label, highlight, write }) => [
+        createParagraph(`${label}:`),
+        createCodeBlock(highlight, write({ request: shown, responseKind, printedHeaders })),
+      ]);
     },
     ResponseCodeBlock(element, evaluate) {
       const { reply: response } = readAttribute(element, "of", evaluate) as ExampleHttpExchange;
