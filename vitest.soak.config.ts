@@ -11,6 +11,7 @@ export default defineConfig({
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
+      "services/reporting/partition-tables.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
     ],
     env: {
@@ -22,6 +23,7 @@ export default defineConfig({
       KEY_CACHE_TTL_SECONDS: "60",
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",
+      PARTITIONED_ORDERS: "20000",
       CHECK_ALL_PAGES: "true",
       ...process.env,
     },

@@ -12,7 +12,7 @@ import { recordTillRevisionAndGetPrevious } from "./queries/tills.ts";
 import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "./store-report.ts";
 
 /** The number of orders. Set `PARTITIONED_ORDERS` for a long trial, for example with 2,000,000 orders. */
-const orderCount = Number(process.env.PARTITIONED_ORDERS ?? 20_000);
+const orderCount = Number(process.env.PARTITIONED_ORDERS ?? 5_000);
 const isLongTrial = orderCount > 20_000;
 const locationCount = 50;
 const ordersPerTill = 100;
