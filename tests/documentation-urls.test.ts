@@ -167,30 +167,29 @@ describe("the server of the site", () => {
   }
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
 
-  it.each([
-    ["large", "/openapi.json", 8, 50],
-    ["small", "/", 3_000, 100],
-    ["empty", "/unknown", 3_000, 100],
-  ])(
-    "needs little memory for %s responses that are not read",
-    async (_, path, count, connections) => {
-      const before = await readResidentMemoryMegabytes(server.pid ?? 0);
-      for (let opened = 0; opened < connections; opened += 1) openUnread(get(path).repeat(count));
-      await setTimeout(2_000);
-      expect((await fetch(`${url.origin}/llms.txt`)).status).toBe(200);
-      expect((await readResidentMemoryMegabytes(server.pid ?? 0)) - before).toBeLessThan(200);
-    },
-    30_000,
-  );
+  it("needs little memory for large responses that are not read", async () => {
+    const before = await readResidentMemoryMegabytes(server.pid ?? 0);
+    for (let opened = 0; opened < 50; opened += 1) openUnread(get("/openapi.json").repeat(8));
+    await setTimeout(2_000);
+    expect((await fetch(`${url.origin}/llms.txt`)).status).toBe(200);
+    // The responses have 500 MB together.
+    expect((await readResidentMemoryMegabytes(server.pid ?? 0)) - before).toBeLessThan(200);
+  }, 30_000);
 
-  it("closes a connection with more than eight unanswered requests", async () => {
-    const socket = openUnread(get("/openapi.json").repeat(9)).resume();
-    await once(socket, "close");
-    const other = openUnread(get("/llms.txt").repeat(8));
-    let text = "";
-    other.on("data", (chunk) => (text += chunk)).resume();
-    await vi.waitFor(() => expect(text.split("HTTP/1.1 200").length).toBe(9), 5_000);
-  });
+  it.each([
+    [8, 8],
+    [9, 0],
+  ])(
+    "answers %s requests that a client sends at once with %s responses",
+    async (requests, responses) => {
+      const socket = openUnread(get("/llms.txt").repeat(requests)).resume();
+      let text = "";
+      socket.on("data", (chunk) => (text += chunk));
+      await once(socket, "close");
+      expect(text.split("HTTP/1.1 200").length - 1).toBe(responses);
+    },
+    20_000,
+  );
 
   it("spends little time on a header with many spaces", async () => {
     const started = performance.now();
