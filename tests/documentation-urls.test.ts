@@ -9,7 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 
 const portalFolder = join(
