@@ -15,25 +15,35 @@ const maxPipelinedRequests = 8;
 /** @type {ReturnType<typeof createDocumentationSiteApp> | undefined} */
 let app;
 const handleRequest = getRequestListener((request) => app?.fetch(request) ?? new Response(null, { status: 503 }));
-/** @type {WeakMap<import("node:net").Socket, number>} */
-const unansweredRequests = new WeakMap();
+/** @type {WeakMap<import("node:net").Socket, { unanswered: number, timeout: NodeJS.Timeout | undefined }>} */
+const connections = new WeakMap();
 const server = createServer(
   // Node checks the timeouts only every 30 seconds by default.
   { headersTimeout: maxHeaderTimeMs, requestTimeout: maxHeaderTimeMs, connectionsCheckingInterval: 1_000 },
   (incoming, outgoing) => {
     const { socket } = incoming;
-    if (socket.destroyed) return;
-    const unanswered = unansweredRequests.get(socket) ?? 0;
-    if (unanswered >= maxPipelinedRequests) return void socket.destroy();
-    unansweredRequests.set(socket, unanswered + 1);
-    const timeout = setTimeout(() => socket.destroy(), maxResponseTimeMs);
+    const connection = connections.get(socket);
+    if (!connection || socket.destroyed) return;
+    if (connection.unanswered >= maxPipelinedRequests) return void socket.destroy();
+    connection.unanswered += 1;
+    connection.timeout ??= setTimeout(() => socket.destroy(), maxResponseTimeMs);
     outgoing.once("close", () => {
-      clearTimeout(timeout);
-      unansweredRequests.set(socket, (unansweredRequests.get(socket) ?? 1) - 1);
+      connection.unanswered -= 1;
+      clearTimeout(connection.timeout);
+      connection.timeout = undefined;
+      if (connection.unanswered > 0 && !socket.destroyed)
+        connection.timeout = setTimeout(() => socket.destroy(), maxResponseTimeMs);
     });
     void handleRequest(incoming, outgoing);
   },
 );
+server.on("connection", (socket) => {
+  /** @type {{ unanswered: number, timeout: NodeJS.Timeout | undefined }} */
+  const connection = { unanswered: 0, timeout: undefined };
+  connections.set(socket, connection);
+  // Responses that wait for an earlier response do not close when the connection is destroyed.
+  socket.once("close", () => clearTimeout(connection.timeout));
+});
 server.maxConnections = maxConnections;
 server.setTimeout(idleTimeoutMs);
 server.listen(Number(process.argv[2] ?? 3000), () => {
