@@ -21,6 +21,7 @@ import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
+import { storedBytesBenchmark } from "./benchmarks/stored-bytes.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
 import { summarizeCpuProfilesInFolder } from "./cpu-profile.ts";
 import { silenceBenchErrorPrinting } from "./report-error.ts";
@@ -38,6 +39,7 @@ const benchmarks: BenchmarkDefinition[] = [
   slowWebhookEndpointsBenchmark,
   memoryBenchmark,
   paginationDepthBenchmark,
+  storedBytesBenchmark,
 ];
 
 const resultsFolder = join(import.meta.dirname, "results");

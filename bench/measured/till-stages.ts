@@ -69,7 +69,7 @@ async function storeCalculatedReport({ id, report }: ReturnType<typeof calculate
   await db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
     await recordTillRevisionAndGetPrevious(tx, pushed);
-    await replaceStoredReportAndOrders(tx, pushed, report);
+    await replaceStoredReportAndOrders(tx, pushed, report, { COMPRESS_V2_ORDERS: true });
   });
 }
 

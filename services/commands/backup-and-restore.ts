@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -9,7 +10,7 @@ import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/confi
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 import { z } from "zod";
-import { copyTillBodies, listStoredTillBodies } from "./copy-till-bodies.ts";
+import { copyTillBodies, readStoredTillBodies, writeStoredTillBodies } from "./copy-till-bodies.ts";
 import { connectToDatabase, type ServiceDatabase, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { runPostgresProgram } from "./postgres-programs.ts";
 
@@ -61,6 +62,8 @@ const backupPathsOf = (folder: string, dumps = "") => ({
   dumps: join(folder, dumps),
   dumpOf: (service: ServiceName) => join(folder, dumps, `${service}.dump`),
   formerDump: join(folder, formerDumpName),
+  /** The list of the bodies to copy, which exists only during a backup. */
+  bodyList: join(folder, dumps, "till-bodies"),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
   manifest: join(folder, "manifest.json"),
 });
@@ -80,23 +83,25 @@ export async function createDatabaseAndTillBackup(config: BackupConfig, folder: 
   const paths = backupPathsOf(folder, dumps);
   await mkdir(paths.dumps, { recursive: true, mode: 0o700 });
   try {
-    const bodies = await withDatabaseSnapshots(databases, config, async (snapshots) => {
-      const lists = await Promise.all(
+    await withDatabaseSnapshots(databases, config, async (snapshots) => {
+      await Promise.all(
         snapshots.map(async ({ url, services, id, sql }) => {
           const tillIngest = services.find(({ name }) => name === "till-ingest");
-          const storedBodies = tillIngest ? await listStoredTillBodies(sql, tillIngest.schema) : [];
+          if (tillIngest) await writeStoredTillBodies(sql, tillIngest.schema, paths.bodyList);
           for (const { name, schema } of services) {
             await runPostgresProgram("pg_dump", { url, tls: config }, [
               ...["--format=custom", "--no-owner", "--no-privileges"],
               ...[`--schema=${schema}`, `--snapshot=${id}`, `--file=${paths.dumpOf(name)}`],
             ]);
           }
-          return storedBodies;
         }),
       );
-      return lists.flat();
     });
-    const copied = await copyTillBodies(bodies, { from: OBJECT_STORE, to: paths.objects });
+    const copied = await copyTillBodies(readStoredTillBodies(paths.bodyList), {
+      from: OBJECT_STORE,
+      to: paths.objects,
+    });
+    await rm(paths.bodyList);
     const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), ...copied, dumps };
     await writeFile(`${paths.manifest}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(`${paths.manifest}.new`, paths.manifest);
@@ -151,8 +156,15 @@ export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder:
   for (const database of databases) {
     const tillIngest = database.services.find(({ name }) => name === "till-ingest");
     if (!tillIngest) continue;
-    const bodies = await withDatabase(config, database, (sql) => listStoredTillBodies(sql, tillIngest.schema));
-    return { ...manifest, ...(await copyTillBodies(bodies, { from: paths.objects, to: OBJECT_STORE })) };
+    const listFolder = await mkdtemp(join(tmpdir(), "pragma-restore-"));
+    try {
+      const list = join(listFolder, "till-bodies");
+      await withDatabase(config, database, (sql) => writeStoredTillBodies(sql, tillIngest.schema, list));
+      const copied = await copyTillBodies(readStoredTillBodies(list), { from: paths.objects, to: OBJECT_STORE });
+      return { ...manifest, ...copied };
+    } finally {
+      await rm(listFolder, { recursive: true });
+    }
   }
   return manifest;
 }

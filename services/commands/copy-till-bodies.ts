@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { arrayBuffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -26,11 +28,36 @@ export interface TillBodyCopyResult {
 
 const maxConcurrentCopies = 16;
 
-/** Returns all bodies to which the till revisions in a till-ingest schema refer. */
-export async function listStoredTillBodies(sql: postgres.Sql, schema: string): Promise<StoredTillBody[]> {
-  return sql<StoredTillBody[]>`
-    select object_key as key, min(hash) as hash from ${sql(schema)}.till_versions
-    where body_removed_at is null group by object_key`;
+/** The number of rows that are read from PostgreSQL at a time. */
+const listPageRows = 5_000;
+
+/**
+ * Writes all bodies to which the till revisions in a till-ingest schema refer to a file, one JSON object per line. Reads
+ * one partition at a time, a page of rows at a time, so that memory does not grow with the number of bodies.
+ */
+export async function writeStoredTillBodies(sql: postgres.Sql, schema: string, file: string): Promise<void> {
+  const partitions = await sql<{ name: string }[]>`
+    select relid::regclass::text as name from pg_partition_tree(${`${schema}.till_versions`}::regclass) where isleaf
+    order by 1`;
+  // PostgreSQL returns no rows for a table that is not partitioned.
+  const tables = partitions.length === 0 ? [`${schema}.till_versions`] : partitions.map(({ name }) => name);
+  const readPages = async function* () {
+    for (const table of tables) {
+      // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
+      const pages = sql<StoredTillBody[]>`
+        select object_key as key, min(hash) as hash from ${sql(table)}
+        where body_removed_at is null group by location_id, object_key order by location_id, object_key`;
+      for await (const page of pages.cursor(listPageRows))
+        yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
+    }
+  };
+  await pipeline(readPages, createWriteStream(file, { mode: 0o600 }));
+}
+
+/** Returns the bodies in a file that `writeStoredTillBodies` wrote. */
+export async function* readStoredTillBodies(file: string): AsyncGenerator<StoredTillBody> {
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
+    yield JSON.parse(line);
 }
 
 /**
@@ -38,16 +65,16 @@ export async function listStoredTillBodies(sql: postgres.Sql, schema: string): P
  * because bodies never change, and bodies that are missing or do not have their hash.
  */
 export async function copyTillBodies(
-  bodies: readonly StoredTillBody[],
+  bodies: AsyncGenerator<StoredTillBody>,
   urls: { from: string; to: string },
 ): Promise<TillBodyCopyResult> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
-  const result: TillBodyCopyResult = { objects: bodies.length, missingObjects: 0, damagedObjects: [] };
+  const result: TillBodyCopyResult = { objects: 0, missingObjects: 0, damagedObjects: [] };
   try {
-    const remaining = bodies.values();
     const copyRemaining = async () => {
-      for (const body of remaining) {
+      for await (const body of bodies) {
+        result.objects += 1;
         const outcome = await copyTillBody(body, from, to);
         if (outcome === "missing") result.missingObjects += 1;
         if (outcome === "damaged") result.damagedObjects.push(body.key);
@@ -80,7 +107,7 @@ async function copyTillBody(
 }
 
 /** Returns the hash of a body, or undefined if it cannot be decompressed. Does not hold the decompressed body in memory. */
-async function computeBodyHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
+export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
   const hash = createHash("sha256");
   if (encoding === undefined) return hash.update(stored).digest("hex");
   try {

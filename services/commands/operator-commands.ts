@@ -8,8 +8,11 @@ tills unfinished [--seconds <n>]         list tills that have no result after n 
 tills retry <till id>... | --all         add these tills to the queue again now
 erase --location <id> --orders <id,...>  erase the personal data of these orders in all services
 erase --location <id> --before <day>     erase the personal data in all orders of tills pushed before this day
-partition-tables [<service>...]          partition large tables by location, while services run (uses DATABASE_URL)
+partition-tables [<service>...]          partition large tables by location, while services run (uses the owner's database URLs)
 partition-tables --drop-old              delete the tables that were replaced by partitioned tables
+location count <location id>             count the rows of a location in all tables (uses the variables of a backup)
+location export <location id> [--output <file>]  write all data of a location to an encrypted archive
+location verify <file>                   read such an archive completely, and print what it contains
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 

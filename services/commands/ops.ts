@@ -1,17 +1,25 @@
+import { runLocationCommand } from "./location-commands.ts";
 import { createOpsPortClient, OpsCommandLineUsageError, opsCommandUsage, runOpsCommand } from "./operator-commands.ts";
 import { partitionServiceTables } from "./partition-service-tables.ts";
 
 const { OPS_URLS = "http://127.0.0.1:4090", OPS_TOKEN } = process.env;
 const [command, ...commandArguments] = process.argv.slice(2);
 
+const log = (line: string) => void process.stderr.write(`${line}\n`);
+
+async function runCommand(): Promise<unknown> {
+  switch (command) {
+    case "partition-tables":
+      return partitionServiceTables(commandArguments, { environment: process.env, log });
+    case "location":
+      return runLocationCommand(commandArguments, { environment: process.env, log });
+    default:
+      return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined));
+  }
+}
+
 try {
-  const commandResult =
-    command === "partition-tables"
-      ? await partitionServiceTables(commandArguments, {
-          environment: process.env,
-          log: (line) => process.stderr.write(`${line}\n`),
-        })
-      : await runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined));
+  const commandResult = await runCommand();
   process.stdout.write(`${JSON.stringify(commandResult, null, 2)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);

@@ -3,6 +3,7 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
+import { readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
 import { dropReplacedTables, partitionTables } from "@pragma/runtime/database/partitioning/partition-tables";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -11,16 +12,16 @@ import { z } from "zod";
 import { OpsCommandLineUsageError } from "./operator-commands.ts";
 
 const partitionConfig = z.object({
-  ...commonServiceConfigSchema.pick({ DATABASE_URL: true, NAMESPACE: true }).shape,
+  ...commonServiceConfigSchema.pick({ NAMESPACE: true }).shape,
   ...databaseAndBrokerTlsConfigSchema.shape,
 });
 
 /**
- * Partitions the tables of all services, or of the named services, by location. `DATABASE_URL` contains the role that
- * owns the tables. With `--drop-old`, deletes the tables that were replaced instead. Writes progress to `log`.
+ * Partitions the tables of all services, or of the named services, by location. Connects to the database
+ * of each service as the role that owns the tables. With `--drop-old`, deletes the tables that were replaced instead. Writes progress to `log`.
  *
  * @returns the names of the replaced or deleted tables by service.
- * @throws `OpsCommandLineUsageError` when the command line is invalid.
+ * @throws `OpsCommandLineUsageError` when the command line is invalid; `ConfigError` when a service has no database.
  */
 export async function partitionServiceTables(
   commandLine: string[],
@@ -28,12 +29,13 @@ export async function partitionServiceTables(
 ): Promise<Record<string, string[]>> {
   const { services, isDropping } = parseCommandLine(commandLine);
   const config = readConfigFromEnvironment(partitionConfig, environment);
+  const urls = readServiceDatabaseUrls(environment, services);
   const tablesByService: Record<string, string[]> = {};
   for (const service of services) {
     const schema = buildServiceSchemaName(config.NAMESPACE, service);
     const db = createDatabasePool(
       // One connection holds the lock of the run, and the other does the work.
-      { ...config, DATABASE_POOL: 2 },
+      { ...config, DATABASE_URL: urls[service].owner, DATABASE_POOL: 2 },
       { schema, log: createLogger({ name: "partition-tables", level: "warn" }) },
     );
     try {

@@ -7,6 +7,11 @@ export const reportingServiceConfigSchema = z.object({
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
   /**
+   * Whether V2 responses of orders are stored in compressed form. Version 1.0 cannot read this form. It is read
+   * regardless of this setting.
+   */
+  COMPRESS_V2_ORDERS: z.stringbool().default(true),
+  /**
    * Retention of customers' personal data, in days after the till was pushed. If not set, the data is erased only when
    * an operator requests its erasure.
    */

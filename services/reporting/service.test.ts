@@ -116,6 +116,31 @@ describe("a pushed till", () => {
     expect(v0.orders).toEqual(till.orderList.map((order: { id: string }) => order.id));
   });
 
+  it("has V2 orders that are stored compressed, and are returned as if they were not", async () => {
+    const locationId = randomUUID();
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    const rows = await service.db.sql<{ id: string; v1: string; v2: string | null; size: number }[]>`
+      select id, v1, v2, octet_length(v2_deflated) as size from orders where location_id = ${locationId}`;
+    expect(rows).toHaveLength(2);
+    for (const { id, v1, v2: stored, size } of rows) {
+      const response = await service.request("GET", `/v2/orders/${id}`, { principal: locationPrincipal(locationId) });
+      const text = await response.text();
+      const order = OrderV2.parse(JSON.parse(text));
+      const { createdAt, updatedAt } = JSON.parse(v1);
+      expect(order).toMatchObject({ id, createdAt, updatedAt });
+      expect(stored).toBeNull();
+      expect(size).toBeLessThan(text.length / 2);
+      // Instances of version 1.0 store the text. It is returned unchanged.
+      await service.db.sql`
+        update orders set v2 = ${text}, v2_deflated = null where location_id = ${locationId} and id = ${id}`;
+      const uncompressed = await service.request("GET", `/v2/orders/${id}`, {
+        principal: locationPrincipal(locationId),
+      });
+      expect(await uncompressed.text()).toBe(text);
+    }
+  });
+
   it("returns 304 for a request with the current entity tag", async () => {
     const locationId = randomUUID();
     await pushTill(createTillFromSample(), { locationId });

@@ -2,13 +2,18 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { SerializedReportAndOrderResponses } from "./calculate-till.ts";
+import type { SerializedReportAndOrderResponses, SerializedV1AndV2Order } from "./calculate-till.ts";
+import type { ReportingServiceConfig } from "./config.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
+import { compressV2Order } from "./v2-order-compression.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
+
+/** The number of orders that are compressed concurrently. Each of them needs 256 KB of memory meanwhile. */
+const compressionBatchSize = 16;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
@@ -20,6 +25,7 @@ export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
   report: SerializedReportAndOrderResponses,
+  { COMPRESS_V2_ORDERS: isCompressed }: Pick<ReportingServiceConfig, "COMPRESS_V2_ORDERS">,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
@@ -38,20 +44,20 @@ export async function replaceStoredReportAndOrders(
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   });
-  const rows = report.orders.map((order) => {
+  const toRow = async (order: SerializedV1AndV2Order): Promise<orders.ReportingOrderDatabaseRow> => {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
     const idAndTimes = JSON.stringify({ id: order.id, ...times });
-    const bodies = { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
-    const { pushedAt } = pushed;
-    return {
-      ...order,
-      ...times,
-      ...bodies,
-      etag: computeEntityTag(`${contentVersion} ${order.id}`),
-      reportId: id,
-      pushedAt,
-    };
-  });
+    const v1 = joinJsonObjectTexts(idAndTimes, order.v1);
+    const v2 = joinJsonObjectTexts(idAndTimes, order.v2);
+    const bodies = isCompressed
+      ? { v1, v2: null, v2Deflated: await compressV2Order(v2, { v1 }) }
+      : { v1, v2, v2Deflated: null };
+    const etag = computeEntityTag(`${contentVersion} ${order.id}`);
+    return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
+  };
+  const rows: orders.ReportingOrderDatabaseRow[] = [];
+  for (let start = 0; start < report.orders.length; start += compressionBatchSize)
+    rows.push(...(await Promise.all(report.orders.slice(start, start + compressionBatchSize).map(toRow))));
   await replaceOrders(tx, pushed, rows);
   const previousDays = previousReport ? [previousReport.day] : [];
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });

@@ -16,7 +16,7 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   {
     service: "reporting",
     pattern:
-      /^select "\w+", etag from (reports|orders) where id = \$1( and is_current order by pushed_at desc limit 1)?$/,
+      /^select etag, "\w+", (null, null|v2_deflated, v1) from (reports|orders) where id = \$1( and is_current order by pushed_at desc limit 1)?$/,
     reason: "Operators, whose keys have locations:any, read a report or an order by its id alone.",
   },
 ];

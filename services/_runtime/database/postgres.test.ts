@@ -100,3 +100,30 @@ describe("a named lock", () => {
     await acquireLockIn(database.schema);
   });
 });
+
+describe("a connection on which a statement failed after its first rows", () => {
+  let connection: Database;
+
+  beforeAll(() => {
+    const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
+    const log = createLogger({ name: "test", level: "silent" });
+    connection = createDatabasePool({ ...config, DATABASE_POOL: 1 }, { schema: database.schema, log });
+  });
+  afterAll(() => connection.close());
+
+  it("returns only the rows of the next statement", async () => {
+    const failing = connection.sql`
+      select 1 / (5 - number), repeat('x', 9000) from generate_series(1, 10) as number`;
+    await expect(failing).rejects.toThrow("division by zero");
+    expect(await connection.sql`select 7 as value`).toEqual([{ value: 7 }]);
+  });
+
+  it("returns only the rows of the next statement after the server closed the connection", async () => {
+    const terminated = connection.sql`
+      select repeat('x', 9000), case when number = 5 then pg_terminate_backend(pg_backend_pid()) end
+      from generate_series(1, 10) as number`;
+    await expect(terminated).rejects.toThrow();
+    for (let statement = 1; statement <= 3; statement += 1)
+      expect(await connection.sql`select ${statement}::int as value`).toEqual([{ value: statement }]);
+  });
+});

@@ -5,17 +5,18 @@ const deleteBatchSize = 5_000;
 
 /**
  * Deletes all table rows that match `condition`. Deletes them in batches, so that no statement takes long. Identifies
- * rows by `tableoid` and `ctid`, because rows of different partitions can have the same `ctid`.
+ * rows by the primary key, because rows of different partitions or servers can have the same `ctid`.
  */
 export async function deleteRowsInBatches(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
   const table = sql(name);
-  const deleteBatch = () =>
-    sql`
-      delete from ${table} as expired
-      using (
-        select tableoid as partition_id, ctid as row_id from ${table} where ${condition} limit ${deleteBatchSize}
-      ) as batch
-      where expired.ctid = batch.row_id and expired.tableoid = batch.partition_id`;
+  const keyColumns = await sql<{ name: string }[]>`
+    select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
+    where indrelid = ${name}::regclass and indisprimary`;
+  const key = sql(keyColumns.map((column) => column.name));
+  // The condition applies to the deleted row, too: another transaction can have changed the row since it was selected.
+  const deleteBatch = () => sql`
+    delete from ${table}
+    where (${key}) in (select ${key} from ${table} where ${condition} limit ${deleteBatchSize}) and (${condition})`;
   while ((await deleteBatch()).count === deleteBatchSize);
 }
 

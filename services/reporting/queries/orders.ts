@@ -11,7 +11,9 @@ export interface ReportingOrderDatabaseRow {
   pushedAt: string;
   etag: string;
   v1: string;
-  v2: string;
+  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
+  v2: string | null;
+  v2Deflated: Uint8Array | null;
 }
 
 interface LocationOrderIds {

@@ -1,5 +1,6 @@
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
+import { decompressV2Order } from "../v2-order-compression.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
@@ -116,10 +117,17 @@ export async function findReportOrOrderBody(
     kind === "report"
       ? sql`reports where ${isRequested}`
       : sql`orders where ${isRequested} and is_current order by pushed_at desc limit 1`;
-  const [row] = await sql`select ${sql(body)}, etag from ${source}`.raw();
+  const compressed = kind === "order" && body === "v2" ? sql`v2_deflated, v1` : sql`null, null`;
+  const [row] = await sql`select etag, ${sql(body)}, ${compressed} from ${source}`.raw();
   if (!row) return undefined;
-  const [text, etag] = row as [Buffer, Buffer];
-  return { body: text, etag: String(etag) };
+  const [etag, text, deflated, v1] = row as [Buffer, Buffer | null, Buffer | null, Buffer | null];
+  if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag: String(etag) };
+  return text ? { body: text, etag: String(etag) } : undefined;
+}
+
+/** Decodes the text in which PostgreSQL sends a bytea: `\x` and two hexadecimal digits per byte. */
+function decodeRawBytea(text: Buffer): Buffer {
+  return Buffer.from(text.toString("latin1", 2), "hex");
 }
 
 /** Selects the position of the item at an offset in the list. */

@@ -1,5 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
-import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
@@ -22,7 +22,7 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.runStep({ name: "store report" }, ({ traceparent }) =>
-      once((tx) => applyTillRevision(tx, services.db, { data, till, traceparent })),
+      once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
     );
   },
   // Reports are calculated in two threads. Four events are handled at a time, so that both threads have work while
@@ -52,7 +52,7 @@ interface AppliedTill {
 
 async function applyTillRevision(
   tx: SqlTransaction,
-  db: Database,
+  { db, config }: Pick<ReportingServiceContext, "db" | "config">,
   { data, till, traceparent }: AppliedTill,
 ): Promise<void> {
   const { tillId, locationId, revision } = data;
@@ -66,7 +66,7 @@ async function applyTillRevision(
   if (isNew && !till) await deleteReportAndOrdersOfTrainingTill(tx, data);
   const finalized =
     isNew && till
-      ? await replaceStoredReportAndOrders(tx, data, till)
+      ? await replaceStoredReportAndOrders(tx, data, till, config)
       : await findReportFinalizedEventData(tx, { locationId, reportId });
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {

@@ -1,0 +1,113 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliDecompressSync } from "node:zlib";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { readLocationArchive } from "@pragma/services/commands/location-archive";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+const opsProgram = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "dist",
+  "commands",
+  "ops.js",
+);
+const archiveKey = "a key of an archive, of 32 characters or more";
+const hmacSecret = "5e".repeat(32);
+const tills = [1, 2].map((seed) => generateTill({ seed, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+
+let folder: string;
+let file: string;
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let location: TestLocation;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "pragma-archive-"));
+  file = join(folder, "location.archive");
+  environment = await createIsolatedTestEnvironment();
+  product = await startPragmaUnderTest(environment.variables);
+  location = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "webhooks:write"] });
+  const other = await createTestLocation(product, { scopes: ["tills:write", "reports:read"] });
+  for (const body of tills) expect((await location.request("POST", "/v2/tills/", { body })).status).toBe(201);
+  const othersTill = generateTill({ seed: 3, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
+  expect((await other.request("POST", "/v2/tills/", { body: othersTill })).status).toBe(201);
+  await location.create("/v1/recipients/", { id: randomUUID(), name: "Stock", hmacSecret });
+  await location.waitForReports(tills.length);
+}, 60_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function runLocationCommand(args: string[], key = archiveKey) {
+  const { stdout } = await promisify(execFile)(process.execPath, [opsProgram, "location", ...args], {
+    env: { PATH: process.env.PATH, ...environment.variables, LOCATION_ARCHIVE_KEY: key },
+  });
+  return JSON.parse(stdout);
+}
+
+describe("npm run ops -- location export", () => {
+  it("writes the rows, secrets and bodies of one location to an encrypted archive", async () => {
+    const manifest = await runLocationCommand(["export", location.locationId, "--output", file]);
+    expect(manifest).toMatchObject({
+      locationId: location.locationId,
+      missingObjects: [],
+      parts: {
+        "accounts.locations": { count: 1 },
+        "accounts.api_keys": { count: 1 },
+        "till-ingest.tills": { count: 2 },
+        "reporting.reports": { count: 2 },
+        "reporting.orders": { count: 6 },
+        "webhooks.signing_secrets": { count: 1 },
+        objects: { count: 2 },
+      },
+    });
+    expect(await runLocationCommand(["verify", file])).toEqual(manifest);
+
+    const bodies: unknown[] = [];
+    let exportedSecret: unknown;
+    for await (const line of readLocationArchive(file, archiveKey)) {
+      const [part = ""] = line.split(" ", 1);
+      const values = JSON.parse(line.slice(part.length + 1));
+      if (part === "objects")
+        bodies.push(JSON.parse(brotliDecompressSync(Buffer.from(values.stored, "base64")).toString()));
+      if (part === "webhooks.signing_secrets") exportedSecret = values.encrypted_secret;
+    }
+    const byId = (list: unknown[]) => new Map(list.map((till) => [(till as { id: string }).id, till]));
+    expect(byId(bodies)).toEqual(byId(JSON.parse(JSON.stringify(tills))));
+    expect(exportedSecret).toBe(hmacSecret);
+  });
+
+  it("refuses an archive that is damaged or incomplete, and another key", async () => {
+    const bytes = await readFile(file);
+    const damaged = join(folder, "damaged.archive");
+    for (const position of [200, Math.floor(bytes.length / 2), bytes.length - 1]) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(position) ^ 1, position);
+      await writeFile(damaged, changed);
+      await expect(runLocationCommand(["verify", damaged])).rejects.toThrow("The archive is damaged or incomplete.");
+    }
+    await writeFile(damaged, bytes.subarray(0, bytes.length - 20));
+    await expect(runLocationCommand(["verify", damaged])).rejects.toThrow("The archive is damaged or incomplete.");
+    await expect(runLocationCommand(["verify", file], "x".repeat(32))).rejects.toThrow(/not the key/);
+    await writeFile(damaged, "{}\n");
+    await expect(runLocationCommand(["verify", damaged])).rejects.toThrow(/not an archive/);
+  });
+
+  it("leaves no file when the location does not exist", async () => {
+    const before = await readdir(folder);
+    await expect(runLocationCommand(["export", randomUUID(), "--output", join(folder, "none")])).rejects.toThrow(
+      /does not exist/,
+    );
+    expect(await readdir(folder)).toEqual(before);
+  });
+});

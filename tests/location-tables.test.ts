@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+const opsProgram = join(
+  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "dist",
+  "commands",
+  "ops.js",
+);
+
+let environment: IsolatedTestEnvironment;
+let product: PragmaUnderTest;
+let location: TestLocation;
+let otherLocation: TestLocation;
+
+beforeAll(async () => {
+  environment = await createIsolatedTestEnvironment();
+  product = await startPragmaUnderTest(environment.variables);
+  const scopes = ["tills:write", "reports:read", "webhooks:write"] as const;
+  location = await createTestLocation(product, { scopes: [...scopes] });
+  otherLocation = await createTestLocation(product, { scopes: [...scopes] });
+}, 60_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+});
+
+async function countRows(locationId: string): Promise<Record<string, number>> {
+  const { stdout } = await promisify(execFile)(process.execPath, [opsProgram, "location", "count", locationId], {
+    env: { PATH: process.env.PATH, ...environment.variables },
+  });
+  return JSON.parse(stdout);
+}
+
+describe("npm run ops -- location count", () => {
+  it("counts the rows of one location in the tables of all services", async () => {
+    for (const seed of [1, 2]) {
+      const till = generateTill({ seed, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
+      expect((await location.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
+    }
+    await location.create("/v1/recipients/", { id: randomUUID(), name: "Stock", secret: "a".repeat(64) });
+    await location.waitForReports(2);
+
+    expect(await countRows(location.locationId)).toMatchObject({
+      "accounts.locations": 1,
+      "accounts.consumers": 1,
+      "accounts.api_keys": 1,
+      "till-ingest.tills": 2,
+      "till-ingest.till_versions": 2,
+      "till-ingest.till_directory": 2,
+      "reporting.tills": 2,
+      "reporting.reports": 2,
+      "reporting.orders": 6,
+      "webhooks.recipients": 1,
+      "webhooks.signing_secrets": 1,
+    });
+    const others = await countRows(otherLocation.locationId);
+    expect(others).toMatchObject({ "accounts.locations": 1, "accounts.api_keys": 1 });
+    expect(
+      Object.keys(others).filter((name) => /^(till-ingest|reporting|webhooks)\.(?!daily_usage)/.test(name)),
+    ).toEqual([]);
+    expect(await countRows(randomUUID())).toEqual({});
+  });
+
+  it("refuses to run when it is not decided which rows of a table belong to a location", async () => {
+    const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
+    const schema = sql(`${environment.namespace}_webhooks`);
+    await sql`create table ${schema}.undecided (id uuid primary key)`;
+    try {
+      await expect(countRows(location.locationId)).rejects.toThrow(/webhooks\.undecided/);
+      // A column that is never null decides it.
+      await sql`alter table ${schema}.undecided add column location_id uuid not null`;
+      await sql`insert into ${schema}.undecided values (${randomUUID()}, ${location.locationId})`;
+      expect(await countRows(location.locationId)).toMatchObject({ "webhooks.undecided": 1 });
+    } finally {
+      await sql`drop table ${schema}.undecided`;
+      await sql.end();
+    }
+  });
+
+  it("prints the usage text without the id of a location", async () => {
+    await expect(countRows("all")).rejects.toThrow(/need the id of a location/);
+  });
+});
