@@ -12,6 +12,11 @@ export const reportingServiceConfigSchema = z.object({
    */
   COMPRESS_V2_ORDERS: z.stringbool().default(true),
   /**
+   * The number of days whose reports and orders are stored in PostgreSQL only. Tills of earlier days are packed into the
+   * object store.
+   */
+  HOT_DAYS: integerEnvSchema(1, 36_500).default(100),
+  /**
    * Retention of customers' personal data, in days after the till was pushed. If not set, the data is erased only when
    * an operator requests its erasure.
    */

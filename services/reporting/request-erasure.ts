@@ -95,7 +95,10 @@ async function findOrdersByTill(
 ): Promise<{ tillId: string; ids: string[] }[]> {
   return tx<{ tillId: string; ids: string[] }[]>`
     select till_id, array_agg(id) as ids from orders
-    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id`;
+    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id
+    union all
+    select till_id, array_agg(id) from packed_orders, unnest(ids) as id
+    where location_id = ${locationId} and ids && ${orderIds}::uuid[] and id = any(${orderIds}::uuid[]) group by till_id`;
 }
 
 /**

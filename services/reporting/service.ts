@@ -15,6 +15,8 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
+import { packTillsTask } from "./periodic/pack-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
@@ -98,7 +100,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       name: "accounting exports",
       log,
       claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
-      processItem: (claim, signal) => runAccountingExport({ db, log, config, writer: entryWriterPool }, claim, signal),
+      processItem: (claim, signal) =>
+        runAccountingExport({ db, objects, log, config, writer: entryWriterPool }, claim, signal),
       concurrency: exportConcurrency,
       pollMs: exportPollMs,
     });
@@ -143,5 +146,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
     },
     requestExpiredPersonalDataErasureTask,
+    packTillsTask,
+    deleteUnusedObjectsTask,
   ],
 });

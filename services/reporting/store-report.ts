@@ -7,7 +7,7 @@ import type { ReportingServiceConfig } from "./config.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
-import { compressV2Order } from "./v2-order-compression.ts";
+import { toV2OrderColumns } from "./v2-order-compression.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
@@ -49,9 +49,7 @@ export async function replaceStoredReportAndOrders(
     const idAndTimes = JSON.stringify({ id: order.id, ...times });
     const v1 = joinJsonObjectTexts(idAndTimes, order.v1);
     const v2 = joinJsonObjectTexts(idAndTimes, order.v2);
-    const bodies = isCompressed
-      ? { v1, v2: null, v2Deflated: await compressV2Order(v2, { v1 }) }
-      : { v1, v2, v2Deflated: null };
+    const bodies = { v1, ...(await toV2OrderColumns(v2, { v1, isCompressed })) };
     const etag = computeEntityTag(`${contentVersion} ${order.id}`);
     return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
   };

@@ -34,7 +34,7 @@ export function addUniquePartToObjectKey(key: string, part: string): string {
 }
 
 /** An object store that compresses objects whose keys end in `.br`. */
-export interface CompressingObjectStore extends Omit<ObjectStore, "stream"> {
+export interface CompressingObjectStore extends Omit<ObjectStore, "stream" | "getRange"> {
   /** Returns an object as a stream, as `ObjectStore.stream` does. `size` is undefined for a compressed object. */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number | undefined }>;
   /**
@@ -42,12 +42,14 @@ export interface CompressingObjectStore extends Omit<ObjectStore, "stream"> {
    * object that is not compressed. `size` is the number of stored bytes.
    */
   streamStored(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number; encoding: "br" | undefined }>;
+  /** Returns a part of the bytes that `streamStored` returns. */
+  getStoredRange: ObjectStore["getRange"];
   /** Stores an object whose bytes `streamStored` returned for the same key, in this store or in another one. */
   putStored(key: string, stored: Uint8Array): Promise<void>;
 }
 
 /** Creates an object store that compresses objects whose keys end in `.br` before they are stored in `store`. */
-export function createCompressingObjectStore(store: ObjectStore): CompressingObjectStore {
+export function createCompressingObjectStore({ getRange, ...store }: ObjectStore): CompressingObjectStore {
   return {
     ...store,
     async put(key, bytes) {
@@ -73,6 +75,7 @@ export function createCompressingObjectStore(store: ObjectStore): CompressingObj
     async streamStored(key) {
       return { ...(await store.stream(key)), encoding: isCompressedObjectKey(key) ? "br" : undefined };
     },
+    getStoredRange: getRange,
     putStored: (key, stored) => store.put(key, stored),
   };
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import {
   assertObjectStoreKey,
+  type ByteRange,
   getSystemOrS3ErrorCode,
   ignoreObjectNotFound,
   ObjectNotFoundError,
@@ -133,6 +134,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
       }
     },
     get: (key) => read(key, (path) => readFile(path)),
+    getRange: (key, range) => read(key, (path) => readFileRange(path, range)),
     stream: (key) => read(key, openStream),
     async delete(key) {
       await read(key, unlink).catch(ignoreObjectNotFound);
@@ -177,6 +179,16 @@ async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> 
   } catch (error) {
     await rm(path, { force: true });
     throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFileRange(path: string, { start, end }: ByteRange): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    // `end` of this stream is the offset of the last byte.
+    return Buffer.concat(await file.createReadStream({ start, end: end - 1 }).toArray());
   } finally {
     await file.close();
   }

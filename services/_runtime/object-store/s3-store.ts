@@ -106,6 +106,11 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
         const { Body } = await client.send(new GetObjectCommand(target));
         return Body ? Body.transformToByteArray() : new Uint8Array();
       }),
+    getRange: (key, { start, end }) =>
+      callWithKey(key, async (target) => {
+        const { Body } = await client.send(new GetObjectCommand({ ...target, Range: `bytes=${start}-${end - 1}` }));
+        return Body ? Body.transformToByteArray() : new Uint8Array();
+      }),
     stream: (key) =>
       callWithKey(key, async (target) => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(target));

@@ -17,6 +17,13 @@ export interface ObjectStore {
   /** Returns the bytes of an object. @throws `ObjectNotFoundError` */
   get(key: string): Promise<Uint8Array>;
   /**
+   * Returns the bytes of an object from offset `start` to before offset `end`. Returns fewer bytes if the object ends
+   * before `end`.
+   *
+   * @throws `ObjectNotFoundError`
+   */
+  getRange(key: string, range: ByteRange): Promise<Uint8Array>;
+  /**
    * Returns an object as a stream, so that large objects can be sent without loading them into memory. The caller must
    * read `body` to its end or cancel it, because its file or connection stays open otherwise. `size` is in bytes.
    *
@@ -29,6 +36,13 @@ export interface ObjectStore {
   check(): Promise<void>;
   /** Closes all connections. Requests in progress may fail. */
   close(): Promise<void>;
+}
+
+/** The bytes of an object from offset `start` to before offset `end`. */
+export interface ByteRange {
+  start: number;
+  /** Greater than `start`. */
+  end: number;
 }
 
 /** The error for a key that has no object. */

@@ -4,6 +4,7 @@ import { runWithObservabilityContext } from "@pragma/runtime/observability/reque
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingServiceContext } from "../context.ts";
+import { readPackedReport } from "../packing/packed-reader.ts";
 import {
   type AccountingExportClaim,
   type ComputedAccountingExport,
@@ -24,7 +25,7 @@ import {
   type TillJournalEntriesWorkerInput,
 } from "./write-till-entries.ts";
 
-interface ExportServices extends Pick<ReportingServiceContext, "db" | "log" | "config"> {
+interface ExportServices extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config"> {
   writer: WorkerThreadPool<TillJournalEntriesWorkerInput, EncodedTillJournalEntries | FailedTillAccountingExport>;
 }
 
@@ -147,12 +148,13 @@ async function buildExportFile(
  * other error, only this till fails, and the other tills are exported.
  */
 async function writeTillInWorker(
-  { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
+  { db, objects, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingExportFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
   try {
-    const stored = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
+    const found = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
+    const stored = found && "packed" in found ? await readPackedReport(objects, found.packed) : found;
     return await writer.run({ stored, provider, config, entriesBefore });
   } catch (error) {
     if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(maxBytes);

@@ -8,7 +8,7 @@ export interface ReportingOrderDatabaseRow {
   openedAt: string;
   createdAt: string;
   updatedAt: string;
-  pushedAt: string;
+  pushedAt: string | Date;
   etag: string;
   v1: string;
   /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
@@ -23,7 +23,9 @@ interface LocationOrderIds {
 
 export async function findOrderIdsOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
-    select id from orders where location_id = ${locationId} and till_id = ${tillId}`;
+    select id from orders where location_id = ${locationId} and till_id = ${tillId}
+    union all
+    select unnest(ids) from packed_orders where location_id = ${locationId} and till_id = ${tillId}`;
   return rows.map(({ id }) => id);
 }
 
@@ -64,14 +66,41 @@ export async function replaceOrdersOfTill(
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
-  // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
-  for (let start = 0; start < stored.length; start += insertBatchSize) {
-    await tx`insert into orders ${tx(stored.slice(start, start + insertBatchSize))}`;
-  }
+  await insertOrders(tx, stored);
+}
+
+/** A row of `orders` with its till. */
+interface StoredOrderRow extends ReportingOrderDatabaseRow, TillKey {
+  isCurrent: boolean;
 }
 
 const insertBatchSize = 25;
+
+export async function insertOrders(tx: SqlTransaction, rows: StoredOrderRow[]): Promise<void> {
+  // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
+  // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
+  for (let start = 0; start < rows.length; start += insertBatchSize) {
+    await tx`insert into orders ${tx(rows.slice(start, start + insertBatchSize))}`;
+  }
+}
+
+type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2" | "v2Deflated">;
+
+/** Yields the orders of a till in batches, sorted by day, by whether they are current, by opening time and by id. */
+export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: TillKey): AsyncIterable<OrderToPack[]> {
+  return tx<OrderToPack[]>`
+    select id, day::text as day, opened_at::text as opened_at, is_current, etag, v1, v2, v2_deflated from orders
+    where location_id = ${locationId} and till_id = ${tillId}
+    order by day, is_current, orders.opened_at, id`.cursor(insertBatchSize);
+}
+
+/** Returns what differs when an order of a till was replaced, or became current or not current. */
+export async function listStoredOrderVersions(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<{ id: string; isCurrent: boolean; etag: string }[]> {
+  return tx`select id, is_current, etag from orders where location_id = ${locationId} and till_id = ${tillId}`;
+}
 
 /** Returns the given ids for which the location has a stored order. */
 async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: LocationOrderIds): Promise<string[]> {

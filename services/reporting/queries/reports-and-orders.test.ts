@@ -2,16 +2,22 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestReportingService, type TestReportingService } from "../testing/start-test-reporting.ts";
 import { adjustReportOrOrderDayCounts } from "./day-counts.ts";
-import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
+import {
+  findReportOrOrderListPage,
+  type ReportAndOrderStores,
+  type ReportOrOrderPosition,
+} from "./reports-and-orders.ts";
 
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();
 let service: TestReportingService;
+let stores: ReportAndOrderStores;
 /** The positions of all current orders, newest first. */
 let allOrders: ReportOrOrderPosition[];
 
 beforeAll(async () => {
   service = await startTestReportingService();
+  stores = { sql: service.db.sql, objects: service.objects };
   for (const [day, count] of Object.entries(orderCountByDay)) await addOrders(day, count);
   // A day that no longer has any orders keeps its row in day_counts.
   const removed = await addOrders("2026-03-03", 5);
@@ -57,7 +63,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
     // The body of each order is a quoted UUID of 38 bytes, so a page of at most 38 * 7 bytes has 7 orders.
-    const page = await findReportOrOrderListPage(service.db, filter, {
+    const page = await findReportOrOrderListPage(stores, filter, {
       after,
       offset: 0,
       limit: 100,
@@ -70,7 +76,7 @@ it("ends a page at the byte limit, and continues after its last item", async () 
   }
   expect(ids).toEqual(allOrders.slice(0, ids.length).map(({ id }) => id));
   const small = { after: null, offset: 5, limit: 100, body: "v1", maxBytes: 1 };
-  expect(await findReportOrOrderListPage(service.db, filter, small)).toMatchObject({
+  expect(await findReportOrOrderListPage(stores, filter, small)).toMatchObject({
     items: [Buffer.from(`"${allOrders[5]?.id}"`)],
   });
 });
@@ -89,7 +95,7 @@ describe.each([
       .map(({ id }) => id);
     const filter = { locationId, kind: "order" as const, since, until, reportId: null };
     const page = ({ index = 0, after = null }: { index?: number; after?: ReportOrOrderPosition | null }) =>
-      findReportOrOrderListPage(service.db, filter, {
+      findReportOrOrderListPage(stores, filter, {
         after,
         offset: index * size,
         limit: size,

@@ -1,5 +1,6 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { PackedTillIndex } from "./packed-tills.ts";
 import type { TillKey } from "./tills.ts";
 
 export interface ReportRow {
@@ -51,6 +52,52 @@ export async function findReportFinalizedEventData(
   return row && JSON.parse(row.finalized);
 }
 
+/** A row of `reports` as it is stored. `v2` and `v0` are null if the till is packed. */
+interface StoredReport {
+  etag: string;
+  v2: string | null;
+  v0: string | null;
+  accountingFacts: string | null;
+  finalized: string;
+}
+
+export async function findStoredReport(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<StoredReport | undefined> {
+  const [row] = await tx<StoredReport[]>`
+    select etag, v2, v0, accounting_facts, finalized from reports
+    where location_id = ${locationId} and till_id = ${tillId}`;
+  return row;
+}
+
+/** Stores the texts of the report of a till that is no longer packed. */
+export async function restoreReportTexts(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+  { v2, v0, accountingFacts, finalized }: Omit<StoredReport, "etag">,
+): Promise<void> {
+  await tx`
+    update reports set ${tx({ v2, v0, accountingFacts, finalized, packedV0Bytes: null })}
+    where location_id = ${locationId} and till_id = ${tillId}`;
+}
+
+/**
+ * Returns tills of a partition of `reports` whose day is before the last `hotDays` days and whose report was not stored
+ * in the last 24 hours, earliest day first.
+ */
+export async function listTillsToPack(
+  sql: SqlClient,
+  partition: string,
+  { hotDays, skippedTillIds, limit }: { hotDays: number; skippedTillIds: string[]; limit: number },
+): Promise<TillKey[]> {
+  return sql<TillKey[]>`
+    select location_id, till_id from ${sql(partition)}
+    where v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
+      and till_id <> all(${skippedTillIds}::uuid[])
+    order by day limit ${limit}`;
+}
+
 /**
  * The stored figures that journal entries need. `accountingFacts` is null in reports that were stored before the
  * service computed accounting data.
@@ -74,11 +121,18 @@ export async function sortTillsByClosingTime(
   return rows.map(({ tillId }) => tillId);
 }
 
+/** Returns where the till is packed instead if it is packed. */
 export async function findStoredReportAndAccountingData(
   sql: SqlClient,
   { locationId, tillId }: TillKey,
-): Promise<StoredReportAndAccountingData | undefined> {
-  const [row] = await sql<StoredReportAndAccountingData[]>`
-    select v2, accounting_facts from reports where location_id = ${locationId} and till_id = ${tillId}`;
-  return row;
+): Promise<StoredReportAndAccountingData | { packed: PackedTillIndex } | undefined> {
+  type Row = PackedTillIndex & { v2: string | null; accountingFacts: string | null };
+  const [row] = await sql<Row[]>`
+    select v2, accounting_facts, object_key, block_ends, block_first_positions
+    from reports left join packed_tills as till
+      on v2 is null and till.location_id = reports.location_id and till.till_id = reports.till_id
+    where reports.location_id = ${locationId} and reports.till_id = ${tillId}`;
+  if (!row) return undefined;
+  const { v2, accountingFacts } = row;
+  return v2 === null ? { packed: row } : { v2, accountingFacts };
 }

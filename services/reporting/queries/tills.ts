@@ -15,6 +15,16 @@ export async function findAppliedTillRevisionNumber(sql: SqlClient, { locationId
   return current?.revision ?? 0;
 }
 
+/** Returns when the first applied revision of a till was pushed. */
+export async function findTillPushTime(
+  sql: SqlClient | SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<Date | undefined> {
+  const [till] = await sql<{ pushedAt: Date }[]>`
+    select pushed_at from tills where location_id = ${locationId} and till_id = ${tillId}`;
+  return till?.pushedAt;
+}
+
 interface TillRevision extends TillKey {
   revision: number;
   pushedAt: string;

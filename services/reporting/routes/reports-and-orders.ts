@@ -47,8 +47,12 @@ async function reportOrOrderPageResponse(
   const { since = null, until = null } = query;
   const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
   return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
-    services.db.read(filter.locationId, (db) =>
-      findReportOrOrderListPage(db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
+    services.db.read(filter.locationId, ({ sql }) =>
+      findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
+        ...range,
+        body,
+        maxBytes: services.config.PAGE_MAX_BYTES,
+      }),
     ),
   );
 }
@@ -68,7 +72,9 @@ async function reportOrOrderResponse(
   { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteHandlerResponse> {
   const locationId = getReadRestrictionLocationId(principal);
-  const stored = await services.db.read(locationId, (db) => findReportOrOrderBody(db, { kind, id, locationId, body }));
+  const stored = await services.db.read(locationId, ({ sql }) =>
+    findReportOrOrderBody({ sql, objects: services.objects }, { kind, id, locationId, body }),
+  );
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
   return createConditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
 }

@@ -3,7 +3,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import {
   startTestServiceWithFakeAccounts,
@@ -14,10 +14,11 @@ import reporting from "../service.ts";
 
 /** The reporting service of one test file. */
 export interface TestReportingService extends TestServiceWithFakeAccounts {
+  objects: CompressingObjectStore;
   /**
    * Stores tills and publishes their events, as till-ingest does. Then waits until the service has handled the events.
    */
-  pushTills(tills: TillV2[], locationId: string): Promise<void>;
+  pushTills(tills: TillV2[], locationId: string, options?: { revision?: number }): Promise<void>;
 }
 
 /** Returns the principal of an API key that has these scopes and a new location. */
@@ -34,8 +35,9 @@ export async function startTestReportingService(variables: Record<string, string
   const objects = createObjectStore(service.environment.variables.OBJECT_STORE ?? "");
   return {
     ...service,
-    async pushTills(tills, locationId) {
-      const eventFields = { locationId, revision: 1, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
+    objects,
+    async pushTills(tills, locationId, { revision = 1 } = {}) {
+      const eventFields = { locationId, revision, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
       const events = tills.map((till) => {
         const bytes = Buffer.from(JSON.stringify(till));
         const hash = createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import type { ReportingServiceContext } from "../context.ts";
+import { listStoredOrderVersions, readStoredOrders } from "../queries/orders.ts";
+import { type PackedOrdersRow, type PackedTillIndex, replaceTillByPackedTill } from "../queries/packed-tills.ts";
+import { findStoredReport } from "../queries/reports.ts";
+import { findTillPushTime, type TillKey } from "../queries/tills.ts";
+import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";
+import { decompressV2Order } from "../v2-order-compression.ts";
+import {
+  encodeOrderBlock,
+  encodeReportBlock,
+  maxBlockTextBytes,
+  maxOrdersPerBlock,
+  type PackedOrderTexts,
+} from "./pack-format.ts";
+
+/** A till whose responses are encoded as one object. */
+interface EncodedTill extends Omit<PackedTillIndex, "objectKey"> {
+  bytes: Buffer;
+  orders: PackedOrdersRow[];
+  /** The entity tag of the report, which changes each time the report is stored. */
+  reportEtag: string;
+  /** The `finalized` text of the report without the ids of its orders, which do not compress. */
+  finalized: string;
+}
+
+/**
+ * Moves the responses of a till's report and orders from PostgreSQL to one object. The object is read back and compared
+ * before the rows are replaced. If the process crashes, the till is unchanged, and the object is deleted later.
+ *
+ * @returns false when the till has no report, is packed already, or changed meanwhile.
+ */
+export async function packTill(
+  { db, objects }: Pick<ReportingServiceContext, "db" | "objects">,
+  key: TillKey,
+): Promise<boolean> {
+  const { locationId, tillId } = key;
+  const encoded = await db.sql.begin("isolation level repeatable read read only", (tx) => encodeTill(tx, key));
+  if (!encoded) return false;
+  const { bytes, orders, reportEtag, finalized, ...index } = encoded;
+  const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
+  await recordUpload(db.sql, { locationId, objectKey });
+  await objects.put(objectKey, bytes);
+  if (!bytes.equals(await objects.get(objectKey))) throw new Error(`${objectKey} was not stored correctly.`);
+  return db.transaction(async (tx) => {
+    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    if ((await findStoredReport(tx, key))?.etag !== reportEtag) return false;
+    if (!haveSameOrders(orders, await listStoredOrderVersions(tx, key))) return false;
+    const pushedAt = await findTillPushTime(tx, key);
+    if (!pushedAt || !(await keepUploadedObject(tx, { locationId, objectKey }))) return false;
+    await recordLocationWrite(tx, locationId);
+    await replaceTillByPackedTill(tx, { ...key, ...index, objectKey, pushedAt }, { orders, finalized });
+    return true;
+  });
+}
+
+async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill | undefined> {
+  const report = await findStoredReport(tx, key);
+  if (!report || report.v2 === null || report.v0 === null) return undefined;
+  const { etag, v2, v0, accountingFacts, finalized } = report;
+  const blocks = [await encodeReportBlock({ v2, v0, accountingFacts, finalized })];
+  const blockFirstPositions = [0];
+  const orders: PackedOrdersRow[] = [];
+  let block: PackedOrderTexts[] = [];
+  let blockTextBytes = 0;
+  let position = 0;
+  const endBlock = async () => {
+    if (block.length === 0) return;
+    blocks.push(await encodeOrderBlock(block));
+    blockFirstPositions.push(position - block.length);
+    block = [];
+    blockTextBytes = 0;
+  };
+  for await (const rows of readStoredOrders(tx, key)) {
+    for (const { day, isCurrent, id, openedAt, etag, ...texts } of rows) {
+      const v1 = Buffer.from(texts.v1);
+      const v2 = texts.v2Deflated ? await decompressV2Order(texts.v2Deflated, { v1 }) : texts.v2;
+      if (v2 === null) throw new Error(`Order ${id} has no V2 response.`);
+      const order = { v1, v2: Buffer.from(v2) };
+      const textBytes = order.v1.byteLength + order.v2.byteLength;
+      if (block.length === maxOrdersPerBlock || blockTextBytes + textBytes > maxBlockTextBytes) await endBlock();
+      block.push(order);
+      blockTextBytes += textBytes;
+      let group = orders.at(-1);
+      if (group?.day !== day || group.isCurrent !== isCurrent) {
+        group = { day, isCurrent, firstPosition: position, ids: [], openedAt: [], v1Bytes: [], etags: [] };
+        orders.push(group);
+      }
+      group.ids.push(id);
+      group.openedAt.push(openedAt);
+      group.v1Bytes.push(v1.byteLength);
+      group.etags.push(etag);
+      position += 1;
+    }
+  }
+  await endBlock();
+  let end = 0;
+  const blockEnds = blocks.map(({ byteLength }) => {
+    end += byteLength;
+    return end;
+  });
+  const withoutOrderIds = JSON.stringify({ ...JSON.parse(finalized), orderIds: [] });
+  const bytes = Buffer.concat(blocks);
+  return { bytes, blockEnds, blockFirstPositions, orders, reportEtag: etag, finalized: withoutOrderIds };
+}
+
+/** Other tills can change which orders are current, so the report's entity tag is not sufficient. */
+function haveSameOrders(
+  packed: PackedOrdersRow[],
+  stored: { id: string; isCurrent: boolean; etag: string }[],
+): boolean {
+  const versions = new Set(
+    packed.flatMap(({ ids, etags, isCurrent }) => ids.map((id, index) => `${id} ${isCurrent} ${etags[index]}`)),
+  );
+  return (
+    versions.size === stored.length &&
+    stored.every(({ id, isCurrent, etag }) => versions.has(`${id} ${isCurrent} ${etag}`))
+  );
+}

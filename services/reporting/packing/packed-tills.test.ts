@@ -1,0 +1,310 @@
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { computeTillReportId } from "../calculation/report-id.ts";
+import { reportingServiceConfigSchema } from "../config.ts";
+import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
+import { packTillsTask } from "../periodic/pack-tills.ts";
+import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
+import {
+  buildTestPrincipalWithScopes,
+  startTestReportingService,
+  type TestReportingService,
+} from "../testing/start-test-reporting.ts";
+import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
+import { packTill } from "./pack-till.ts";
+import { unpackTill } from "./unpack-till.ts";
+
+type TestTill = ReturnType<typeof buildTestTill>;
+type TestPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
+
+let service: TestReportingService;
+const config = reportingServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
+const log = createLogger({ name: "test", level: "silent" });
+const services = () => ({ db: service.db, objects: service.objects, config, log });
+const newPrincipal = () => buildTestPrincipalWithScopes("reports:read", "orders:read");
+
+beforeAll(async () => {
+  service = await startTestReportingService();
+});
+afterAll(() => service?.remove());
+
+/** A till of a shift that ended years ago, whose orders were opened on two days. */
+function buildOldTill(
+  orderCount: number,
+  { sharedOrder }: { sharedOrder?: ReturnType<typeof buildTestOrder> } = {},
+): TestTill {
+  const orders = Array.from({ length: orderCount }, (_, index) =>
+    buildTestOrder({
+      openedAt: `2020-03-0${1 + (index % 2)}T1${index % 9}:00:00.000Z`,
+      deviceName: `Table “${index}” – é`,
+    }),
+  );
+  return buildTestTill(sharedOrder ? [...orders, sharedOrder] : orders, { startedAt: "2020-03-01T08:00:00.000Z" });
+}
+
+async function pushOldTill(principal: TestPrincipal, till: TestTill): Promise<void> {
+  await service.pushTills([till], principal.location.id);
+  await makeOld(principal);
+}
+
+/** Lets the packing task believe that the reports of a location were stored two days ago. */
+async function makeOld(principal: TestPrincipal): Promise<void> {
+  await service.db.sql`
+    update reports set updated_at = now() - interval '2 days' where location_id = ${principal.location.id}`;
+}
+
+const keyOf = (principal: TestPrincipal, till: TestTill) => ({ locationId: principal.location.id, tillId: till.id });
+
+async function isPacked(principal: TestPrincipal, till: TestTill): Promise<boolean> {
+  const { locationId, tillId } = keyOf(principal, till);
+  const [row] = await service.db.sql<{ orders: number; packed: number; texts: number }[]>`
+    select (select count(*) from orders where location_id = ${locationId} and till_id = ${tillId}) as orders,
+      (select count(*) from packed_tills where location_id = ${locationId} and till_id = ${tillId}) as packed,
+      (select count(v2) + count(v0) from reports where location_id = ${locationId} and till_id = ${tillId}) as texts`;
+  if (row?.packed) expect(row).toEqual({ orders: 0, packed: 1, texts: 0 });
+  return row?.packed === 1;
+}
+
+/** Returns all replies to the location's requests that concern these tills: status, entity tag and body by path. */
+async function readEverything(principal: TestPrincipal, tills: TestTill[]): Promise<Record<string, unknown>> {
+  const replies: Record<string, unknown> = {};
+  const read = async (path: string): Promise<string> => {
+    const response = await service.request("GET", path, { principal });
+    const body = await response.text();
+    replies[path] = { status: response.status, etag: response.headers.get("etag"), body };
+    return body;
+  };
+  for (const till of tills) {
+    const reportId = computeTillReportId(till.id);
+    for (const version of ["v1", "v2"]) {
+      await read(`/${version}/reports/${reportId}`);
+      for (const { id } of till.orderList) await read(`/${version}/orders/${id}`);
+    }
+    await read(`/v1/orders/?reportId=${reportId}`);
+    await read(`/v1/orders/?reportId=${reportId}&size=7&index=1`);
+  }
+  for (const filter of ["", "&since=2020-03-02", "&until=2020-03-01", "&since=2020-03-01&until=2020-03-01"]) {
+    for (const list of ["/v1/orders/", "/v1/reports/", "/v2/reports/"]) {
+      await read(`${list}?size=100${filter}`);
+      for (const index of [0, 1, 2, 9]) await read(`${list}?size=5&index=${index}${filter}`);
+    }
+  }
+  for (let pageToken: string | null = null, page = 0; page === 0 || pageToken; page += 1) {
+    const body = await read(`/v1/orders/?size=6${pageToken ? `&pageToken=${pageToken}` : ""}`);
+    pageToken = (JSON.parse(body) as { nextPageToken?: string }).nextPageToken ?? null;
+  }
+  return replies;
+}
+
+describe("packTillsTask", () => {
+  it("packs old tills, and all replies stay the same", async () => {
+    const principal = newPrincipal();
+    const [old, other] = [buildOldTill(23), buildOldTill(4)];
+    const recent = buildTestTill([buildTestOrder({ openedAt: new Date().toISOString() })], {
+      startedAt: new Date().toISOString(),
+    });
+    for (const till of [old, other, recent]) await pushOldTill(principal, till);
+    const before = await readEverything(principal, [old, other, recent]);
+    await packTillsTask.run(services());
+    for (const till of [old, other]) expect(await isPacked(principal, till)).toBe(true);
+    expect(await isPacked(principal, recent)).toBe(false);
+    expect(await readEverything(principal, [old, other, recent])).toEqual(before);
+    expect(Object.values(before).filter((reply) => (reply as { status: number }).status !== 200)).toEqual([]);
+    for (const till of [old, other]) await unpackTill(services(), keyOf(principal, till));
+    expect(await isPacked(principal, old)).toBe(false);
+    expect(await readEverything(principal, [old, other, recent])).toEqual(before);
+  });
+
+  it("leaves tills that changed in the last 24 hours, and tills of the last HOT_DAYS days", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await service.pushTills([till], principal.location.id);
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(false);
+    await makeOld(principal);
+    await packTillsTask.run({ ...services(), config: { ...config, HOT_DAYS: 36_500 } });
+    expect(await isPacked(principal, till)).toBe(false);
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(true);
+  });
+});
+
+describe("a packed till", () => {
+  it("answers conditional requests with 304, and is not visible to other locations", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    await packTill(services(), keyOf(principal, till));
+    const paths = [`/v2/orders/${till.orderList[0]?.id}`, `/v1/reports/${computeTillReportId(till.id)}`];
+    for (const path of paths) {
+      const etag = (await service.request("GET", path, { principal })).headers.get("etag") ?? "";
+      const repeated = await service.request("GET", path, { principal, headers: { "if-none-match": etag } });
+      expect(repeated.status).toBe(304);
+      expect((await service.request("GET", path, { principal: newPrincipal() })).status).toBe(404);
+      const { location: _, ...withoutLocation } = principal;
+      const operator = { ...withoutLocation, location: null, scopes: [...principal.scopes, "locations:any" as const] };
+      expect((await service.request("GET", path, { principal: operator })).status).toBe(200);
+    }
+  });
+
+  it("is unpacked when it is pushed again, and its object is deleted a day later", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(3);
+    await pushOldTill(principal, till);
+    await packTill(services(), keyOf(principal, till));
+    const [{ objectKey = "" } = {}] = await service.db.sql<{ objectKey: string }[]>`
+      select object_key from packed_tills where till_id = ${till.id}`;
+    await service.pushTills([till], principal.location.id);
+    expect(await isPacked(principal, till)).toBe(false);
+    await deleteUnusedObjectsTask.run(services());
+    expect((await service.objects.get(objectKey)).byteLength).toBeGreaterThan(0);
+    await service.db.sql`
+      update unused_objects set delete_after = now() - interval '1 second' where object_key = ${objectKey}`;
+    await deleteUnusedObjectsTask.run(services());
+    await expect(service.objects.get(objectKey)).rejects.toThrow("no object");
+    expect(await service.db.sql`select from unused_objects where object_key = ${objectKey}`).toHaveLength(0);
+  });
+
+  it("is unpacked when another till contains one of its orders, which stays unique", async () => {
+    const principal = newPrincipal();
+    const sharedOrder = buildTestOrder({ openedAt: "2020-03-02T12:00:00.000Z" });
+    const [first, second] = [buildOldTill(2, { sharedOrder }), buildOldTill(2, { sharedOrder })];
+    await pushOldTill(principal, first);
+    const createdAt = await readCreationTime(principal, sharedOrder.id);
+    await packTill(services(), keyOf(principal, first));
+    await pushOldTill(principal, second);
+    expect(await isPacked(principal, first)).toBe(false);
+    expect(await readCreationTime(principal, sharedOrder.id)).toBe(createdAt);
+    // Both are packed, one of them with a copy that is not current.
+    for (const till of [first, second]) await packTill(services(), keyOf(principal, till));
+    const list = await service.request("GET", "/v1/orders/?size=100", { principal });
+    const { data, meta } = (await list.json()) as { data: { id: string }[]; meta: { total: number } };
+    expect(data.filter(({ id }) => id === sharedOrder.id)).toHaveLength(1);
+    expect([data.length, meta.total]).toEqual([5, 5]);
+    // In training mode, the second till has no orders, so the first till's copy becomes current again.
+    await service.pushTills([{ ...second, isTraining: true }], principal.location.id, { revision: 2 });
+    expect((await service.request("GET", `/v1/orders/${sharedOrder.id}`, { principal })).status).toBe(200);
+    expect(await isPacked(principal, first)).toBe(false);
+  });
+
+  it("is found by a request to erase personal data", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    await packTill(services(), keyOf(principal, till));
+    const locationId = principal.location.id;
+    const orderIds = [till.orderList[0]?.id ?? ""];
+    expect(await publishPersonalDataErasureEvents(service.db, { locationId, orderIds })).toEqual({ tills: 1 });
+    expect(await publishPersonalDataErasureEvents(service.db, { locationId, before: "2099-01-01" })).toEqual({
+      tills: 1,
+    });
+  });
+});
+
+async function readCreationTime(principal: TestPrincipal, id: string): Promise<string> {
+  const response = await service.request("GET", `/v1/orders/${id}`, { principal });
+  return ((await response.json()) as { createdAt: string }).createdAt;
+}
+
+describe("packTill", () => {
+  it("can run again after it died at any call of the object store", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(3);
+    await pushOldTill(principal, till);
+    const before = await readEverything(principal, [till]);
+    for (const method of ["put", "get"] as const) {
+      const objects = { ...service.objects, [method]: () => Promise.reject(new Error("the process died")) };
+      await expect(packTill({ ...services(), objects }, keyOf(principal, till))).rejects.toThrow("the process died");
+      expect(await readEverything(principal, [till])).toEqual(before);
+    }
+    expect(await packTill(services(), keyOf(principal, till))).toBe(true);
+    expect(await readEverything(principal, [till])).toEqual(before);
+    expect(await packTill(services(), keyOf(principal, till))).toBe(false);
+  });
+
+  it("packs nothing if the object store returns other bytes than were stored", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await pushOldTill(principal, till);
+    const objects = { ...service.objects, get: async () => Buffer.from("damaged") };
+    await expect(packTill({ ...services(), objects }, keyOf(principal, till))).rejects.toThrow("not stored correctly");
+    expect(await isPacked(principal, till)).toBe(false);
+  });
+
+  it("packs nothing if the till changes, or its upload expires, before the rows are replaced", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    const { sql } = service.db;
+    const changes = [
+      () => service.pushTills([till], principal.location.id, { revision: 2 }),
+      () => sql`update orders set is_current = false where till_id = ${till.id}`,
+      () => sql`delete from unused_objects`,
+    ];
+    for (const change of changes) {
+      const get = async (key: string) => {
+        const bytes = await service.objects.get(key);
+        await change();
+        return bytes;
+      };
+      expect(await packTill({ ...services(), objects: { ...service.objects, get } }, keyOf(principal, till))).toBe(
+        false,
+      );
+      expect(await isPacked(principal, till)).toBe(false);
+    }
+  });
+
+  it("keeps the till unchanged at a crash before the commit, and repeats a push at which unpacking failed", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    await packTill(services(), keyOf(principal, till));
+    const before = await readEverything(principal, [till]);
+    const get = () => Promise.reject(new Error("the process died"));
+    await expect(
+      unpackTill({ ...services(), objects: { ...service.objects, get } }, keyOf(principal, till)),
+    ).rejects.toThrow();
+    expect(await readEverything(principal, [till])).toEqual(before);
+    await Promise.all([1, 2].map(() => unpackTill(services(), keyOf(principal, till))));
+    expect(await readEverything(principal, [till])).toEqual(before);
+  });
+
+  it("neither loses nor doubles orders while tills are pushed, packed, unpacked and read", async () => {
+    const principal = newPrincipal();
+    const locationId = principal.location.id;
+    const tills = [buildOldTill(8), buildOldTill(5), buildOldTill(3)];
+    await service.pushTills(tills, locationId);
+    const ids = tills.flatMap(({ orderList }) => orderList.map(({ id }) => id)).sort();
+    let isDone = false;
+    const faults: unknown[] = [];
+    const readUntilDone = async () => {
+      while (!isDone) {
+        const response = await service.request("GET", "/v1/orders/?size=100", { principal });
+        const { data } = (await response.json()) as { data: { id: string }[] };
+        const listed = data.map(({ id }) => id).sort();
+        if (JSON.stringify(listed) !== JSON.stringify(ids)) faults.push(listed);
+        const id = ids[Math.floor(Math.random() * ids.length)];
+        const single = await service.request("GET", `/v2/orders/${id}`, { principal });
+        if (single.status !== 200 || ((await single.json()) as { id: string }).id !== id)
+          faults.push(id, single.status);
+      }
+    };
+    const reading = [readUntilDone(), readUntilDone()];
+    for (let round = 0; round < 30; round += 1) {
+      await Promise.all([
+        ...tills.map((till) =>
+          (Math.random() < 0.6 ? packTill : unpackTill)(services(), { locationId, tillId: till.id }),
+        ),
+        round % 5 === 0 ? service.pushTills(tills.slice(0, 2), locationId, { revision: round + 2 }) : undefined,
+      ]);
+    }
+    isDone = true;
+    await Promise.all(reading);
+    expect(faults).toEqual([]);
+    await eventually("all tills to be packed", async () => {
+      for (const till of tills) await packTill(services(), { locationId, tillId: till.id });
+      return (await Promise.all(tills.map((till) => isPacked(principal, till)))).every(Boolean);
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import { isTransient } from "@pragma/runtime/retries/transient-error";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { ReportingServiceContext } from "../context.ts";
+import { packTill } from "../packing/pack-till.ts";
+import { listTillsToPack } from "../queries/reports.ts";
+
+/** About two seconds of work. The next run packs the next tills. */
+const maxTillsPerRun = 25;
+
+/** Ids of tills that could not be packed. They are skipped until the process restarts, and logged once. */
+const skippedTillIds = new Set<string>();
+/** The task ends if it skips more tills, because something else is then probably wrong. */
+const maxSkippedTills = 1_000;
+
+/**
+ * Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. Tills in tables that are
+ * not partitioned are not packed, because version 1.0, which cannot read packed tills, may use these tables.
+ */
+export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "objects" | "config" | "log">> = {
+  name: "pack tills",
+  intervalSeconds: 10,
+  async run(services) {
+    const { db, config, log } = services;
+    const partitions = await listPartitionNames(db.sql, "reports");
+    if (partitions.length === 1) return;
+    let packed = 0;
+    for (const partition of partitions) {
+      if (packed >= maxTillsPerRun || skippedTillIds.size >= maxSkippedTills) break;
+      const tills = await listTillsToPack(db.sql, partition, {
+        hotDays: config.HOT_DAYS,
+        skippedTillIds: [...skippedTillIds],
+        limit: maxTillsPerRun - packed,
+      });
+      for (const till of tills) {
+        try {
+          if (await packTill(services, till)) packed += 1;
+        } catch (error) {
+          if (isTransient(error)) throw error;
+          skippedTillIds.add(till.tillId);
+          log.error({ err: error, tillId: till.tillId }, "a till could not be packed");
+        }
+      }
+    }
+    if (packed > 0) log.info({ tills: packed }, "packed tills");
+  },
+};

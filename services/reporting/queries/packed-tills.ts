@@ -1,0 +1,92 @@
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { TillKey } from "./tills.ts";
+
+/** Where the texts of a packed till are in the object store. */
+export interface PackedTillIndex {
+  objectKey: string;
+  /** The offsets in the object at which blocks end. The first block is the report. */
+  blockEnds: number[];
+  /** The positions of the first order of each block. 0 for the block of the report. */
+  blockFirstPositions: number[];
+}
+
+export interface PackedTillRow extends TillKey, PackedTillIndex {
+  pushedAt: Date;
+}
+
+/** The orders of a packed till that were opened on the same day. The arrays have one element for each order. */
+export interface PackedOrdersRow {
+  /** YYYY-MM-DD in the location's time zone. */
+  day: string;
+  isCurrent: boolean;
+  /** The position of the first of these orders in the object. */
+  firstPosition: number;
+  ids: string[];
+  /** RFC 3339, with microseconds. */
+  openedAt: string[];
+  v1Bytes: number[];
+  etags: string[];
+}
+
+export async function findPackedTill(
+  sql: SqlClient | SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<PackedTillRow | undefined> {
+  const [row] = await sql<PackedTillRow[]>`
+    select * from packed_tills where location_id = ${locationId} and till_id = ${tillId}`;
+  return row;
+}
+
+export async function listPackedOrders(
+  sql: SqlClient | SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<PackedOrdersRow[]> {
+  return sql<PackedOrdersRow[]>`
+    select day::text as day, is_current, first_position, ids, opened_at::text[] as opened_at, v1_bytes, etags
+    from packed_orders where location_id = ${locationId} and till_id = ${tillId} order by first_position`;
+}
+
+/** Returns those of the location's packed tills that are this till or contain one of these orders. */
+export async function findPackedTillIds(
+  tx: SqlTransaction,
+  { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
+): Promise<string[]> {
+  const rows = await tx<{ tillId: string }[]>`
+    select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId}
+    union select till_id from packed_orders where location_id = ${locationId} and ids && ${orderIds}::uuid[]`;
+  return rows.map(({ tillId }) => tillId);
+}
+
+/** Stores where a till is packed, empties its report, and deletes its orders. The caller must lock the location first. */
+export async function replaceTillByPackedTill(
+  tx: SqlTransaction,
+  { locationId, tillId, pushedAt, ...index }: PackedTillRow,
+  { orders, finalized }: { orders: PackedOrdersRow[]; finalized: string },
+): Promise<void> {
+  const isOfTill = tx`location_id = ${locationId} and till_id = ${tillId}`;
+  const { objectKey, blockEnds, blockFirstPositions } = index;
+  await tx`
+    insert into packed_tills (location_id, till_id, object_key, pushed_at, block_ends, block_first_positions)
+    values (${locationId}, ${tillId}, ${objectKey}, ${pushedAt}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
+  for (const { day, isCurrent, firstPosition, ids, openedAt, v1Bytes, etags } of orders) {
+    await tx`
+      insert into packed_orders
+        (location_id, till_id, day, is_current, first_position, ids, opened_at, v1_bytes, etags)
+      values (${locationId}, ${tillId}, ${day}, ${isCurrent}, ${firstPosition}, ${ids}::uuid[],
+        ${openedAt}::timestamptz[], ${v1Bytes}::int[], ${etags}::text[])`;
+  }
+  await tx`
+    update reports set packed_v0_bytes = octet_length(v0), v2 = null, v0 = null, accounting_facts = null,
+      finalized = ${finalized}
+    where ${isOfTill}`;
+  await tx`delete from orders where ${isOfTill}`;
+}
+
+/** Deletes the rows of a packed till, and schedules the deletion of its object in a day. Until then, it can be read. */
+export async function deletePackedTill(tx: SqlTransaction, { locationId, tillId, objectKey }: PackedTillRow) {
+  await tx`delete from packed_orders where location_id = ${locationId} and till_id = ${tillId}`;
+  await tx`delete from packed_tills where location_id = ${locationId} and till_id = ${tillId}`;
+  await tx`
+    insert into unused_objects (location_id, object_key, delete_after)
+    values (${locationId}, ${objectKey}, now() + interval '1 day')`;
+}
