@@ -179,9 +179,9 @@ describe("a packed till", () => {
     // Both are packed, one of them with a copy that is not current.
     for (const till of [first, second]) await packTill(services(), keyOf(principal, till));
     const list = await service.request("GET", "/v1/orders/?size=100", { principal });
-    const { data, meta } = (await list.json()) as { data: { id: string }[]; meta: { total: number } };
+    const { data, meta } = (await list.json()) as { data: { id: string }[]; meta: { totalCount: number } };
     expect(data.filter(({ id }) => id === sharedOrder.id)).toHaveLength(1);
-    expect([data.length, meta.total]).toEqual([5, 5]);
+    expect([data.length, meta.totalCount]).toEqual([5, 5]);
     // In training mode, the second till has no orders, so the first till's copy becomes current again.
     await service.pushTills([{ ...second, isTraining: true }], principal.location.id, { revision: 2 });
     expect((await service.request("GET", `/v1/orders/${sharedOrder.id}`, { principal })).status).toBe(200);
