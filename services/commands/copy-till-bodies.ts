@@ -120,7 +120,8 @@ export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undef
   }
 }
 
-async function hasObject(key: string, store: CompressingObjectStore): Promise<boolean> {
+/** Returns whether a store has an object with this key. */
+export async function hasObject(key: string, store: CompressingObjectStore): Promise<boolean> {
   try {
     const { body } = await store.streamStored(key);
     await body.cancel();

@@ -3,7 +3,9 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { z } from "zod";
 import { readBackupConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";
-import { exportLocation, verifyLocationArchive } from "./export-location.ts";
+import { exportLocation } from "./export-location.ts";
+import { importLocation } from "./import-location.ts";
+import { verifyLocationArchive } from "./location-manifest.ts";
 import { listLocationTables } from "./location-tables.ts";
 import { OpsCommandLineUsageError } from "./operator-commands.ts";
 
@@ -18,10 +20,11 @@ export async function runLocationCommand(
 ): Promise<unknown> {
   const { verb, argument = "", output, others } = parseCommandLine(commandLine);
   if (verb === "verify" && argument && others.length === 0) return verifyLocationArchive(argument, environment);
+  if (verb === "import" && argument && others.length === 0) return importLocation({ file: argument, environment, log });
   const locationId = z.guid().safeParse(argument).data;
   if ((verb !== "count" && verb !== "export") || !locationId || others.length > 0)
     throw new OpsCommandLineUsageError(
-      "location count and location export need the id of a location, and location verify needs a file.",
+      "location count and location export need the id of a location. location verify and location import need a file.",
     );
   if (verb === "count") return countLocationRows(locationId, environment);
   return exportLocation({ locationId, file: output ?? `${locationId}.archive`, environment, log });
