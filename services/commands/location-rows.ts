@@ -1,4 +1,5 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { LocationTable } from "./location-tables.ts";
 
 type Sql = SqlClient | SqlTransaction;
 
@@ -150,4 +151,33 @@ export async function isKeyOfOtherLocation(
     [toArray(rows), locationId],
   );
   return found.length > 0;
+}
+
+const deleteBatchRows = 1_000;
+
+/** Deletes the rows of a location from a table in batches. Calls `onBatch` with the number of deleted rows of each. */
+export async function deleteLocationRows(
+  sql: SqlClient,
+  { name, condition }: LocationTable,
+  { locationId, onBatch }: { locationId: string; onBatch: (rows: number) => Promise<void> },
+): Promise<void> {
+  const [key = []] = await listUniqueKeys(sql, name);
+  const columns = key.map(quote).join(", ");
+  const batch = `select ${columns} from ${quote(name)} where ${condition} limit ${deleteBatchRows}`;
+  const statement =
+    name === "deliveries" && condition !== "location_id = $1"
+      ? // Only deliveries tell the location of a message.
+        `with deleted as (delete from deliveries where id in (${batch}) returning id, message_id),
+        unused as (
+          delete from messages m where id in (select message_id from deleted) and not exists (
+            select from deliveries where message_id = m.id and id not in (select id from deleted)
+          )
+        )
+        select from deleted`
+      : `delete from ${quote(name)} where (${columns}) in (${batch})`;
+  for (;;) {
+    const { count } = await sql.unsafe(statement, [locationId]);
+    if (count > 0) await onBatch(count);
+    if (count < deleteBatchRows) return;
+  }
 }

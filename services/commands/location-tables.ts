@@ -25,6 +25,7 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },
     outbox: { condition: "location_id = $1" },
+    partitioning_progress: { reason: "How far partition-tables has come." },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },
     location_imports: { reason: "How far the import of a location into this installation has come." },
@@ -171,8 +172,11 @@ export async function listLocationTables(
     select t.relname as from, f.relname as to
     from pg_constraint c join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
     where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid`;
-  return sortByReferences(locationTables, references);
+  return sortByReferences(locationTables, [...references, ...referencesWithoutKeys]);
 }
+
+/** References that no foreign key enforces, but on which a condition above depends. */
+const referencesWithoutKeys = [{ from: "attempts", to: "deliveries" }];
 
 function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {
   const sorted = new Set<LocationTable>();

@@ -75,7 +75,8 @@ function gatewayUser(namespace: string): NatsUser {
 }
 
 function migrateUser(namespace: string): NatsUser {
-  const requests = ["INFO", "CREATE", "UPDATE"];
+  // PURGE is for `npm run ops -- location remove`.
+  const requests = ["INFO", "CREATE", "UPDATE", "PURGE"];
   return {
     name: "migrate",
     publish: requests.map((request) => `$JS.API.STREAM.${request}.${namespace}_events`),

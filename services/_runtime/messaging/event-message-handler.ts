@@ -11,6 +11,7 @@ import { markSpanFailed } from "../observability/tracing.ts";
 import {
   computeRetryDelayMs,
   isCanceledStatementError,
+  isRemovedLocationError,
   isTransient,
   PermanentEventError,
 } from "../retries/transient-error.ts";
@@ -94,6 +95,11 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       metrics.recordEventDuration(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event handled");
     } catch (error) {
+      if (isRemovedLocationError(error)) {
+        metrics.recordEventDuration(seconds(), { service, event, outcome: "done" });
+        log.info({ ...fields, ...logFields }, "event of a removed location ignored");
+        return;
+      }
       const willPass = isTransient(error) && !isCanceledStatementError(error);
       const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
       unknownErrorCounts.set(eventId, attempts);

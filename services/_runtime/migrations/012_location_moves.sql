@@ -10,11 +10,15 @@ create table location_imports (
 );
 select copy_grants('outbox', 'location_imports');
 
--- Locations that `npm run ops -- location remove` has removed. Nothing is stored for them, also not by requests and
--- events that had begun before.
+-- Locations that `npm run ops -- location remove` removes or has removed. Nothing is stored for them, also not by
+-- requests and events that had begun before: the command adds the trigger below to tables that must not get new rows.
 create table removed_locations (
   location_id uuid primary key,
-  requested_at timestamptz(3) not null default now()
+  requested_at timestamptz(3) not null default now(),
+  -- When nothing was left. Only accounts has this time and the receipt.
+  removed_at timestamptz(3),
+  -- What was removed, and what remains until when.
+  receipt jsonb
 );
 select copy_grants('outbox', 'removed_locations');
 
