@@ -16,7 +16,7 @@ import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-ca
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 
 const opsProgram = join(
@@ -47,6 +47,8 @@ let isReceiving = true;
 let snapshotBefore: Map<string, ResponseSnapshot>;
 let tillIds: string[];
 let delayedJobId: string;
+/** A key of the location whose consumer exists in both installations, under the same name. */
+let keyOfSharedConsumer: string;
 let countsBefore: Record<string, number>;
 
 async function startInstallation(dataKeys: string): Promise<Installation> {
@@ -150,11 +152,11 @@ async function readEverything({ request, getJson }: TestLocation): Promise<Map<s
 
 /** Returns a location as a client of another installation sees it. */
 const locationIn = ({ product }: Installation, { key, ...rest }: TestLocation): TestLocation => {
-  const request: TestLocation["request"] = (method, path, { body, headers } = {}) =>
+  const request: TestLocation["request"] = (method, path, { body, headers, key: otherKey } = {}) =>
     fetch(`${product.url}${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${key}`,
+        authorization: `Bearer ${otherKey ?? key}`,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...headers,
       },
@@ -205,6 +207,16 @@ describe("a location with data of all services", () => {
     });
     expect(catalog.status).toBe(200);
     await location.create("/v1/accounting/configs", { name: "Cabinet Martin" });
+    const consumer = { name: "Shared by locations" };
+    await createTestAdminClient(from.product).POST("/v1/consumers", { body: consumer });
+    const { data: created } = await createTestAdminClient(from.product).POST("/v1/auth/keys", {
+      body: { locationId: location.locationId, consumerName: consumer.name },
+    });
+    keyOfSharedConsumer = created.apiKey;
+    const { data: existing } = await createTestAdminClient(to.product).POST("/v1/consumers", { body: consumer });
+    await createTestAdminClient(to.product).PATCH("/v1/consumers/{id}", {
+      ...{ params: { path: { id: existing.id } }, body: { scopes: ["orders:read"] } },
+    });
     delayedJobId = (await location.create("/v1/jobs", { message: "Later", jobOptions: { delay: 3_600_000 } })).id;
     const { port } = receiver.address() as AddressInfo;
     const recipient = await location.create("/v1/recipients/", { name: "Stock" });
@@ -337,12 +349,23 @@ describe("a location with data of all services", () => {
     } finally {
       await blocker.end();
     }
-    expect(await runLocationCommand(to, ["import", file])).toMatchObject({ locationId: location.locationId });
+    expect(await runLocationCommand(to, ["import", file])).toMatchObject({
+      locationId: location.locationId,
+      consumers: expect.arrayContaining([
+        expect.objectContaining({ archivedId: location.consumerId, isNew: true }),
+        expect.objectContaining({ name: "Shared by locations", isNew: false }),
+      ]),
+    });
   }, 60_000);
 
   it("answers every read as before, with the same entity tags and bodies", async () => {
     await eventually("the key to work", async () => (await moved.request("GET", "/v2/reports")).status === 200);
     expect(await readEverything(moved)).toEqual(snapshotBefore);
+  });
+
+  it("has the scopes of the consumer that existed under the same name", async () => {
+    const read = async (path: string) => (await moved.request("GET", path, { key: keyOfSharedConsumer })).status;
+    expect(await Promise.all(["/v1/orders", "/v2/reports"].map(read))).toEqual([200, 403]);
   });
 
   it("has the same rows, and none twice", async () => {
@@ -353,6 +376,9 @@ describe("a location with data of all services", () => {
   });
 
   it("delivers the messages that were due, and messages about new tills", async () => {
+    // The next attempt can be due in some minutes.
+    await to.sql`
+      update ${to.sql(`${to.environment.namespace}_webhooks`)}.deliveries set due_at = now() where state = 'pending'`;
     await eventually("the delivery that was pending", () => received.some(({ event }) => event === "order.paid"), {
       timeoutSeconds: 60,
     });
