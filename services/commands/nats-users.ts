@@ -8,6 +8,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.pushed": ["till-ingest"],
   "report.finalized": ["reporting"],
   "report.removed": ["reporting"],
+  "till.expired": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],

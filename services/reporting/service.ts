@@ -15,6 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
@@ -143,5 +144,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
     },
     requestExpiredPersonalDataErasureTask,
+    removeExpiredTillsTask,
   ],
 });

@@ -82,3 +82,13 @@ export async function findStoredReportAndAccountingData(
     select v2, accounting_facts from reports where location_id = ${locationId} and till_id = ${tillId}`;
   return row;
 }
+
+/** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
+export async function listTillsWithReportBefore(
+  sql: SqlClient,
+  { locationId, beforeDay, limit }: { locationId: string; beforeDay: string; limit: number },
+): Promise<TillKey[]> {
+  return sql<TillKey[]>`
+    select location_id, till_id from reports where location_id = ${locationId} and day < ${beforeDay}::text::date
+    order by day, started_at, id limit ${limit}`;
+}

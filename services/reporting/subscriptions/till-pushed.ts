@@ -10,7 +10,7 @@ import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "../store-report.ts";
+import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
@@ -63,7 +63,7 @@ async function applyTillRevision(
   if (previousRevision > revision) return;
   await recordLocationWrite(tx, locationId);
   const isNew = previousRevision < revision;
-  if (isNew && !till) await deleteReportAndOrdersOfTrainingTill(tx, data);
+  if (isNew && !till) await deleteReportAndOrdersOfTill(tx, data);
   const finalized =
     isNew && till
       ? await replaceStoredReportAndOrders(tx, data, till, config)
