@@ -47,6 +47,8 @@ export const busEventDataSchemas = {
   "report.finalized": ReportFinalizedEventData,
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
+  /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
+  "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }),
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),

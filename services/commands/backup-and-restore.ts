@@ -10,7 +10,7 @@ import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/confi
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 import { z } from "zod";
-import { copyTillBodies, readStoredTillBodies, writeStoredTillBodies } from "./copy-till-bodies.ts";
+import { copyTillBodies, readStoredObjects, writeStoredObjects } from "./copy-till-bodies.ts";
 import { connectToDatabase, type ServiceDatabase, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { runPostgresProgram } from "./postgres-programs.ts";
 
@@ -63,7 +63,7 @@ const backupPathsOf = (folder: string, dumps = "") => ({
   dumpOf: (service: ServiceName) => join(folder, dumps, `${service}.dump`),
   formerDump: join(folder, formerDumpName),
   /** The list of the bodies to copy, which exists only during a backup. */
-  bodyList: join(folder, dumps, "till-bodies"),
+  objectListOf: (service: ServiceName) => join(folder, dumps, `${service}.objects`),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
   manifest: join(folder, "manifest.json"),
 });
@@ -86,9 +86,9 @@ export async function createDatabaseAndTillBackup(config: BackupConfig, folder: 
     await withDatabaseSnapshots(databases, config, async (snapshots) => {
       await Promise.all(
         snapshots.map(async ({ url, services, id, sql }) => {
-          const tillIngest = services.find(({ name }) => name === "till-ingest");
-          if (tillIngest) await writeStoredTillBodies(sql, tillIngest.schema, paths.bodyList);
-          for (const { name, schema } of services) {
+          for (const service of services) {
+            const { name, schema } = service;
+            await writeStoredObjects(sql, service, paths.objectListOf(name));
             await runPostgresProgram("pg_dump", { url, tls: config }, [
               ...["--format=custom", "--no-owner", "--no-privileges"],
               ...[`--schema=${schema}`, `--snapshot=${id}`, `--file=${paths.dumpOf(name)}`],
@@ -97,11 +97,12 @@ export async function createDatabaseAndTillBackup(config: BackupConfig, folder: 
         }),
       );
     });
-    const copied = await copyTillBodies(readStoredTillBodies(paths.bodyList), {
+    const objectLists = databases.flatMap(({ services }) => services.map(({ name }) => paths.objectListOf(name)));
+    const copied = await copyTillBodies(readStoredObjects(objectLists), {
       from: OBJECT_STORE,
       to: paths.objects,
     });
-    await rm(paths.bodyList);
+    for (const list of objectLists) await rm(list);
     const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), ...copied, dumps };
     await writeFile(`${paths.manifest}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(`${paths.manifest}.new`, paths.manifest);
@@ -153,20 +154,23 @@ export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder:
     for (const database of databases) await withDatabase(config, database, dropServiceSchemas);
     throw error;
   }
-  for (const database of databases) {
-    const tillIngest = database.services.find(({ name }) => name === "till-ingest");
-    if (!tillIngest) continue;
-    const listFolder = await mkdtemp(join(tmpdir(), "pragma-restore-"));
-    try {
-      const list = join(listFolder, "till-bodies");
-      await withDatabase(config, database, (sql) => writeStoredTillBodies(sql, tillIngest.schema, list));
-      const copied = await copyTillBodies(readStoredTillBodies(list), { from: paths.objects, to: OBJECT_STORE });
-      return { ...manifest, ...copied };
-    } finally {
-      await rm(listFolder, { recursive: true });
+  const listFolder = await mkdtemp(join(tmpdir(), "pragma-restore-"));
+  try {
+    const lists: string[] = [];
+    for (const database of databases) {
+      await withDatabase(config, database, async (sql) => {
+        for (const service of database.services) {
+          const list = join(listFolder, service.name);
+          await writeStoredObjects(sql, service, list);
+          lists.push(list);
+        }
+      });
     }
+    const copied = await copyTillBodies(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE });
+    return { ...manifest, ...copied };
+  } finally {
+    await rm(listFolder, { recursive: true });
   }
-  return manifest;
 }
 
 /** Runs a query on a new connection, closes the connection, and returns the result of the query. */

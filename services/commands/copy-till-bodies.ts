@@ -6,6 +6,7 @@ import { arrayBuffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { createBrotliDecompress } from "node:zlib";
+import type { ServiceName } from "@pragma/contracts/service-names";
 import {
   type CompressingObjectStore,
   createObjectStore,
@@ -31,22 +32,34 @@ const maxConcurrentCopies = 16;
 /** The number of rows that are read from PostgreSQL at a time. */
 const listPageRows = 5_000;
 
+/** The tables of each service that name stored objects: the objects of their rows that meet the condition are copied. */
+const objectTables: Partial<Record<ServiceName, { table: string; condition: string }>> = {
+  "till-ingest": { table: "till_versions", condition: "body_removed_at is null" },
+  reporting: { table: "packed_tills", condition: "true" },
+};
+
 /**
- * Writes all bodies to which the till revisions in a till-ingest schema refer to a file, one JSON object per line. Reads
- * one partition at a time, a page of rows at a time, so that memory does not grow with the number of bodies.
+ * Writes the objects to which the rows of a service refer to a file, one JSON object per line: bodies of till revisions,
+ * and packed tills. Reads one partition at a time, a page of rows at a time, so that memory does not grow with the number
+ * of objects. Writes an empty file for a service without objects, or without the table in an earlier version.
  */
-export async function writeStoredTillBodies(sql: postgres.Sql, schema: string, file: string): Promise<void> {
-  const partitions = await sql<{ name: string }[]>`
-    select relid::regclass::text as name from pg_partition_tree(${`${schema}.till_versions`}::regclass) where isleaf
-    order by 1`;
-  // PostgreSQL returns no rows for a table that is not partitioned.
-  const tables = partitions.length === 0 ? [`${schema}.till_versions`] : partitions.map(({ name }) => name);
+export async function writeStoredObjects(
+  sql: postgres.Sql,
+  { name, schema }: { name: ServiceName; schema: string },
+  file: string,
+): Promise<void> {
+  const { table: tableName, condition } = objectTables[name] ?? { table: "", condition: "" };
+  // Returns no partitions for a table that is not partitioned.
+  const tables = await sql<{ name: string }[]>`
+    select coalesce(relid, named)::regclass::text as name
+    from to_regclass(${`${schema}.${tableName}`}) as named left join pg_partition_tree(named) on isleaf
+    where named is not null order by 1`;
   const readPages = async function* () {
-    for (const table of tables) {
+    for (const { name: table } of tables) {
       // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
       const pages = sql<StoredTillBody[]>`
         select object_key as key, min(hash) as hash from ${sql(table)}
-        where body_removed_at is null group by location_id, object_key order by location_id, object_key`;
+        where ${sql.unsafe(condition)} group by location_id, object_key order by location_id, object_key`;
       for await (const page of pages.cursor(listPageRows))
         yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
     }
@@ -54,8 +67,12 @@ export async function writeStoredTillBodies(sql: postgres.Sql, schema: string, f
   await pipeline(readPages, createWriteStream(file, { mode: 0o600 }));
 }
 
-/** Returns the bodies in a file that `writeStoredTillBodies` wrote. */
-export async function* readStoredTillBodies(file: string): AsyncGenerator<StoredTillBody> {
+/** Returns the objects in files that `writeStoredObjects` wrote. */
+export async function* readStoredObjects(files: string[]): AsyncGenerator<StoredTillBody> {
+  for (const file of files) yield* readLines(file);
+}
+
+async function* readLines(file: string): AsyncGenerator<StoredTillBody> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
     yield JSON.parse(line);
 }
@@ -120,7 +137,8 @@ export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undef
   }
 }
 
-async function hasObject(key: string, store: CompressingObjectStore): Promise<boolean> {
+/** Returns whether a store has an object with this key. */
+export async function hasObject(key: string, store: CompressingObjectStore): Promise<boolean> {
   try {
     const { body } = await store.streamStored(key);
     await body.cancel();

@@ -3,9 +3,12 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { z } from "zod";
 import { readBackupConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";
-import { exportLocation, verifyLocationArchive } from "./export-location.ts";
+import { exportLocation } from "./export-location.ts";
+import { importLocation } from "./import-location.ts";
+import { verifyLocationArchive } from "./location-manifest.ts";
 import { listLocationTables } from "./location-tables.ts";
 import { OpsCommandLineUsageError } from "./operator-commands.ts";
+import { removeLocation } from "./remove-location.ts";
 
 /**
  * Runs a command of `npm run ops -- location`, and returns the result to print. Writes progress to `log`.
@@ -16,12 +19,15 @@ export async function runLocationCommand(
   commandLine: string[],
   { environment, log }: { environment: EnvironmentVariables; log: (line: string) => void },
 ): Promise<unknown> {
-  const { verb, argument = "", output, others } = parseCommandLine(commandLine);
+  const { verb, argument = "", output, confirmation, others } = parseCommandLine(commandLine);
   if (verb === "verify" && argument && others.length === 0) return verifyLocationArchive(argument, environment);
+  if (verb === "import" && argument && others.length === 0) return importLocation({ file: argument, environment, log });
   const locationId = z.guid().safeParse(argument).data;
+  if (verb === "remove" && locationId && others.length === 0)
+    return removeLocation({ locationId, confirmation, environment, log });
   if ((verb !== "count" && verb !== "export") || !locationId || others.length > 0)
     throw new OpsCommandLineUsageError(
-      "location count and location export need the id of a location, and location verify needs a file.",
+      "location count, location export and location remove need the id of a location. location verify and location import need a file.",
     );
   if (verb === "count") return countLocationRows(locationId, environment);
   return exportLocation({ locationId, file: output ?? `${locationId}.archive`, environment, log });
@@ -32,10 +38,10 @@ function parseCommandLine(commandLine: string[]) {
     const { positionals, values } = parseArgs({
       args: commandLine,
       allowPositionals: true,
-      options: { output: { type: "string" } },
+      options: { output: { type: "string" }, yes: { type: "string" } },
     });
     const [verb, argument, ...others] = positionals;
-    return { verb, argument, others, output: values.output };
+    return { verb, argument, others, output: values.output, confirmation: values.yes };
   } catch (error) {
     throw new OpsCommandLineUsageError(error instanceof Error ? error.message : String(error));
   }

@@ -25,8 +25,11 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },
     outbox: { condition: "location_id = $1" },
+    partitioning_progress: { reason: "How far partition-tables has come." },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },
+    location_imports: { reason: "How far the import of a location into this installation has come." },
+    removed_locations: { reason: "Contains the ids of removed locations, so that nothing is stored for them again." },
     // The stored events name their location. An invalid one may not be JSON.
     dead_letters: { condition: "position($1::text in body) > 0" },
     idempotent_requests: { reason: "Responses to repeated requests, which are deleted after 24 hours." },
@@ -67,10 +70,88 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
   },
 };
 
+interface ObjectColumn {
+  service: ServiceName;
+  table: string;
+  column: string;
+  /** The column with the SHA-256 of an object after decompression. Null if the object is not needed any longer. */
+  hash: string | null;
+  /** An SQL condition on the rows that have their object. */
+  condition: string;
+}
+
+/** The columns with the keys of stored objects. Export, import and removal read the objects from this list. */
+const objectColumns: ObjectColumn[] = [
+  {
+    ...{ service: "till-ingest", table: "till_versions", column: "object_key", hash: "hash" },
+    condition: "body_removed_at is null",
+  },
+  { service: "reporting", table: "packed_tills", column: "object_key", hash: "hash", condition: "true" },
+  { service: "reporting", table: "unused_objects", column: "object_key", hash: null, condition: "true" },
+];
+/** Columns whose keys are in another column of the list above, too, or belong to no row yet. */
+const otherObjectColumns = new Set(["till-ingest.tills.object_key"]);
+
+/** The services in the sequence in which a location is imported. */
+export const importSequence: readonly ServiceName[] = [
+  ...(["catalog", "order-live", "reporting", "jobs", "webhooks"] as const),
+  // A reprocessing of all tills then finds no till whose report has not been imported.
+  "till-ingest",
+  // The location and its keys exist only when everything else has been imported.
+  "accounts",
+];
+
+/** Returns whether `partition-tables` has replaced a table, or is still filling it. */
+export const isReplacedOrUnfilledTable = (name: string) => /_(un)?partitioned$/.test(name);
+
+/**
+ * Yields the keys and hashes of the objects of a location that a service stores, without duplicates. The hash of an
+ * object that is about to be deleted is null. The search path of
+ * the connection must be the schema of the service.
+ *
+ * @throws `Error` that names columns with keys of objects that are not in the list.
+ */
+export async function* listLocationObjects(
+  sql: postgres.Sql,
+  { service, locationId }: { service: ServiceName; locationId: string },
+): AsyncGenerator<{ key: string; hash: string | null }> {
+  const columns = objectColumns.filter((column) => column.service === service);
+  const existing = await sql<{ name: string }[]>`
+    select relname || '.' || attname as name from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+      and attname like '%object_key' and not attisdropped`;
+  const known = new Set(columns.map(({ table, column }) => `${table}.${column}`));
+  const unknown = existing.find(
+    ({ name }) =>
+      !isReplacedOrUnfilledTable(name.replace(/\.\w+$/, "")) &&
+      !known.has(name) &&
+      !otherObjectColumns.has(`${service}.${name}`),
+  );
+  if (unknown) throw new Error(`It is not decided whether ${service}.${unknown.name} names objects of a location.`);
+  for (const { table, column, hash, condition } of columns) {
+    const rows = sql
+      .unsafe<{ key: string; hash: string | null }[]>(
+        `select "${column}" as key, ${hash === null ? "null" : `min("${hash}")`} as hash from "${table}"
+        where ${condition} and (${findLocationCondition(service, table)}) group by "${column}"`,
+        [locationId],
+      )
+      .cursor(objectListRows);
+    for await (const batch of rows) yield* batch;
+  }
+}
+
+const objectListRows = 500;
+
+/** Returns the SQL condition on the rows of one location in a table. */
+function findLocationCondition(service: ServiceName, table: string): string {
+  const exception = exceptions[service]?.[table];
+  return exception && "condition" in exception ? exception.condition : "location_id = $1";
+}
+
 /**
  * Returns the tables of a service that can contain rows of a location, read from the database, so that none is
  * forgotten. A partitioned table is one table. Tables that `partition-tables` has replaced or not yet filled are
- * included, because they contain rows of locations too.
+ * included, because they contain rows of locations too. A table comes after the tables to which its rows refer.
  *
  * @throws `Error` that names the tables of which it is not decided which rows belong to a location.
  */
@@ -88,13 +169,34 @@ export async function listLocationTables(
   for (const { name, hasLocation } of tables) {
     // `partition-tables` adds these suffixes to the names of the tables that it replaces or fills.
     const exception = exceptions[service]?.[name.replace(/_(un)?partitioned$/, "")] ?? exceptions["*"]?.[name];
+    if (exception && "reason" in exception) continue;
     if (hasLocation) locationTables.push({ name, condition: "location_id = $1" });
     else if (!exception) undecided.push(`${service}.${name}`);
-    else if ("condition" in exception) locationTables.push({ name, condition: exception.condition });
+    else locationTables.push({ name, condition: exception.condition });
   }
   if (undecided.length > 0)
     throw new Error(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
-  return locationTables;
+  const references = await sql<{ from: string; to: string }[]>`
+    select t.relname as from, f.relname as to
+    from pg_constraint c join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
+    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid`;
+  return sortByReferences(locationTables, [...references, ...referencesWithoutKeys]);
+}
+
+/** References that no foreign key enforces, but on which a condition above depends. */
+const referencesWithoutKeys = [{ from: "attempts", to: "deliveries" }];
+
+function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {
+  const sorted = new Set<LocationTable>();
+  const add = (table: LocationTable) => {
+    for (const { from, to } of references) {
+      const referenced = from === table.name ? tables.find(({ name }) => name === to) : undefined;
+      if (referenced && !sorted.has(referenced)) add(referenced);
+    }
+    sorted.add(table);
+  };
+  for (const table of tables) add(table);
+  return [...sorted];
 }

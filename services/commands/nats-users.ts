@@ -8,6 +8,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.pushed": ["till-ingest"],
   "report.finalized": ["reporting"],
   "report.removed": ["reporting"],
+  "till.expired": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],
@@ -75,7 +76,8 @@ function gatewayUser(namespace: string): NatsUser {
 }
 
 function migrateUser(namespace: string): NatsUser {
-  const requests = ["INFO", "CREATE", "UPDATE"];
+  // PURGE is for `npm run ops -- location remove`.
+  const requests = ["INFO", "CREATE", "UPDATE", "PURGE"];
   return {
     name: "migrate",
     publish: requests.map((request) => `$JS.API.STREAM.${request}.${namespace}_events`),

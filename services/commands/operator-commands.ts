@@ -13,6 +13,8 @@ partition-tables --drop-old              delete the tables that were replaced by
 location count <location id>             count the rows of a location in all tables (uses the variables of a backup)
 location export <location id> [--output <file>]  write all data of a location to an encrypted archive
 location verify <file>                   read such an archive completely, and print what it contains
+location import <file>                   store the location of such an archive in this installation
+location remove <location id> --yes <id or name>  remove a location with all its data, and print a receipt
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
 

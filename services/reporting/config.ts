@@ -22,6 +22,11 @@ export const reportingServiceConfigSchema = z.object({
    */
   PERSONAL_DATA_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
+   * Years for which tills, reports and orders are kept, counted from their business day. If not set, they are kept for
+   * ever. till-ingest removes the same tills and their bodies.
+   */
+  REPORTS_KEPT_YEARS: integerEnvSchema(1, 100).optional(),
+  /**
    * Heap limit of each worker thread, in megabytes. Must be at least `TILL_READER_HEAP_MB` of till-ingest, so that
    * reporting can calculate every till that till-ingest accepts.
    */

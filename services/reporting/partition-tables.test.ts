@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findReportOrOrderListPage } from "./queries/reports-and-orders.ts";
 import { recordTillRevisionAndGetPrevious } from "./queries/tills.ts";
-import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "./store-report.ts";
+import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "./store-report.ts";
 
 const defaultOrderCount = 5_000;
 /** The number of orders. Set `PARTITIONED_ORDERS` for a long trial, for example with 2,000,000 orders. */
@@ -125,7 +125,7 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
       timeZone: "Europe/Paris",
     };
     await recordTillRevisionAndGetPrevious(tx, pushed);
-    if (orderIds.length === 0) return deleteReportAndOrdersOfTrainingTill(tx, pushed);
+    if (orderIds.length === 0) return deleteReportAndOrdersOfTill(tx, pushed);
     const report = {
       ...{ id: tillId, reportVersion: 1, reportNumber: 1, totalSales: 1, accountingFacts: "{}", finalizedAt: now },
       ...{

@@ -17,6 +17,7 @@ import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
+import { removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
@@ -148,5 +149,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     requestExpiredPersonalDataErasureTask,
     packTillsTask,
     deleteUnusedObjectsTask,
+    removeExpiredTillsTask,
   ],
 });

@@ -62,10 +62,10 @@ export async function replaceStoredReportAndOrders(
   return finalized;
 }
 
-/** Deletes the report and orders of a till whose new revision is in training mode. */
-export async function deleteReportAndOrdersOfTrainingTill(
+/** Deletes the report and orders of a till that is now in training mode or has expired, and updates the counts. */
+export async function deleteReportAndOrdersOfTill(
   tx: SqlTransaction,
-  { tillId, locationId }: TillPushedData,
+  { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
 ): Promise<void> {
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;

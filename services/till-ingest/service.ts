@@ -34,6 +34,7 @@ import {
   markTillReportFinalizedSubscription,
   markTillReportRemovedSubscription,
 } from "./subscriptions/report-events.ts";
+import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 const maxCountedBodies = 10_000;
@@ -114,6 +115,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     markTillReportFinalizedSubscription,
     markTillReportRemovedSubscription,
     tillOrderRedactionSubscription,
+    removeExpiredTillSubscription,
   ],
   periodic: [
     requeueTillsWithOverdueReportTask,

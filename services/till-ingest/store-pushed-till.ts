@@ -66,7 +66,7 @@ export async function storePushedTill(
     if (claimant !== row.locationId) throw createTillConflictError();
     const inserted = await insertTill(tx, row, requeueAfterSeconds);
     if (!inserted) {
-      // A concurrent push inserted the till first. The row exists, because tills are never deleted.
+      // A concurrent push inserted the till first. The row exists, because the directory row is locked, without which no till is deleted.
       const concurrent = await findTillRow(tx, row);
       const till = requireSameTill(concurrent as TillRow, row);
       await confirmTillObjectUpload(tx, row.objectKey);

@@ -1,6 +1,6 @@
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { Logger } from "../observability/logger.ts";
-import { isTransient } from "../retries/transient-error.ts";
+import { isRemovedLocationError, isTransient } from "../retries/transient-error.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface ErrorResponseOptions {
@@ -30,6 +30,9 @@ export function logAndCreateErrorResponse(
 /** Converts any thrown value to an error of the error catalog. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (isRemovedLocationError(error)) {
+    return new ApiError("location_not_found", { detail: "The location was removed.", cause: error });
+  }
   if (isTransient(error)) {
     return new ApiError("service_unavailable", {
       detail: "A dependency is unavailable. Retry shortly. If you retry a POST, send the same Idempotency-Key.",

@@ -11,6 +11,7 @@ import { markSpanFailed } from "../observability/tracing.ts";
 import {
   computeRetryDelayMs,
   isCanceledStatementError,
+  isRemovedLocationError,
   isTransient,
   PermanentEventError,
 } from "../retries/transient-error.ts";
@@ -94,6 +95,11 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       metrics.recordEventDuration(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event handled");
     } catch (error) {
+      if (isRemovedLocationError(error) || (await isOfRemovedLocation(envelope))) {
+        metrics.recordEventDuration(seconds(), { service, event, outcome: "done" });
+        log.info({ ...fields, ...logFields }, "event of a removed location ignored");
+        return;
+      }
       const willPass = isTransient(error) && !isCanceledStatementError(error);
       const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
       unknownErrorCounts.set(eventId, attempts);
@@ -106,6 +112,14 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       const row = { eventId, subscription: subscription.type, subject, type: event };
       await upsertDeadLetter(sql, { ...row, body: message.string(), reason: describeErrorChain(error) });
     }
+  }
+
+  /** Returns whether the location of an event was removed, together with what the event refers to. */
+  async function isOfRemovedLocation({ data }: EventEnvelope): Promise<boolean> {
+    const { locationId } = Object(data) as { locationId?: unknown };
+    if (typeof locationId !== "string") return false;
+    const rows = await sql`select from removed_locations where location_id::text = ${locationId}`.catch(() => []);
+    return rows.length > 0;
   }
 
   /** Handles a redelivered event. Records the attempt, because an earlier attempt may have crashed the process. */

@@ -56,6 +56,11 @@ export function isTransient(error: unknown): boolean {
   return error.cause !== undefined && isTransient(error.cause);
 }
 
+/** Returns whether a row was rejected because `npm run ops -- location remove` has removed its location. */
+export function isRemovedLocationError(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "PRLOC";
+}
+
 /**
  * Returns whether PostgreSQL canceled a statement, usually after the statement timeout. Limit the retries, because the
  * statement may always take too long. A retry can succeed if the server was only busy.

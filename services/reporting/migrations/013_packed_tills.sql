@@ -5,6 +5,8 @@ create table packed_tills (
   location_id uuid not null,
   till_id uuid not null,
   object_key text not null,
+  -- SHA-256 of the object, in hexadecimal.
+  hash text not null,
   pushed_at timestamptz not null,
   -- The offsets in the object at which blocks end. The first block is the report.
   block_ends int[] not null,

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { ReportingServiceContext } from "../context.ts";
@@ -51,7 +51,8 @@ export async function packTill(
     const pushedAt = await findTillPushTime(tx, key);
     if (!pushedAt || !(await keepUploadedObject(tx, { locationId, objectKey }))) return false;
     await recordLocationWrite(tx, locationId);
-    await replaceTillByPackedTill(tx, { ...key, ...index, objectKey, pushedAt }, { orders, finalized });
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    await replaceTillByPackedTill(tx, { ...key, ...index, objectKey, hash, pushedAt }, { orders, finalized });
     return true;
   });
 }

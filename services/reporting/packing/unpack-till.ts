@@ -9,14 +9,13 @@ import type { TillKey } from "../queries/tills.ts";
 import { toV2OrderColumns } from "../v2-order-compression.ts";
 import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
 
+export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
  * packed. The object is deleted a day later, so that requests that found it can still read it.
  */
-export async function unpackTill(
-  { db, objects, config }: Pick<ReportingServiceContext, "db" | "objects" | "config">,
-  key: TillKey,
-): Promise<void> {
+export async function unpackTill({ db, objects, config }: UnpackingServices, key: TillKey): Promise<void> {
   const { locationId, tillId } = key;
   const found = await findPackedTill(db.sql, key);
   if (!found) return;

@@ -1,4 +1,10 @@
-import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import {
+  type Database,
+  type SqlClient,
+  type SqlTransaction,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
 
 export type ReportOrOrderKind = "report" | "order";
 
@@ -28,4 +34,23 @@ export async function adjustReportOrOrderDayCounts(
     update day_counts set count = count + change
     from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date, change int)
     where location_id = ${locationId} and kind = ${kind} and day_counts.day = changed.day`;
+}
+
+/** Yields the locations with reports of days before a day (YYYY-MM-DD). Reads one partition at a time. */
+export async function* findLocationsWithReportsBefore({ sql }: Database, beforeDay: string): AsyncGenerator<string[]> {
+  for (const partition of await listPartitionNames(sql, "day_counts")) {
+    const rows = await sql<{ locationId: string }[]>`
+      select distinct location_id from ${sql(partition)}
+      where kind = 'report' and day < ${beforeDay}::text::date and count > 0`;
+    yield rows.map(({ locationId }) => locationId);
+  }
+}
+
+/** Deletes the counts of days without reports or orders before a day (YYYY-MM-DD). */
+export async function deleteEmptyDayCounts(
+  sql: SqlClient,
+  { locationId, beforeDay }: { locationId: string; beforeDay: string },
+): Promise<void> {
+  await sql`
+    delete from day_counts where location_id = ${locationId} and day < ${beforeDay}::text::date and count = 0`;
 }

@@ -12,6 +12,8 @@ export interface PackedTillIndex {
 
 export interface PackedTillRow extends TillKey, PackedTillIndex {
   pushedAt: Date;
+  /** SHA-256 of the object, in hexadecimal. */
+  hash: string;
 }
 
 /** The orders of a packed till that were opened on the same day. The arrays have one element for each order. */
@@ -60,14 +62,13 @@ export async function findPackedTillIds(
 /** Stores where a till is packed, empties its report, and deletes its orders. The caller must lock the location first. */
 export async function replaceTillByPackedTill(
   tx: SqlTransaction,
-  { locationId, tillId, pushedAt, ...index }: PackedTillRow,
+  { locationId, tillId, pushedAt, objectKey, hash, blockEnds, blockFirstPositions }: PackedTillRow,
   { orders, finalized }: { orders: PackedOrdersRow[]; finalized: string },
 ): Promise<void> {
   const isOfTill = tx`location_id = ${locationId} and till_id = ${tillId}`;
-  const { objectKey, blockEnds, blockFirstPositions } = index;
   await tx`
-    insert into packed_tills (location_id, till_id, object_key, pushed_at, block_ends, block_first_positions)
-    values (${locationId}, ${tillId}, ${objectKey}, ${pushedAt}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
+    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, block_ends, block_first_positions)
+    values (${locationId}, ${tillId}, ${objectKey}, ${hash}, ${pushedAt}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
   for (const { day, isCurrent, firstPosition, ids, openedAt, v1Bytes, etags } of orders) {
     await tx`
       insert into packed_orders

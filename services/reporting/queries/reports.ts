@@ -136,3 +136,13 @@ export async function findStoredReportAndAccountingData(
   const { v2, accountingFacts } = row;
   return v2 === null ? { packed: row } : { v2, accountingFacts };
 }
+
+/** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
+export async function listTillsWithReportBefore(
+  sql: SqlClient,
+  { locationId, beforeDay, limit }: { locationId: string; beforeDay: string; limit: number },
+): Promise<TillKey[]> {
+  return sql<TillKey[]>`
+    select location_id, till_id from reports where location_id = ${locationId} and day < ${beforeDay}::text::date
+    order by day, started_at, id limit ${limit}`;
+}

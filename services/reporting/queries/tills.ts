@@ -87,3 +87,37 @@ export async function* findLocationsWithTillsToErase({ sql }: Database, before: 
     yield rows.map(({ locationId }) => locationId);
   }
 }
+
+/** Locks a till's row, and returns the highest revision that was applied. */
+export async function lockTillRow(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<{ revision: number } | undefined> {
+  const [row] = await tx<{ revision: number }[]>`
+    select revision from tills where location_id = ${locationId} and till_id = ${tillId} for update`;
+  return row;
+}
+
+export async function deleteTillRow(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
+  await tx`delete from tills where location_id = ${locationId} and till_id = ${tillId}`;
+}
+
+/** Yields the tills without a report that were pushed before a time, in batches. Reads one partition at a time. */
+export async function* listTillsWithoutReportBefore(
+  { sql }: Database,
+  { before, limit }: { before: string; limit: number },
+): AsyncGenerator<TillKey[]> {
+  for (const partition of await listPartitionNames(sql, "tills")) {
+    const reports = sql(partition.replace("tills", "reports"));
+    for (let count = limit; count === limit; ) {
+      const tills = await sql<TillKey[]>`
+        select location_id, till_id from ${sql(partition)} t
+        where pushed_at < ${before} and not exists (
+          select from ${reports} r where r.location_id = t.location_id and r.till_id = t.till_id
+        )
+        limit ${limit}`;
+      yield tills;
+      count = tills.length;
+    }
+  }
+}

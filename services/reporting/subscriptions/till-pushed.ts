@@ -8,12 +8,10 @@ import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { unpackTill } from "../packing/unpack-till.ts";
-import { findOrderIdsOfTill } from "../queries/orders.ts";
-import { findPackedTillIds } from "../queries/packed-tills.ts";
+import { assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { deleteReportAndOrdersOfTrainingTill, replaceStoredReportAndOrders } from "../store-report.ts";
+import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
@@ -25,7 +23,7 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.runStep({ name: "store report" }, ({ traceparent }) =>
-      withUnpackedTills(services, data, () =>
+      withUnpackedTills(services, data.locationId, () =>
         once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
       ),
     );
@@ -35,37 +33,6 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
   // location cannot occupy both threads.
   { concurrency: 4, hasRevisions: true },
 );
-
-/** Thrown to roll back a transaction that would change packed tills. */
-class PackedTillsError extends Error {
-  override readonly name = "PackedTillsError";
-
-  readonly tillIds: string[];
-
-  constructor(tillIds: string[]) {
-    super(`The tills ${tillIds.join(", ")} must be unpacked first.`);
-    this.tillIds = tillIds;
-  }
-}
-
-/**
- * Runs `work`. If it throws `PackedTillsError`, unpacks the tills, and runs it again. A revision can contain orders of
- * several packed tills, and its previous revision, which can be packed itself, can contain orders of further tills.
- */
-async function withUnpackedTills(
-  services: ReportingServiceContext,
-  { locationId }: BusEventData<"till.pushed">,
-  work: () => Promise<void>,
-): Promise<void> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof PackedTillsError)) throw error;
-      for (const tillId of error.tillIds) await unpackTill(services, { locationId, tillId });
-    }
-  }
-}
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,
@@ -97,13 +64,10 @@ async function applyTillRevision(
   await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
-  const previousOrderIds = await findOrderIdsOfTill(tx, data);
-  const orderIds = [...new Set([...previousOrderIds, ...(till?.orders.map(({ id }) => id) ?? [])])];
-  const packedTillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
-  if (packedTillIds.length > 0) throw new PackedTillsError(packedTillIds);
+  await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
   await recordLocationWrite(tx, locationId);
   const isNew = previousRevision < revision;
-  if (isNew && !till) await deleteReportAndOrdersOfTrainingTill(tx, data);
+  if (isNew && !till) await deleteReportAndOrdersOfTill(tx, data);
   const finalized =
     isNew && till
       ? await replaceStoredReportAndOrders(tx, data, till, config)

@@ -20,8 +20,17 @@ export async function claimTillId(
 ): Promise<string> {
   const { count } = await tx`
     insert into till_directory ${tx({ tillId, locationId })} on conflict (till_id) do nothing`;
-  // The row exists, because rows of the directory are never deleted.
-  return count > 0 ? locationId : ((await findDirectoryLocationId(tx, tillId)) as string);
+  if (count > 0) return locationId;
+  // The lock keeps the till from being removed until the transaction ends.
+  const [row] = await tx<{ locationId: string }[]>`
+    select location_id from till_directory where till_id = ${tillId} for key share`;
+  // Without a row, the till was removed in the meantime because of its age.
+  return row ? row.locationId : claimTillId(tx, { tillId, locationId });
+}
+
+/** Waits for pushes of a till, and locks its directory row until the transaction ends. */
+export async function lockTillId(tx: SqlTransaction, tillId: string): Promise<void> {
+  await tx`select from till_directory where till_id = ${tillId} for update`;
 }
 
 async function findDirectoryLocationId(sql: SqlClient | SqlTransaction, tillId: string): Promise<string | undefined> {

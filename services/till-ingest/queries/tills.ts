@@ -84,6 +84,16 @@ export async function lockTillRow(tx: SqlTransaction, { locationId, id }: TillKe
   return till;
 }
 
+/** Deletes a till, its revisions and its directory row. Returns the keys of the bodies of all revisions. */
+export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey): Promise<string[]> {
+  const rows = await tx<{ objectKey: string; isRemoved: boolean }[]>`
+    delete from till_versions where location_id = ${locationId} and till_id = ${id}
+    returning object_key, body_removed_at is not null as is_removed`;
+  await tx`delete from tills where location_id = ${locationId} and id = ${id}`;
+  await tx`delete from till_directory where till_id = ${id} and location_id = ${locationId}`;
+  return [...new Set(rows.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey))];
+}
+
 /** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
 export async function saveNextTillRevision(
   tx: SqlTransaction,

@@ -1,0 +1,103 @@
+import { createHash, type Hash } from "node:crypto";
+import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { z } from "zod";
+import { InvalidArchiveError, readLocationArchive } from "./location-archive.ts";
+
+/*
+ * Each line of an archive is the name of a part, a space, and JSON. The parts are, in this sequence: the objects, the
+ * tables of each service so that no row precedes a row to which it refers, and the manifest.
+ */
+
+export const locationArchiveConfigSchema = z.object({ LOCATION_ARCHIVE_KEY: z.string().min(32) });
+
+/** The description of an archive, which is its last line. */
+const archiveManifest = z.object({
+  locationId: z.guid(),
+  startedAt: z.iso.datetime(),
+  /** The migrations of each service, sorted by name. */
+  migrations: z.record(z.string(), z.array(z.string())),
+  /** The number of lines of each table and of the bodies, and the SHA-256 of these lines. */
+  parts: z.record(z.string(), z.object({ count: z.int().min(1), sha256: z.string() })),
+  /** The keys of bodies that were removed during the export, or do not have their hash. The archive lacks them. */
+  missingObjects: z.array(z.string()),
+});
+export type ArchiveManifest = z.infer<typeof archiveManifest>;
+
+export const manifestPart = "manifest";
+export const objectPart = "objects";
+
+/** Tables whose rows mean something only in the installation that wrote them. No archive contains them. */
+export const omittedTables: ReadonlySet<string> = new Set([
+  ...["outbox", "dead_letters", "location_writes", "daily_usage"],
+]);
+
+/** The columns that are encrypted with DATA_KEYS. The archive has their text, because it is encrypted itself. */
+export const encryptedColumns: Record<string, string[]> = {
+  "webhooks.signing_secrets": ["encrypted_secret"],
+  "webhooks.recipients": ["encrypted_api_key", "sealed_api_key"],
+};
+
+/** Returns a row with other values of the encrypted columns of its table. */
+export function mapEncryptedColumns(part: string, row: string, map: (text: string) => string): string {
+  const columns = encryptedColumns[part];
+  if (!columns) return row;
+  const values = JSON.parse(row);
+  for (const column of columns) if (values[column]) values[column] = map(values[column]);
+  return JSON.stringify(values);
+}
+
+/** The number of lines of each part, and the hash of these lines. */
+export type PartHashes = Map<string, { count: number; hash: Hash }>;
+
+/** Counts a line of an archive, and returns it. */
+export function addToPart(hashes: PartHashes, part: string, json: string): string {
+  const entry = hashes.get(part) ?? { count: 0, hash: createHash("sha256") };
+  hashes.set(part, entry);
+  entry.count += 1;
+  const line = `${part} ${json}\n`;
+  entry.hash.update(line);
+  return line;
+}
+
+export const summarizeParts = (hashes: PartHashes): ArchiveManifest["parts"] =>
+  Object.fromEntries(
+    [...hashes].map(([part, { count, hash }]) => [part, { count, sha256: hash.copy().digest("hex") }]),
+  );
+
+/** A line of an archive, without its manifest. */
+export interface ArchiveLine {
+  part: string;
+  json: string;
+}
+
+/** Yields the lines of an archive and its manifest. @throws `InvalidArchiveError` */
+export async function* readArchiveLines(file: string, key: string): AsyncGenerator<ArchiveLine> {
+  for await (const line of readLocationArchive(file, key)) {
+    const end = line.indexOf(" ");
+    yield { part: line.slice(0, end), json: line.slice(end + 1) };
+  }
+}
+
+/**
+ * Reads an archive completely, and returns its manifest.
+ *
+ * @throws `InvalidArchiveError` when it is damaged or incomplete, and `ConfigError`.
+ */
+export async function verifyLocationArchive(file: string, environment: EnvironmentVariables): Promise<ArchiveManifest> {
+  const { LOCATION_ARCHIVE_KEY } = readConfigFromEnvironment(locationArchiveConfigSchema, environment);
+  const hashes: PartHashes = new Map();
+  let manifestJson: string | undefined;
+  for await (const line of readArchiveLines(file, LOCATION_ARCHIVE_KEY)) {
+    if (line.part === manifestPart) manifestJson = line.json;
+    else addToPart(hashes, line.part, line.json);
+  }
+  if (manifestJson === undefined) throw new InvalidArchiveError("The archive has no manifest.");
+  const manifest = archiveManifest.parse(JSON.parse(manifestJson));
+  const found = summarizeParts(hashes);
+  for (const part of new Set([...Object.keys(found), ...Object.keys(manifest.parts)])) {
+    if (found[part]?.sha256 !== manifest.parts[part]?.sha256 || found[part]?.count !== manifest.parts[part]?.count)
+      throw new InvalidArchiveError(`The part ${part} of the archive does not match its manifest.`);
+  }
+  return manifest;
+}

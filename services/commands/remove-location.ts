@@ -1,0 +1,345 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import type { Database } from "@pragma/runtime/database/postgres";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { retryTransient } from "@pragma/runtime/retries/transient-error";
+import { z } from "zod";
+import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
+import { withLocationLock } from "./import-location.ts";
+import { deleteLocationRows } from "./location-rows.ts";
+import { importSequence, type LocationTable, listLocationObjects, listLocationTables } from "./location-tables.ts";
+import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
+
+const natsConfigSchema = commonServiceConfigSchema
+  .pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true })
+  .partial({ NATS_URL: true });
+
+/**
+ * The tables of each service to which the first row of anything new is added. Rows of all other tables refer to these,
+ * or are added together with them.
+ */
+const guardedTables: Record<ServiceName, string[]> = {
+  accounts: ["consumers"],
+  "till-ingest": ["till_directory"],
+  "order-live": ["location_streams", "final_tills", "published_devices"],
+  reporting: ["tills", "accounting_configs", "accounting_files"],
+  catalog: ["catalogs"],
+  webhooks: ["recipients"],
+  jobs: ["location_jobs"],
+};
+
+/** The events that tell gateways and services to forget the location. They contain no data of the location. */
+const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"];
+
+const eventRetentionDays = 14;
+const maxConcurrentDeletions = 16;
+const maxPasses = 10;
+const passIntervalMs = 1_000;
+const eventTimeoutMs = 30_000;
+const transactionTimeoutMs = 120_000;
+const triggerLockTimeoutMs = 500;
+const maxTriggerAttempts = 60;
+
+/** What a removal has removed, and what remains. */
+const removalReceipt = z.object({
+  locationId: z.guid(),
+  requestedAt: z.iso.datetime(),
+  removedAt: z.iso.datetime().nullable(),
+  /** The number of removed rows of each table, as `service.table`. */
+  rows: z.record(z.string(), z.number()),
+  /** The number of removed objects in the object store. */
+  objects: z.number(),
+  /** The number of removed messages in the event stream. */
+  events: z.number(),
+  /** What remains, and until when. */
+  remaining: z.array(z.object({ what: z.string(), until: z.string() })),
+});
+type RemovalReceipt = z.infer<typeof removalReceipt>;
+
+interface RemovalOptions {
+  locationId: string;
+  /** The id of the location, or its name, as the operator has repeated it. */
+  confirmation: string | undefined;
+  environment: EnvironmentVariables;
+  log: (line: string) => void;
+}
+
+interface RemovalContext {
+  config: BackupConfig;
+  databases: ServiceDatabases;
+  locationId: string;
+  receipt: RemovalReceipt;
+  log: (line: string) => void;
+}
+
+/**
+ * Removes a location from this installation: its keys stop working, its webhooks stop, and then its objects, rows and
+ * events are deleted. If the command is interrupted, it can be run again, and continues. Returns the receipt, which is
+ * also stored in accounts.
+ *
+ * @throws `ConfigError`, and `Error` when the location does not exist or is not confirmed, before it changes anything.
+ */
+export async function removeLocation({
+  locationId,
+  confirmation,
+  environment,
+  log,
+}: RemovalOptions): Promise<RemovalReceipt> {
+  const config = readBackupConfig(environment);
+  const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
+  const databases = openServiceDatabases(config);
+  try {
+    return await withLocationLock(databases.of("accounts"), locationId, async () => {
+      await requireConfirmation(databases.of("accounts"), locationId, confirmation);
+      const receipt = await disableLocation(databases.of("accounts"), locationId);
+      const context = { config, databases, locationId, receipt, log };
+      if (receipt.removedAt === null) {
+        await rejectNewRows(context);
+        log("keys revoked, webhooks paused");
+        await removeObjects(context);
+        await removeRowsUntilNoneIsLeft(context);
+        await removeEvents(context, natsConfig);
+        // Events that were handled in the meantime, or are no longer in the stream.
+        await removeRowsUntilNoneIsLeft(context);
+        await completeRemoval(context);
+      }
+      return receipt;
+    });
+  } finally {
+    await databases.close();
+  }
+}
+
+/** @throws `Error` if the location does not exist, or if the confirmation is neither its id nor its name. */
+async function requireConfirmation({ sql }: Database, locationId: string, confirmation: string | undefined) {
+  const [location] = await sql<{ name: string | null; establishmentName: string | null }[]>`
+    select settings ->> 'locationName' as name, settings ->> 'establishmentName' as establishment_name
+    from locations where id = ${locationId}`;
+  const [started] = await sql`
+    select from removed_locations where location_id = ${locationId}
+    union all select from location_imports where location_id = ${locationId}`;
+  if (!location && !started) throw new Error(`The location ${locationId} does not exist.`);
+  const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
+  if (confirmation && names.includes(confirmation)) return;
+  throw new Error(
+    `To remove the location for ever, repeat its id or name: --yes ${JSON.stringify(location?.name ?? location?.establishmentName ?? locationId)}`,
+  );
+}
+
+/** Revokes the keys of the location, and records that it is being removed. Returns the receipt as far as it is known. */
+async function disableLocation(accounts: Database, locationId: string): Promise<RemovalReceipt> {
+  return accounts.transaction(async (tx) => {
+    await tx`insert into removed_locations ${tx({ locationId })} on conflict do nothing`;
+    const [row] = await tx<{ requestedAt: Date; receipt: unknown }[]>`
+      select requested_at, receipt from removed_locations where location_id = ${locationId}`;
+    const keys = await tx<{ id: string; hash: string }[]>`
+      update api_keys set revoked_at = now() where location_id = ${locationId} and revoked_at is null
+      returning id, hash`;
+    for (const { id: keyId, hash: keyHash } of keys)
+      await writeEventToOutbox(tx, "key.changed", {
+        ...{ subject: keyId, traceparent: undefined },
+        data: { locationId, keyId, keyHash, revoked: true },
+      });
+    const requestedAt = (row?.requestedAt ?? new Date()).toISOString();
+    const started = { locationId, requestedAt, removedAt: null, rows: {}, objects: 0, events: 0, remaining: [] };
+    return row?.receipt ? removalReceipt.parse(row.receipt) : started;
+  });
+}
+
+async function saveReceipt({ databases, locationId, receipt }: RemovalContext): Promise<void> {
+  const { sql } = databases.of("accounts");
+  await sql`
+    update removed_locations set receipt = ${sql.json(receipt)}, removed_at = ${receipt.removedAt}
+    where location_id = ${locationId}`;
+}
+
+/** Lets the databases reject new rows of the location, pauses its webhooks, and waits for earlier transactions. */
+async function rejectNewRows({ databases, locationId }: RemovalContext): Promise<void> {
+  for (const service of importSequence) {
+    const db = databases.of(service);
+    await db.sql`insert into removed_locations ${db.sql({ locationId })} on conflict do nothing`;
+    for (const table of guardedTables[service]) await ensureTrigger(db, table);
+    if (service === "webhooks")
+      await db.sql`
+        update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1
+        where location_id = ${locationId} and state in ('active', 'disabled')`;
+  }
+  for (const service of importSequence) await awaitEarlierTransactions(databases.of(service));
+  const { sql } = databases.of("accounts");
+  const isSent = async () => {
+    const [unsent] = await sql`select from outbox where location_id = ${locationId}`;
+    return !unsent;
+  };
+  // Gateways should know that the keys are revoked. Without the event, they ask again after KEY_CACHE_TTL_SECONDS.
+  for (let waitedMs = 0; waitedMs < eventTimeoutMs && !(await isSent()); waitedMs += 250) await sleep(250);
+}
+
+/** Adds the trigger that rejects rows of removed locations to a table, if it does not have it. */
+async function ensureTrigger(db: Database, table: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await db.transaction(async (tx) => {
+        const [existing] = await tx`
+          select from pg_trigger where tgrelid = ${`"${table}"`}::regclass and tgname = 'reject_removed_location'`;
+        if (existing) return;
+        // The table is locked for the moment of the change. Writes that wait for it must not wait for long.
+        await tx.unsafe(`set local lock_timeout = ${triggerLockTimeoutMs}`);
+        await tx.unsafe(`
+          create trigger reject_removed_location before insert on "${table}"
+          for each row execute function reject_removed_location()`);
+      });
+      return;
+    } catch (error) {
+      const isLocked = error instanceof Error && "code" in error && error.code === "55P03";
+      if (!isLocked || attempt === maxTriggerAttempts) throw error;
+      await sleep(triggerLockTimeoutMs);
+    }
+  }
+}
+
+/** Waits until all transactions that have written before have ended. Later ones see what has been committed. */
+async function awaitEarlierTransactions({ sql, schema }: Database): Promise<void> {
+  const [row] = await sql<{ id: string }[]>`select pg_current_xact_id()::text as id`;
+  for (let waitedMs = 0; waitedMs < transactionTimeoutMs; waitedMs += 100) {
+    const [state] = await sql<{ haveEnded: boolean }[]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) > ${row?.id ?? ""}::text::xid8 as have_ended`;
+    if (state?.haveEnded) return;
+    await sleep(100);
+  }
+  throw new Error(
+    `A transaction in the database of ${schema} has been open for two minutes. Run the command again once it has ended.`,
+  );
+}
+
+async function removeObjects(context: RemovalContext): Promise<void> {
+  const { databases, config, locationId, receipt, log } = context;
+  const store = createObjectStore(config.OBJECT_STORE);
+  let pending: Promise<void>[] = [];
+  let count = 0;
+  try {
+    for (const service of importSequence) {
+      // The keys are in rows that are removed later, so that an interrupted removal finds them again.
+      for await (const { key } of listLocationObjects(databases.of(service).sql, { service, locationId })) {
+        pending.push(store.delete(key));
+        count += 1;
+        if (count % 1_000 === 0) log(`objects ${count}`);
+        if (pending.length < maxConcurrentDeletions) continue;
+        await Promise.all(pending);
+        pending = [];
+      }
+      await Promise.all(pending);
+    }
+  } finally {
+    await Promise.allSettled(pending);
+    await store.close();
+  }
+  receipt.objects = Math.max(receipt.objects, count);
+  await saveReceipt(context);
+}
+
+/** Deletes all rows of the location, of tables before the tables to which their rows refer. */
+async function removeRowsUntilNoneIsLeft(context: RemovalContext): Promise<void> {
+  for (let pass = 1; (await removeRows(context)) > 0; pass++) {
+    if (pass === maxPasses) throw new Error("New rows of the location appear again and again. Run the command again.");
+    await sleep(passIntervalMs);
+  }
+}
+
+/** Returns the number of deleted rows. */
+async function removeRows(context: RemovalContext): Promise<number> {
+  const { databases, locationId, receipt, log } = context;
+  let total = 0;
+  for (const service of importSequence) {
+    const { sql, schema } = databases.of(service);
+    const tables = await listLocationTables(sql, { name: service, schema });
+    for (const table of tables.reverse().map((each) => toRemovableRows(service, each))) {
+      const deleteBatches = () =>
+        deleteLocationRows(sql, table, {
+          locationId,
+          async onBatch(rows) {
+            total += rows;
+            const part = `${service}.${table.name}`;
+            const count = (receipt.rows[part] ?? 0) + rows;
+            receipt.rows[part] = count;
+            log(`${part} ${count}`);
+            await saveReceipt(context);
+          },
+        });
+      await retryTransient(deleteBatches, AbortSignal.timeout(transactionTimeoutMs));
+    }
+    await sql`delete from location_imports where location_id = ${locationId}`;
+    // Stored responses begin with the id of the location of the key that sent the request.
+    await sql`delete from idempotent_requests where starts_with(owner, ${`${locationId} `})`;
+  }
+  return total;
+}
+
+/** Returns a table with the condition on the rows to delete. */
+function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
+  switch (`${service}.${table.name}`) {
+    // Operators' consumers, and consumers with keys of other locations, remain.
+    case "accounts.consumers":
+      return {
+        ...table,
+        condition: "location_id = $1 and not exists (select from api_keys where consumer_id = consumers.id)",
+      };
+    case "accounts.outbox":
+      return {
+        ...table,
+        condition: `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`,
+      };
+    default:
+      return table;
+  }
+}
+
+/** Deletes the events of the location from the stream, unless NATS_URL is not set. */
+async function removeEvents(
+  context: RemovalContext,
+  { NATS_URL, EVENT_STREAM_REPLICAS }: z.infer<typeof natsConfigSchema>,
+): Promise<void> {
+  const { config, locationId, receipt } = context;
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const until = inDays(eventRetentionDays);
+  const kept = { what: `events ${keptEventTypes.join(", ")}, which contain only ids and key hashes`, until };
+  receipt.remaining = [
+    NATS_URL ? kept : { what: "events in the stream, because NATS_URL is not set", until },
+    { what: "bodies whose upload did not end in a push, if there are any", until: inDays(2) },
+    {
+      what: "responses to requests with an Idempotency-Key that operators have sent for the location",
+      until: inDays(1),
+    },
+    { what: "backups, archives, logs, and what webhooks have received", until: "you delete them" },
+  ];
+  if (!NATS_URL) return;
+  // The permissions are those of the migrate command.
+  const log = createLogger({ name: "location", level: "warn" });
+  const bus = createEventBus({ ...config, NATS_URL, EVENT_STREAM_REPLICAS }, { name: "migrate", log });
+  try {
+    const { manager } = await Promise.race([bus.connected, rejectAfterTimeout()]);
+    for (const type of Object.keys(busEventDataSchemas) as BusEventType[]) {
+      if (keptEventTypes.includes(type)) continue;
+      const { purged } = await manager.streams.purge(bus.stream, { filter: bus.buildSubject(type, locationId) });
+      receipt.events += purged;
+    }
+  } finally {
+    await bus.close();
+  }
+  await saveReceipt(context);
+}
+
+async function rejectAfterTimeout(): Promise<never> {
+  await sleep(eventTimeoutMs, undefined, { ref: false });
+  throw new Error("NATS could not be reached. Run the command again.");
+}
+
+async function completeRemoval(context: RemovalContext): Promise<void> {
+  context.receipt.removedAt = new Date().toISOString();
+  await saveReceipt(context);
+}

@@ -1,0 +1,52 @@
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { findOrderIdsOfTill } from "../queries/orders.ts";
+import { findPackedTillIds } from "../queries/packed-tills.ts";
+import type { TillKey } from "../queries/tills.ts";
+import { type UnpackingServices, unpackTill } from "./unpack-till.ts";
+
+/** Thrown to roll back a transaction that would change packed tills. */
+class PackedTillsError extends Error {
+  override readonly name = "PackedTillsError";
+  readonly tillIds: string[];
+
+  constructor(tillIds: string[]) {
+    super(`The tills ${tillIds.join(", ")} must be unpacked first.`);
+    this.tillIds = tillIds;
+  }
+}
+
+/**
+ * Runs `work`, a transaction that calls `assertTillCanChange`. If tills must be unpacked first, unpacks them in
+ * transactions of their own, and runs `work` again. Statements that change reports and orders know no packed tills.
+ */
+export async function withUnpackedTills<T>(
+  services: UnpackingServices,
+  locationId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  // A till can contain orders of several packed tills, and of further ones that are found only when it is unpacked.
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PackedTillsError)) throw error;
+      for (const tillId of error.tillIds) await unpackTill(services, { locationId, tillId });
+    }
+  }
+}
+
+/**
+ * Checks that a till is not packed, and that no packed till contains any of its orders, because a change of the till
+ * decides which copy of these orders is current. The caller must lock the location first.
+ *
+ * @throws PackedTillsError, which `withUnpackedTills` handles.
+ */
+export async function assertTillCanChange(
+  tx: SqlTransaction,
+  { locationId, tillId, newOrderIds = [] }: TillKey & { newOrderIds?: string[] },
+): Promise<void> {
+  const previousOrderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
+  const orderIds = [...new Set([...previousOrderIds, ...newOrderIds])];
+  const tillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
+  if (tillIds.length > 0) throw new PackedTillsError(tillIds);
+}

@@ -1,0 +1,81 @@
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { ReportingServiceContext } from "../context.ts";
+import type { UnpackingServices } from "../packing/unpack-till.ts";
+import { assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../queries/day-counts.ts";
+import { findDayAndCreationTimeOfTillReport, listTillsWithReportBefore } from "../queries/reports.ts";
+import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../queries/tills.ts";
+import { deleteReportAndOrdersOfTill } from "../store-report.ts";
+
+const batchSize = 200;
+
+/**
+ * Removes the tills of business days that are older than the retention, with their reports, orders and counts. Publishes
+ * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
+ * removed when they were pushed that long ago.
+ */
+export const removeExpiredTillsTask: PeriodicTask<UnpackingServices & Pick<ReportingServiceContext, "log">> = {
+  name: "remove expired tills",
+  // The task reads the counts of all days.
+  intervalSeconds: 6 * 3_600,
+  async run(services, context) {
+    const { db, log, config } = services;
+    const years = config.REPORTS_KEPT_YEARS;
+    if (years === undefined) return;
+    const before = new Date();
+    before.setUTCFullYear(before.getUTCFullYear() - years);
+    const beforeDay = before.toISOString().slice(0, 10);
+    const traceparent = context?.traceparent;
+    let removed = 0;
+    const remove = async (tills: TillKey[]) => {
+      for (const till of tills)
+        if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
+    };
+    for await (const locationIds of findLocationsWithReportsBefore(db, beforeDay)) {
+      for (const locationId of locationIds) {
+        for (;;) {
+          const tills = await listTillsWithReportBefore(db.sql, { locationId, beforeDay, limit: batchSize });
+          await remove(tills);
+          if (tills.length < batchSize) break;
+        }
+        await deleteEmptyDayCounts(db.sql, { locationId, beforeDay });
+      }
+    }
+    for await (const tills of listTillsWithoutReportBefore(db, { before: beforeDay, limit: batchSize }))
+      await remove(tills);
+    if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
+  },
+};
+
+interface ExpiredTill extends TillKey {
+  beforeDay: string;
+  traceparent: string | undefined;
+}
+
+/** Removes a till, unless it has a newer day by now. Returns whether it was removed. */
+async function removeExpiredTill(
+  services: UnpackingServices,
+  { locationId, tillId, beforeDay, traceparent }: ExpiredTill,
+): Promise<boolean> {
+  const { db } = services;
+  return withUnpackedTills(services, locationId, () =>
+    db.transaction(async (tx) => {
+      // As for a revision that is stored: tills can contain the same orders and share day counts.
+      await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+      const till = await lockTillRow(tx, { locationId, tillId });
+      if (!till) return false;
+      const report = await findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+      if (report && report.day >= beforeDay) return false;
+      await assertTillCanChange(tx, { locationId, tillId });
+      await recordLocationWrite(tx, locationId);
+      await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
+      await deleteTillRow(tx, { locationId, tillId });
+      const data = { locationId, tillId, revision: till.revision };
+      await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });
+      return true;
+    }),
+  );
+}
