@@ -16,6 +16,7 @@ import { createFixedStatusResponseHandler, startTestWebhookReceiver } from "@pra
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
+import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -102,12 +103,13 @@ describe("a backup", () => {
     await expectReportOf(testLocation, processed);
     await eventually("a failed attempt", () => endpoint.receivedWebhooks.length > 0);
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
+    await waitUntilTestTillIsPacked({ ...environment, variables: variablesFor(0) }, processed.id);
     const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedTestReportAndOrders("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
     // While NATS is down, the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");
     expect((await testLocation.request("POST", "/v2/tills/", { body: unprocessed })).status).toBe(201);
-    expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 2 });
+    expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 3 });
     expect((await stat(join(folder, "backup"))).mode & 0o077).toBe(0);
     await before.process("all").kill();
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);

@@ -15,6 +15,7 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
@@ -231,6 +232,7 @@ describe("a location with data of all services", () => {
         select from ${from.sql(`${from.environment.namespace}_webhooks`)}.deliveries where state = 'pending'`;
       return row;
     });
+    await waitUntilTestTillIsPacked(from.environment, tillIds[0] ?? "");
     snapshotBefore = await readEverything(location);
     countsBefore = await runLocationCommand(from, ["count", location.locationId]);
     expect(await runLocationCommand(from, ["export", location.locationId, "--output", file])).toMatchObject({

@@ -39,9 +39,13 @@ export async function expectDatabaseConsistency(
  */
 export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const orders = sql`(
+    select location_id, id, day, is_current from ${table("orders")}
+    union all select location_id, unnest(ids), day, is_current from ${table("packed_orders")}
+  ) as orders`;
   const days = await sql`
     with things as (
-      select location_id, 'order' as kind, day from ${table("orders")} where is_current
+      select location_id, 'order' as kind, day from ${orders} where is_current
       union all
       select location_id, 'report', day from ${table("reports")}
     ), recount as (
@@ -51,7 +55,7 @@ export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, sc
     from ${table("day_counts")} full join recount using (location_id, kind, day)
     where count is distinct from coalesce(counted, 0)`;
   const owners = await sql`
-    select location_id, id, count(*) filter (where is_current)::int as owners from ${table("orders")}
+    select location_id, id, count(*) filter (where is_current)::int as owners from ${orders}
     group by location_id, id having count(*) filter (where is_current) <> 1`;
   return [...days, ...owners];
 }

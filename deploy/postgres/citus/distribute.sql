@@ -46,6 +46,9 @@ insert into placement (service, relation, kind) values
   ('reporting', 'reports', 'distributed'),
   ('reporting', 'orders', 'distributed'),
   ('reporting', 'day_counts', 'distributed'),
+  ('reporting', 'packed_tills', 'distributed'),
+  ('reporting', 'packed_orders', 'distributed'),
+  ('reporting', 'unused_objects', 'distributed'),
   ('reporting', 'accounting_configs', 'distributed'),
   -- One export can contain tills of several locations.
   ('reporting', 'accounting_exports', 'local'),

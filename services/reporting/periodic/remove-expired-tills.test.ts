@@ -3,6 +3,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingServiceConfigSchema } from "../config.ts";
+import { packTill } from "../packing/pack-till.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -76,6 +77,19 @@ describe("the task that removes expired tills", () => {
     expect(await countRows(location.id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, counted: 1 });
     const [row] = await service.db.sql`select is_current from orders where location_id = ${location.id}`;
     expect(row).toEqual({ isCurrent: true });
+  });
+
+  it("removes packed tills with their objects", async () => {
+    const { location } = buildTestPrincipalWithScopes("orders:read");
+    const order = buildTestOrder({ openedAt: yearsAgo(3, 1) });
+    const [old, other] = [buildTillOfDay(yearsAgo(3, 1), [order]), buildTillOfDay(yearsAgo(3), [order])];
+    await service.pushTills([other, old], location.id);
+    for (const { id: tillId } of [old, other])
+      expect(await packTill(service, { locationId: location.id, tillId })).toBe(true);
+    await runTask("3");
+    expect(await countRows(location.id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, counted: 1 });
+    expect(await service.db.sql`select from packed_tills where location_id = ${location.id}`).toHaveLength(0);
+    expect(await service.db.sql`select from unused_objects where location_id = ${location.id}`).toHaveLength(2);
   });
 
   it("removes training tills that were pushed as long ago", async () => {
