@@ -9,6 +9,7 @@ import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-fold
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { readLocationArchive } from "@pragma/services/commands/location-archive";
 import { generateTill } from "@pragma/simulator/generate-till";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -21,7 +22,10 @@ const opsProgram = join(
 );
 const archiveKey = "a key of an archive, of 32 characters or more";
 const hmacSecret = "5e".repeat(32);
-const tills = [1, 2].map((seed) => generateTill({ seed, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+// The id of a till determines how many of its orders are finished.
+const tills = [1, 2].map((seed) =>
+  generateTill({ seed, tillId: `00000000-0000-4000-8000-00000000000${seed}`, orders: 3, day: "2026-04-01" }),
+);
 
 let folder: string;
 let file: string;
@@ -101,6 +105,19 @@ describe("npm run ops -- location export", () => {
     await expect(runLocationCommand(["verify", file], "x".repeat(32))).rejects.toThrow(/not the key/);
     await writeFile(damaged, "{}\n");
     await expect(runLocationCommand(["verify", damaged])).rejects.toThrow(/not an archive/);
+  });
+
+  it("refuses to run when it is not decided whether a column names objects of a location", async () => {
+    const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
+    const schema = sql(`${environment.namespace}_reporting`);
+    await sql`create table ${schema}.undecided (location_id uuid not null, object_key text)`;
+    try {
+      const exporting = runLocationCommand(["export", location.locationId, "--output", join(folder, "none")]);
+      await expect(exporting).rejects.toThrow(/reporting\.undecided\.object_key names objects/);
+    } finally {
+      await sql`drop table ${schema}.undecided`;
+      await sql.end();
+    }
   });
 
   it("leaves no file when the location does not exist", async () => {

@@ -19,7 +19,7 @@ import {
   readArchiveLines,
   verifyLocationArchive,
 } from "./location-manifest.ts";
-import { createRowImporter, findRowWithSameKey, isKeyOfOtherLocation } from "./location-rows.ts";
+import { createRowImporter, findRowWithSameKey, isKeyOfOtherLocation, withValues } from "./location-rows.ts";
 import { importSequence, isReplacedOrUnfilledTable, listLocationTables } from "./location-tables.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
 
@@ -203,6 +203,10 @@ async function importBodies({ file, key, config, log }: ImportContext): Promise<
   }
 }
 
+/** Returns a row with the location that rows from an installation lack that was upgraded from version 1.0 a moment ago. */
+const completeRow = (part: string, row: string, locationId: string) =>
+  part === "till-ingest.till_versions" ? withValues(row, { location_id: locationId }) : row;
+
 /** Stores the rows of all services but accounts that cause no work. */
 async function importRows(context: ImportContext): Promise<void> {
   const { databases, locationId, encrypt } = context;
@@ -230,7 +234,7 @@ async function importRows(context: ImportContext): Promise<void> {
     const part = `${service}.${table}`;
     const { sql } = databases.of(service);
     const inserted = await createRowImporter(sql, part).insertWithoutWork(
-      rows.map((row) => mapEncryptedColumns(part, row, encrypt)),
+      rows.map((row) => completeRow(part, mapEncryptedColumns(part, row, encrypt), locationId)),
     );
     // Another location can have begun to use an id since the check.
     if (inserted < rows.length && (await isKeyOfOtherLocation(sql, { table, rows, locationId })))

@@ -33,7 +33,7 @@ export const omittedTables: ReadonlySet<string> = new Set([
 ]);
 
 /** The columns that are encrypted with DATA_KEYS. The archive has their text, because it is encrypted itself. */
-export const encryptedColumns: Record<string, string[]> = {
+const encryptedColumns: Record<string, string[]> = {
   "webhooks.signing_secrets": ["encrypted_secret"],
   "webhooks.recipients": ["encrypted_api_key", "sealed_api_key"],
 };
