@@ -101,13 +101,13 @@ it("reads and changes one partition of each table in a statement, except for the
   await assertStatementsUseOnePartition(service.db, service.statements);
 });
 
-it("names the location of accounting files and items, except for exports of several locations", () => {
-  const texts = plans.map(({ text }) => text).filter((text) => /accounting_(files|items)/.test(text));
+it("names the location of the files and tills of accounting exports, except for exports of several locations", () => {
+  const texts = plans.map(({ text }) => text).filter((text) => /accounting_(files|export_tills)/.test(text));
   const namesLocation = (text: string) =>
     /^insert into \w+ ?\([^)]*"location_id"/.test(text) || /(where|and) [\w".]*location_id = \$\d/.test(text);
   // The condition for the files and items of an export with tills of several locations.
   const spansLocations = (text: string) => / where true and export_id = \$\d/.test(text);
-  const kinds = [/^insert/, /^update accounting_files/, /^update accounting_items/];
+  const kinds = [/^insert/, /^update accounting_files/, /^update accounting_export_tills/];
   for (const kind of [...kinds, /substring\(content/, /json_agg/, /left join/])
     expect(texts.filter(namesLocation)).toContainEqual(expect.stringMatching(kind));
   const others = texts.filter((text) => !namesLocation(text) && !spansLocations(text));

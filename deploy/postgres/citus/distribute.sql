@@ -50,7 +50,7 @@ insert into placement (service, relation, kind) values
   -- One export can contain tills of several locations. The files of each location refer to it.
   ('reporting', 'accounting_exports', 'reference'),
   ('reporting', 'accounting_files', 'distributed'),
-  ('reporting', 'accounting_items', 'distributed'),
+  ('reporting', 'accounting_export_tills', 'distributed'),
 
   ('catalog', 'catalogs', 'distributed'),
   ('catalog', 'catalog_lists', 'distributed'),

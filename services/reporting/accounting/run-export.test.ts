@@ -95,7 +95,7 @@ async function createAbandonedExport(): Promise<AccountingExportClaim> {
   await waitForState(id, "done");
   await service.db.transaction(async (tx) => {
     await tx`update accounting_files set name = null, etag = null, entries = null, content = null where export_id = ${id}`;
-    await tx`update accounting_items set state = 'pending' where export_id = ${id}`;
+    await tx`update accounting_export_tills set state = 'pending' where export_id = ${id}`;
     await tx`
       update accounting_exports set state = 'running', claimed_until = now(), finished_at = null where id = ${id}`;
   });

@@ -57,7 +57,7 @@ export async function insertAccountingExportWithFiles(
 ): Promise<void> {
   await tx`insert into accounting_exports ${tx({ ...row, state: "pending" })}`;
   await tx`insert into accounting_files ${tx(files.map((file) => ({ exportId: row.id, ...file })))}`;
-  await tx`insert into accounting_items ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
+  await tx`insert into accounting_export_tills ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
 }
 
 /**
@@ -86,7 +86,7 @@ export async function findAccountingExport(
     const [items, files] = await Promise.all([
       tx<AccountingExportTillRow[]>`
         select location_id, position, till_id, file_number, state, failure
-        from accounting_items where ${belongsToExport(tx, row)} order by position`,
+        from accounting_export_tills where ${belongsToExport(tx, row)} order by position`,
       tx<AccountingExportFileMetadataRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
         from accounting_files where ${belongsToExport(tx, row)} order by number`,
@@ -269,9 +269,9 @@ export async function storeAccountingExportResult(
   for (const locationId of new Set(items.map((item) => item.locationId))) {
     const results = items.filter((item) => item.locationId === locationId);
     await tx`
-      update accounting_items as item set state = result.state, failure = result.failure
+      update accounting_export_tills as till set state = result.state, failure = result.failure
       from jsonb_to_recordset(${toRecordsetParameter(tx, results)}) as result (position int, state text, failure text)
-      where item.location_id = ${locationId} and item.export_id = ${claim.id} and item.position = result.position`;
+      where till.location_id = ${locationId} and till.export_id = ${claim.id} and till.position = result.position`;
   }
   return true;
 }
@@ -291,8 +291,8 @@ export async function findPlannedAccountingExportFiles(
   const files = await sql<PlannedAccountingExportFile[]>`
     select number, location_id, provider, config, (
       select json_agg(json_build_object('position', position, 'tillId', till_id))
-      from accounting_items item
-      where item.location_id = file.location_id and item.export_id = file.export_id and item.file_number = file.number
+      from accounting_export_tills till
+      where till.location_id = file.location_id and till.export_id = file.export_id and till.file_number = file.number
     ) as tills
     from accounting_files file where ${belongsToExport(sql, claim)} order by number`;
   // Reports are read for one file at a time, so that each statement reads the reports of one location.
@@ -314,7 +314,7 @@ export async function deleteExpiredAccountingExports(db: Database, days: number)
       where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
       order by created_at limit ${deleteBatchSize} for update skip locked`;
     for (const row of expired) {
-      await tx`delete from accounting_items where ${belongsToExport(tx, row)}`;
+      await tx`delete from accounting_export_tills where ${belongsToExport(tx, row)}`;
       await tx`delete from accounting_files where ${belongsToExport(tx, row)}`;
       await tx`delete from accounting_exports where id = ${row.id}`;
     }

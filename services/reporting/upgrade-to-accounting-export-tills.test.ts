@@ -80,7 +80,7 @@ async function insertFilesAsVersion10(tx: SqlTransaction, id: string = randomUUI
 const insertAsVersion10 = () => db.transaction(async (tx) => (await insertFilesAsVersion10(tx))());
 
 const findItemLocations = async (id: string) =>
-  (await db.sql`select location_id from accounting_items where export_id = ${id} order by position`).map(
+  (await db.sql`select location_id from accounting_export_tills where export_id = ${id} order by position`).map(
     ({ locationId }) => locationId,
   );
 const itemLocations = items.map(({ locationId }) => locationId);
@@ -136,7 +136,7 @@ async function completeAndRead(id: string, locationId: string | null): Promise<v
 describe("accounting exports of version 1.0", () => {
   it("have the locations of their files after the upgrade", async () => {
     expect(await findItemLocations(exportOfFormerVersion)).toEqual(itemLocations);
-    const [row] = await db.sql`select count(*), count(distinct export_id) as exports from accounting_items`;
+    const [row] = await db.sql`select count(*), count(distinct export_id) as exports from accounting_export_tills`;
     expect(row).toEqual({ count: (existingExports + 1) * items.length, exports: existingExports + 1 });
     await completeAndRead(exportOfFormerVersion, null);
   });
@@ -181,7 +181,7 @@ describe("accounting exports of this version", () => {
     await db.sql`update accounting_exports set state = 'done', created_at = now() - interval '2 days'`;
     const recent = await insertAsThisVersion(secondLocationId);
     await deleteExpiredAccountingExports(db, 1);
-    for (const table of ["accounting_items", "accounting_files"])
+    for (const table of ["accounting_export_tills", "accounting_files"])
       expect(await db.sql`select distinct export_id from ${db.sql(table)}`).toEqual([{ exportId: recent }]);
     expect(await db.sql`select id from accounting_exports`).toEqual([{ id: recent }]);
   });
