@@ -9,6 +9,9 @@ const sequentialTests = [
   "tests/location-fairness.test.ts",
 ];
 
+/** Tests that only `npm run test:soak` runs, because they take long. */
+const soakTests = ["tests/upgrade-from-version-1-0.test.ts"];
+
 /** Tests of the memory, CPU time, signals or child processes of the test process. Each file runs in its own process. */
 const isolatedProcessTests = [
   "bench/process-usage.test.ts",
@@ -61,7 +64,7 @@ export default defineConfig({
           name: "shared",
           globalSetup: "tests/harness/share-pragma.ts",
           include: ["**/*.test.ts"],
-          exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests],
+          exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests, ...soakTests],
           // Files share processes and loaded modules, because loading imports takes longer than most tests.
           isolate: false,
           // Two cores can run three files, because many tests wait for processes and timers.

@@ -3,7 +3,7 @@ import config from "./vitest.config.ts";
 
 const { projects: _, ...test } = config.test ?? {};
 
-/** `npm run test:soak`: long runs of the tests whose length is configurable. */
+/** `npm run test:soak`: long runs of the tests whose length is configurable, and tests that always take long. */
 export default defineConfig({
   ...config,
   test: {
@@ -13,6 +13,7 @@ export default defineConfig({
       "services/order-live/random-changes.test.ts",
       "services/reporting/partition-tables.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
+      "tests/upgrade-from-version-1-0.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",
@@ -25,6 +26,7 @@ export default defineConfig({
       LIVE_RUNS: "300",
       PARTITIONED_ORDERS: "20000",
       CHECK_ALL_PAGES: "true",
+      UPGRADE_ROUNDS: "10",
       ...process.env,
     },
     maxWorkers: 1,

@@ -82,9 +82,8 @@ const keysOfOtherKinds: Record<string, string[]> = {
   "a reprocessing can concern the tills of all locations": ["till-ingest.till_reprocessings (id)"],
   "a body is uploaded before a till refers to it": ["till-ingest.pending_uploads (key)"],
   "an export can contain tills of several locations": [
+    // A file refers to its export.
     ...["reporting.accounting_exports (id)", "reporting.accounting_files (export_id)"],
-    ...["reporting.accounting_files (export_id, number)", "reporting.accounting_items (export_id)"],
-    ...["reporting.accounting_items (export_id, file_number)", "reporting.accounting_items (export_id, position)"],
   ],
   "not done yet, to be removed from this list: the tables of webhooks": [
     ...["webhooks.attempts (delivery_id, generation, number)", "webhooks.deliveries (id)"],

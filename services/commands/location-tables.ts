@@ -54,9 +54,6 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
   reporting: {
     // One export can contain tills of several locations. Only those of a single one belong to it.
     accounting_exports: { condition: "location_id = $1" },
-    accounting_items: {
-      condition: "(export_id, file_number) in (select export_id, number from accounting_files where location_id = $1)",
-    },
   },
   webhooks: {
     signing_secrets: { condition: "recipient_id in (select id from recipients where location_id = $1)" },

@@ -60,13 +60,20 @@ beforeAll(async () => {
       accountingConfigId: await createConfig(otherPrincipal),
     },
   ];
-  const exported = await service.request("POST", "/v1/accounting/exports", { principal: operator, body: items });
-  expect(exported.status, await exported.clone().text()).toBe(202);
-  const { id } = (await exported.json()) as { id: string };
-  await eventually("the export to finish", async () => {
-    const response = await service.request("GET", `/v1/accounting/exports/${id}`, { principal: operator });
-    return ((await response.json()) as { finishedAt: string | null }).finishedAt !== null;
-  });
+  const createExport = async (owner: typeof principal | typeof operator, body: object[]) => {
+    const exported = await service.request("POST", "/v1/accounting/exports", { principal: owner, body });
+    expect(exported.status, await exported.clone().text()).toBe(202);
+    const { id } = (await exported.json()) as { id: string };
+    await eventually("the export to finish", async () => {
+      const response = await service.request("GET", `/v1/accounting/exports/${id}`, { principal: owner });
+      return ((await response.json()) as { finishedAt: string | null }).finishedAt !== null;
+    });
+    const file = await service.request("GET", `/v1/accounting/exports/${id}/files/1`, { principal: owner });
+    expect(file.status).toBe(200);
+    await file.text();
+  };
+  await createExport(operator, items);
+  await createExport(principal, items.slice(0, 1));
 
   for (const selection of [{ orderIds: [orderId, randomUUID()] }, { before: "2099-01-01" }]) {
     const response = await service.running.opsRoutes?.request("/erasures", {
@@ -92,6 +99,23 @@ it("reads and changes one partition of each table in a statement, except for the
   for (const pattern of [...sent, ...changed]) expect(texts).toContainEqual(expect.stringMatching(pattern));
   expect(texts.filter((text) => text.includes("tills_p")).length).toBe(32);
   await assertStatementsUseOnePartition(service.db, service.statements);
+});
+
+it("names the location of the files and tills of accounting exports, except for exports of several locations", () => {
+  const texts = plans.map(({ text }) => text).filter((text) => /accounting_(files|export_tills)/.test(text));
+  const namesLocation = (text: string) =>
+    /^insert into \w+ ?\([^)]*"location_id"/.test(text) || /(where|and) [\w".]*location_id = \$\d/.test(text);
+  // The condition for the files and items of an export with tills of several locations.
+  const spansLocations = (text: string) => / where true and export_id = \$\d/.test(text);
+  const kinds = [/^insert/, /^update accounting_files/, /^update accounting_export_tills/];
+  for (const kind of [...kinds, /substring\(content/, /json_agg/, /left join/])
+    expect(texts.filter(namesLocation)).toContainEqual(expect.stringMatching(kind));
+  const others = texts.filter((text) => !namesLocation(text) && !spansLocations(text));
+  // Operators read the metadata of a file by the id of the export alone.
+  expect(others).toEqual([expect.stringMatching(/^select file\.location_id.* and true where id = \$\d and true$/)]);
+  // Each of these statements was also sent for an export of one location.
+  for (const text of texts.filter(spansLocations))
+    expect(texts).toContain(text.replace("true and export_id = $1", "location_id = $1 and export_id = $2"));
 });
 
 it("lists only statements that are sent", () => {

@@ -39,11 +39,15 @@ export function getServiceUrlVariableName(service: ServiceName): string {
   return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 }
 
-/** Prepares a process without starting it. `urls` are the environment variables with the URLs of the services. */
+/**
+ * Prepares a process without starting it. `urls` are the environment variables with the URLs of the services, and
+ * `nodeArguments` start another version.
+ */
 export async function preparePragmaProcessUnderTest(
   role: PragmaProcessRole,
   variables: Record<string, string>,
   urls: Record<string, string>,
+  nodeArguments: readonly string[] = [mainProgram],
 ): Promise<PragmaProcessUnderTest> {
   const opsPort = await findFreePort();
   const opsUrl = `http://127.0.0.1:${opsPort}`;
@@ -67,7 +71,7 @@ export async function preparePragmaProcessUnderTest(
     },
     async start(changes = {}) {
       current = { ...current, ...changes };
-      child = spawn(process.execPath, [mainProgram], {
+      child = spawn(process.execPath, nodeArguments, {
         env: {
           PATH: process.env.PATH,
           ...current,

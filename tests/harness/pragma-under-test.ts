@@ -32,6 +32,8 @@ interface ProductUnderTestOptions {
   adminKey?: string;
   /** Returns additional environment variables of one process. Used only if the parts run in separate processes. */
   variablesOf?: (role: ServiceOrGatewayName) => Record<string, string>;
+  /** The arguments of the command `node` that start another version, in one process. */
+  nodeArguments?: readonly string[];
 }
 
 /**
@@ -44,6 +46,7 @@ export async function startPragmaUnderTest(
     split = false,
     adminKey = `admin-key-of-a-test-${randomUUID()}`,
     variablesOf = () => ({}),
+    nodeArguments,
   }: ProductUnderTestOptions = {},
 ): Promise<PragmaUnderTest> {
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
@@ -68,7 +71,10 @@ export async function startPragmaUnderTest(
       ),
     );
   } else {
-    processes.set("all", await preparePragmaProcessUnderTest("all", { ...shared, PORT: String(gatewayPort) }, {}));
+    processes.set(
+      "all",
+      await preparePragmaProcessUnderTest("all", { ...shared, PORT: String(gatewayPort) }, {}, nodeArguments),
+    );
   }
   // The processes start concurrently, because a service can start before the services that it uses.
   const started = await Promise.allSettled([...processes.values()].map((each) => each.start()));

@@ -50,10 +50,10 @@ insert into placement (service, relation, kind) values
   ('reporting', 'packed_orders', 'distributed'),
   ('reporting', 'unused_objects', 'distributed'),
   ('reporting', 'accounting_configs', 'distributed'),
-  -- One export can contain tills of several locations.
-  ('reporting', 'accounting_exports', 'local'),
-  ('reporting', 'accounting_files', 'local'),
-  ('reporting', 'accounting_items', 'local'),
+  -- One export can contain tills of several locations. The files of each location refer to it.
+  ('reporting', 'accounting_exports', 'reference'),
+  ('reporting', 'accounting_files', 'distributed'),
+  ('reporting', 'accounting_export_tills', 'distributed'),
 
   ('catalog', 'catalogs', 'distributed'),
   ('catalog', 'catalog_lists', 'distributed'),

@@ -58,6 +58,7 @@ export async function enqueueAccountingExport(
       traceparent: context.traceparent,
       files: [...files.values()],
       items: items.map((item, position) => ({
+        locationId: item.locationId,
         position,
         tillId: item.tillId,
         fileNumber: files.get(exportFileKey(item))?.number ?? 0,

@@ -95,11 +95,11 @@ async function createAbandonedExport(): Promise<AccountingExportClaim> {
   await waitForState(id, "done");
   await service.db.transaction(async (tx) => {
     await tx`update accounting_files set name = null, etag = null, entries = null, content = null where export_id = ${id}`;
-    await tx`update accounting_items set state = 'pending' where export_id = ${id}`;
+    await tx`update accounting_export_tills set state = 'pending' where export_id = ${id}`;
     await tx`
       update accounting_exports set state = 'running', claimed_until = now(), finished_at = null where id = ${id}`;
   });
-  return { id, attempt: 1, traceparent: null };
+  return { id, locationId: principal.location.id, attempt: 1, traceparent: null };
 }
 
 describe("two processes that run exports", () => {
@@ -193,7 +193,7 @@ describe("an accounting export whose process crashed", () => {
     expect(await findAttempts(id)).toBe(4);
     const late = {
       state: "failed" as const,
-      items: [{ position: 0, state: "failed" as const, failure: "{}" }],
+      items: [{ locationId: principal.location.id, position: 0, state: "failed" as const, failure: "{}" }],
       files: [],
     };
     expect(await service.db.transaction((tx) => storeAccountingExportResult(tx, claim, late))).toBe(false);

@@ -74,7 +74,7 @@ async function buildExport(
   const items: TillAccountingExportResult[] = [];
   const files: ComputedAccountingExport["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
-  for (const planned of await findPlannedAccountingExportFiles(services.db.sql, claim.id)) {
+  for (const planned of await findPlannedAccountingExportFiles(services.db.sql, claim)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
     if (written.tills > 0) files.push(written.file);
@@ -107,7 +107,7 @@ async function buildExportFile(
   const { db } = services;
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
-  const { number, provider } = planned;
+  const { locationId, number, provider } = planned;
   const items: TillAccountingExportResult[] = [];
   const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormatsByProvider[provider])];
   let entries = 0;
@@ -135,11 +135,17 @@ async function buildExportFile(
       siret = outcome.siret;
     }
     const { failure } = outcome;
-    items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
+    items.push({
+      locationId,
+      position,
+      state: failure ? "failed" : "done",
+      failure: failure && JSON.stringify(failure),
+    });
   }
   // The ETag is computed only from ids, because the content of a file never changes after it is stored.
   const etag = computeEntityTag(`${claim.id} ${number}`);
-  const file = { number, name: buildFecFileName({ siret, lastDay }), etag, entries, content: Buffer.concat(chunks) };
+  const name = buildFecFileName({ siret, lastDay });
+  const file = { locationId, number, name, etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };
 }
 

@@ -10,6 +10,7 @@ import { sortTillsByClosingTime } from "./reports.ts";
 
 export interface AccountingExportRow {
   id: string;
+  /** Null if the export contains tills of several locations. */
   locationId: string | null;
   state: AccountingExport["state"];
   attempt: number;
@@ -19,6 +20,7 @@ export interface AccountingExportRow {
 }
 
 export interface AccountingExportTillRow {
+  locationId: string;
   position: number;
   tillId: string;
   fileNumber: number;
@@ -46,7 +48,7 @@ interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "location
   files: (Pick<AccountingExportFileMetadataRow, "number" | "locationId" | "configId" | "provider"> & {
     config: string;
   })[];
-  items: Pick<AccountingExportTillRow, "position" | "tillId" | "fileNumber">[];
+  items: Pick<AccountingExportTillRow, "locationId" | "position" | "tillId" | "fileNumber">[];
 }
 
 export async function insertAccountingExportWithFiles(
@@ -55,8 +57,18 @@ export async function insertAccountingExportWithFiles(
 ): Promise<void> {
   await tx`insert into accounting_exports ${tx({ ...row, state: "pending" })}`;
   await tx`insert into accounting_files ${tx(files.map((file) => ({ exportId: row.id, ...file })))}`;
-  await tx`insert into accounting_items ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
+  await tx`insert into accounting_export_tills ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
 }
+
+/**
+ * SQL condition for the files or items of an export. Only those of an export with tills of several locations are found
+ * without a location.
+ */
+const belongsToExport = (
+  sql: SqlClient | SqlTransaction,
+  { id, locationId }: Pick<AccountingExportRow, "id" | "locationId">,
+) => sql`
+  ${locationId === null ? sql`true` : sql`location_id = ${locationId}`} and export_id = ${id}`;
 
 /** Returns an export with its items and files; `locationId` null matches any location. */
 export async function findAccountingExport(
@@ -67,19 +79,24 @@ export async function findAccountingExport(
 > {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
-    const [row] = await tx<AccountingExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
+    const [row] = await tx<AccountingExportRow[]>`
+      select id, location_id, state, attempt, created_at, started_at, finished_at
+      from accounting_exports where id = ${id} and ${isVisible}`;
     if (!row) return undefined;
     const [items, files] = await Promise.all([
-      tx<AccountingExportTillRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<AccountingExportTillRow[]>`
+        select location_id, position, till_id, file_number, state, failure
+        from accounting_export_tills where ${belongsToExport(tx, row)} order by position`,
       tx<AccountingExportFileMetadataRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
-        from accounting_files where export_id = ${id} order by number`,
+        from accounting_files where ${belongsToExport(tx, row)} order by number`,
     ]);
     return { row, items, files };
   });
 }
 
 interface StoredExportFile {
+  locationId: string;
   name: string;
   etag: string;
   provider: AccountingProvider;
@@ -95,10 +112,13 @@ export async function findAccountingExportFileMetadata(
   sql: SqlClient,
   { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
 ): Promise<{ file?: StoredExportFile } | undefined> {
+  const isOfLocation = (table: string) =>
+    locationId === null ? sql`true` : sql`${sql(table)}.location_id = ${locationId}`;
   const [row] = await sql<(StoredExportFile | { size: null })[]>`
-    select file.name, file.etag, file.provider, octet_length(file.content) as size
-    from accounting_exports left join accounting_files file on file.export_id = id and file.number = ${number}
-    where id = ${exportId} and ${locationId === null ? sql`true` : sql`accounting_exports.location_id = ${locationId}`}`;
+    select file.location_id, file.name, file.etag, file.provider, octet_length(file.content) as size
+    from accounting_exports left join accounting_files file
+      on file.export_id = id and file.number = ${number} and ${isOfLocation("file")}
+    where id = ${exportId} and ${isOfLocation("accounting_exports")}`;
   return row && (row.size === null ? {} : { file: row });
 }
 
@@ -112,11 +132,11 @@ const chunkBytes = 1024 * 1024;
  */
 export async function readAccountingExportFileChunk(
   sql: SqlClient,
-  { exportId, number, offset }: { exportId: string; number: number; offset: number },
+  { locationId, exportId, number, offset }: { locationId: string; exportId: string; number: number; offset: number },
 ): Promise<Uint8Array> {
   const [row] = await sql<{ chunk: Uint8Array }[]>`
     select substring(content from ${offset + 1} for ${chunkBytes}) as chunk
-    from accounting_files where export_id = ${exportId} and number = ${number}`;
+    from accounting_files where location_id = ${locationId} and export_id = ${exportId} and number = ${number}`;
   if (!row || row.chunk.byteLength === 0) throw new Error("The export file was truncated or removed.");
   return row.chunk;
 }
@@ -124,6 +144,8 @@ export async function readAccountingExportFileChunk(
 /** The claim (lease) of a process to an export. Only the process with the latest claim can store the result. */
 export interface AccountingExportClaim {
   id: string;
+  /** Null if the export contains tills of several locations. */
+  locationId: string | null;
   attempt: number;
   /** The W3C trace context of the request that created the export. */
   traceparent: string | null;
@@ -155,7 +177,7 @@ export async function claimAccountingExports(
       claimed_until = now() + make_interval(secs => ${seconds}),
       started_at = coalesce(started_at, now())
     from due where export.id = due.id
-    returning export.id, attempt, traceparent`;
+    returning export.id, export.location_id, attempt, traceparent`;
 }
 
 /** Extends a claim. Returns false when another process has claimed the export since. */
@@ -211,12 +233,19 @@ export async function listUnfinishedAccountingExports(sql: SqlClient, limit: num
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
-export type TillAccountingExportResult = Pick<AccountingExportTillRow, "position" | "state" | "failure">;
+export type TillAccountingExportResult = Pick<AccountingExportTillRow, "locationId" | "position" | "state" | "failure">;
 
 export interface ComputedAccountingExport {
   state: "done" | "failed";
   items: TillAccountingExportResult[];
-  files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
+  files: {
+    locationId: string;
+    number: number;
+    name: string;
+    etag: string;
+    entries: number;
+    content: Uint8Array;
+  }[];
 }
 
 /** Stores the result of an export. Stores nothing and returns false when another process has claimed the export. */
@@ -229,18 +258,21 @@ export async function storeAccountingExportResult(
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
     where ${isClaimHeld(tx, claim)}`;
   if (updated.count === 0) return false;
-  for (const { number, content, ...file } of files) {
-    const matchesFile = tx`export_id = ${claim.id} and number = ${number}`;
+  for (const { locationId, number, content, ...file } of files) {
+    const matchesFile = tx`location_id = ${locationId} and export_id = ${claim.id} and number = ${number}`;
     await tx`update accounting_files set ${tx({ ...file, content: Buffer.alloc(0) })} where ${matchesFile}`;
     for (let offset = 0; offset < content.byteLength; offset += chunkBytes) {
       const chunk = content.subarray(offset, offset + chunkBytes);
       await tx`update accounting_files set content = content || ${chunk}::bytea where ${matchesFile}`;
     }
   }
-  await tx`
-    update accounting_items as item set state = result.state, failure = result.failure
-    from jsonb_to_recordset(${toRecordsetParameter(tx, items)}) as result (position int, state text, failure text)
-    where item.export_id = ${claim.id} and item.position = result.position`;
+  for (const locationId of new Set(items.map((item) => item.locationId))) {
+    const results = items.filter((item) => item.locationId === locationId);
+    await tx`
+      update accounting_export_tills as till set state = result.state, failure = result.failure
+      from jsonb_to_recordset(${toRecordsetParameter(tx, results)}) as result (position int, state text, failure text)
+      where till.location_id = ${locationId} and till.export_id = ${claim.id} and till.position = result.position`;
+  }
   return true;
 }
 
@@ -254,15 +286,15 @@ export interface PlannedAccountingExportFile
 /** Returns the files to write for an export. The tills of each file are sorted by closing time. */
 export async function findPlannedAccountingExportFiles(
   sql: SqlClient,
-  exportId: string,
+  claim: AccountingExportClaim,
 ): Promise<PlannedAccountingExportFile[]> {
   const files = await sql<PlannedAccountingExportFile[]>`
     select number, location_id, provider, config, (
       select json_agg(json_build_object('position', position, 'tillId', till_id))
-      from accounting_items item
-      where item.export_id = file.export_id and item.file_number = file.number
+      from accounting_export_tills till
+      where till.location_id = file.location_id and till.export_id = file.export_id and till.file_number = file.number
     ) as tills
-    from accounting_files file where export_id = ${exportId} order by number`;
+    from accounting_files file where ${belongsToExport(sql, claim)} order by number`;
   // Reports are read for one file at a time, so that each statement reads the reports of one location.
   for (const file of files) {
     const positions = new Map(file.tills.map(({ tillId, position }) => [tillId, position]));
@@ -277,15 +309,16 @@ const deleteBatchSize = 50;
 /** Deletes finished exports that were created more than `days` days ago, with their items and files. */
 export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
   const deleteBatch = async (tx: SqlTransaction) => {
-    const expired = await tx<{ id: string }[]>`
-      select id from accounting_exports
+    const expired = await tx<Pick<AccountingExportRow, "id" | "locationId">[]>`
+      select id, location_id from accounting_exports
       where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
       order by created_at limit ${deleteBatchSize} for update skip locked`;
-    const ids = expired.map(({ id }) => id);
-    await tx`delete from accounting_items where export_id = any(${ids}::uuid[])`;
-    await tx`delete from accounting_files where export_id = any(${ids}::uuid[])`;
-    await tx`delete from accounting_exports where id = any(${ids}::uuid[])`;
-    return ids.length;
+    for (const row of expired) {
+      await tx`delete from accounting_export_tills where ${belongsToExport(tx, row)}`;
+      await tx`delete from accounting_files where ${belongsToExport(tx, row)}`;
+      await tx`delete from accounting_exports where id = ${row.id}`;
+    }
+    return expired.length;
   };
   while ((await db.transaction(deleteBatch)) === deleteBatchSize);
 }

@@ -124,13 +124,15 @@ export const getAccountingExportFileRoute = defineReportingRoute({
         detail: `Export ${id} has no file with the number ${number}. If the export is still in progress, try again later.`,
       });
     }
-    const { size, name, etag, provider } = stored.file;
+    const { locationId, size, name, etag, provider } = stored.file;
     const headers = {
       "content-type": `text/plain; charset=${fecFileFormatsByProvider[provider].charset.toLowerCase()}`,
       "content-length": String(size),
       "content-disposition": `attachment; filename="${name}"`,
     };
-    const content = ReadableStream.from(streamFileChunks(sql, { exportId: id, number, size, keyId: principal.keyId }));
+    const content = ReadableStream.from(
+      streamFileChunks(sql, { locationId, exportId: id, number, size, keyId: principal.keyId }),
+    );
     return createConditionalJsonResponse(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
   },
 });
@@ -141,7 +143,7 @@ const fileReadSemaphore = createKeyedSemaphore(1);
 /** Yields a file in chunks. Reads a chunk from the database only when the client can receive the chunk. */
 async function* streamFileChunks(
   sql: SqlClient,
-  { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
+  { size, keyId, ...file }: { locationId: string; exportId: string; number: number; size: number; keyId: string },
 ): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < size; ) {
     const chunk = await fileReadSemaphore.run(() => readAccountingExportFileChunk(sql, { ...file, offset }), keyId);
