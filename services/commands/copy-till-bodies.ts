@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { arrayBuffer } from "node:stream/consumers";
@@ -48,18 +49,19 @@ export async function writeStoredObjects(
   { name, schema }: { name: ServiceName; schema: string },
   file: string,
 ): Promise<void> {
-  const { table: tableName, condition } = objectTables[name] ?? { table: "", condition: "" };
+  const objects = objectTables[name];
+  if (!objects) return writeFile(file, "", { mode: 0o600 });
   // Returns no partitions for a table that is not partitioned.
   const tables = await sql<{ name: string }[]>`
     select coalesce(relid, named)::regclass::text as name
-    from to_regclass(${`${schema}.${tableName}`}) as named left join pg_partition_tree(named) on isleaf
+    from to_regclass(${`${schema}.${objects.table}`}) as named left join pg_partition_tree(named) on isleaf
     where named is not null order by 1`;
   const readPages = async function* () {
     for (const { name: table } of tables) {
       // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
       const pages = sql<StoredTillBody[]>`
         select object_key as key, min(hash) as hash from ${sql(table)}
-        where ${sql.unsafe(condition)} group by location_id, object_key order by location_id, object_key`;
+        where ${sql.unsafe(objects.condition)} group by location_id, object_key order by location_id, object_key`;
       for await (const page of pages.cursor(listPageRows))
         yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
     }
