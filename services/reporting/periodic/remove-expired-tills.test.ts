@@ -1,3 +1,4 @@
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
@@ -101,6 +102,25 @@ describe("the task that removes expired tills", () => {
     expect(await service.db.sql`select till_id from tills where location_id = ${location.id}`).toEqual([
       { tillId: recent.id },
     ]);
+  });
+
+  it("waits for a revision of the same location that is being stored", async () => {
+    const { location } = buildTestPrincipalWithScopes("orders:read");
+    await service.pushTills([buildTillOfDay(yearsAgo(3, 1))], location.id);
+    let removal: Promise<void> | undefined;
+    await service.db.transaction(async (tx) => {
+      await acquireTransactionAdvisoryLock(tx, service.db, `location ${location.id}`);
+      removal = runTask("3");
+      await eventually("the removal to wait for the lock", async () => {
+        const [waiting] = await tx`
+          select 1 from pg_locks waiting join pg_locks held using (locktype, classid, objid)
+          where locktype = 'advisory' and not waiting.granted and held.pid = pg_backend_pid()`;
+        return waiting !== undefined;
+      });
+      expect(await countRows(location.id)).toMatchObject({ tills: 1 });
+    });
+    await removal;
+    expect(await countRows(location.id)).toMatchObject({ tills: 0 });
   });
 
   it("keeps counts exact while tills of the same days are pushed, and removes these in the next run", async () => {

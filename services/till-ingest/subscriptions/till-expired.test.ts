@@ -3,6 +3,7 @@ import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { claimTillId } from "../queries/till-directory.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
 
@@ -63,6 +64,23 @@ describe("till.expired", () => {
     expect((await service.request("PUT", `/v1/tills/${till.id}`, { principal, body })).status).toBe(200);
     await expireTill(till.id);
     expect(await countRows(till.id)).toEqual({ tills: 1, versions: 2, directory: 1 });
+  });
+
+  it("waits for a push of the same till that is being stored", async () => {
+    const till = buildTestTill();
+    await push(till);
+    let expiry: Promise<void> | undefined;
+    await service.db.transaction(async (tx) => {
+      await claimTillId(tx, { tillId: till.id, locationId });
+      expiry = expireTill(till.id);
+      await eventually("the expiry to wait for the lock", async () => {
+        const [waiting] = await tx`
+          select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;
+        return waiting !== undefined;
+      });
+    });
+    await expiry;
+    expect(await countRows(till.id)).toEqual({ tills: 0, versions: 0, directory: 0 });
   });
 
   it("never leaves a part of a till when the till is pushed at the same time", async () => {
