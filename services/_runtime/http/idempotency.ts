@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
@@ -70,11 +70,26 @@ export function createIdempotencyHandler(
 
   /** Reserves a key. Returns undefined if another request holds a valid reservation or its response is still stored. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
-    const [row] = await sql<{ reservationId: string }[]>`
+    const reservation = { owner, key, reservationId: randomUUID() };
+    try {
+      return (await insertReservation(reservation, fingerprint)) ? reservation : undefined;
+    } catch (error) {
+      // If the connection was lost, the reservation may have been committed.
+      await releaseReservation(reservation);
+      throw error;
+    }
+  }
+
+  /** Returns whether the reservation was inserted, or has replaced one that is not valid anymore. */
+  async function insertReservation(
+    { owner, key, reservationId }: KeyReservation,
+    fingerprint: string,
+  ): Promise<boolean> {
+    const { count } = await sql`
       insert into idempotent_requests as existing
         (owner, key, fingerprint, completed_at, reservation_id, process_name, reserved_at)
       values (
-        ${owner}, ${key}, ${fingerprint}, null, gen_random_uuid(), current_setting('application_name'), now()
+        ${owner}, ${key}, ${fingerprint}, null, ${reservationId}, current_setting('application_name'), now()
       )
       on conflict (owner, key) do update set
         fingerprint = excluded.fingerprint, status = null, encrypted_response = null, completed_at = null,
@@ -84,9 +99,8 @@ export function createIdempotencyHandler(
         or existing.completed_at is null and (
           existing.reserved_at < now() - make_interval(secs => ${leaseSeconds})
           or not exists (select 1 from pg_stat_activity where application_name = existing.process_name)
-        )
-      returning reservation_id`;
-    return row && { owner, key, reservationId: row.reservationId };
+        )`;
+    return count === 1;
   }
 
   /**
