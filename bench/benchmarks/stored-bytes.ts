@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -32,23 +33,125 @@ export const storedBytesBenchmark: BenchmarkDefinition = {
       await pushTills(product, { location, tills: 1, reportProgress });
       const before = await measureStoredBytes(environment);
       const pushedBytes = await pushTills(product, { location, tills, reportProgress });
+      await moveTillsToOldDays(environment);
       const after = await measureStoredBytes(environment);
       const orders = tills * ordersPerTill;
-      const parts = (Object.keys(after) as (keyof StoredBytes)[])
-        .map((part) => ({ part, bytes: (after[part] - before[part]) / orders }))
-        .toSorted((one, other) => other.bytes - one.bytes);
-      const ours = parts.reduce((sum, { bytes }) => sum + bytes, 0);
-      const figure = computeBenchmarkComparison([{ ours, baseline: pushedBytes / orders }], {
-        label: `${tills} tills in one location: PostgreSQL with indexes, and the object store`,
-        unit: "bytes",
-      });
-      const list = parts.map(({ part, bytes }) => `${part} ${Math.round(bytes)}`).join(", ");
-      return { figures: [figure], notes: [`Bytes per order by part: ${list}`] };
+      const unpackedReads = await measureReads(product, location);
+      await packAllTills(environment, reportProgress);
+      const packed = await measureStoredBytes(environment);
+      const packedReads = await measureReads(product, location);
+      const compareBytes = (stored: StoredBytes, label: string, max: number) => {
+        const ours = Object.values(listPartBytes(stored, before, orders)).reduce((sum, bytes) => sum + bytes, 0);
+        const goal = { max: max / (pushedBytes / orders) };
+        return computeBenchmarkComparison([{ ours, baseline: pushedBytes / orders }], { label, unit: "bytes", goal });
+      };
+      const compareReads = (name: "page" | "order", label: string, max: number) =>
+        computeBenchmarkComparison(
+          packedReads[name].map((ours, index) => ({ ours, baseline: unpackedReads[name][index] ?? Number.NaN })),
+          { label, unit: "ms", goal: { max } },
+        );
+      return {
+        figures: [
+          compareBytes(after, `${tills} tills in one location: PostgreSQL with indexes, and the object store`, 4_500),
+          compareBytes(packed, "the same tills, packed", 1_200),
+          compareReads("page", "a page of 100 packed orders against the page before packing", 2),
+          compareReads("order", "a packed order by its id against the order before packing", 4),
+        ],
+        notes: [
+          `Bytes per order by part: ${describePartBytes(after, before, orders)}`,
+          `Bytes per order by part, packed: ${describePartBytes(packed, before, orders)}`,
+        ],
+      };
     } finally {
       await product.stop();
     }
   },
 };
+
+/** Returns the bytes per order of each part. */
+function listPartBytes(stored: StoredBytes, before: StoredBytes, orders: number): StoredBytes {
+  const parts = Object.keys(stored) as (keyof StoredBytes)[];
+  return Object.fromEntries(parts.map((part) => [part, (stored[part] - before[part]) / orders])) as StoredBytes;
+}
+
+function describePartBytes(stored: StoredBytes, before: StoredBytes, orders: number): string {
+  return Object.entries(listPartBytes(stored, before, orders))
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([part, bytes]) => `${part} ${Math.round(bytes)}`)
+    .join(", ");
+}
+
+/** Moves each till to a day of its own, years ago, because all of them have the day of the same sample. */
+async function moveTillsToOldDays({ urls }: BenchEnvironment): Promise<void> {
+  const sql = postgres(urls.DATABASE_URL, { max: 1, onnotice: () => {} });
+  const schema = sql(buildServiceSchemaName(namespace, "reporting"));
+  try {
+    await sql`
+      update ${schema}.reports set day = date '2020-01-01' + number::int
+      from (select till_id, row_number() over (order by created_at) as number from ${schema}.reports) as numbered
+      where numbered.till_id = reports.till_id`;
+    await sql`
+      update ${schema}.orders set day = reports.day from ${schema}.reports where reports.till_id = orders.till_id`;
+    await sql`delete from ${schema}.day_counts`;
+    await sql`
+      insert into ${schema}.day_counts
+      select location_id, 'order', day, count(*) from ${schema}.orders group by 1, 3
+      union all select location_id, 'report', day, count(*) from ${schema}.reports group by 1, 3`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/**
+ * Lets the reports appear older than they are, except the first, and waits until the product has packed their tills.
+ */
+async function packAllTills({ urls }: BenchEnvironment, reportProgress: (detail: string) => void): Promise<void> {
+  const sql = postgres(urls.DATABASE_URL, { max: 1, onnotice: () => {} });
+  const schema = sql(buildServiceSchemaName(namespace, "reporting"));
+  try {
+    await sql`
+      update ${schema}.reports set updated_at = updated_at - interval '2 days'
+      where created_at > (select min(created_at) from ${schema}.reports)`;
+    for (;;) {
+      const [row] = await sql<[{ left: number }]>`
+        select count(*)::int as left from ${schema}.reports where v2 is not null`;
+      if (row.left <= 1) return;
+      reportProgress(`${row.left} tills to pack`);
+      await sleep(1_000);
+    }
+  } finally {
+    await sql.end();
+  }
+}
+
+const measuredReads = 40;
+
+/** Returns the durations of reading pages of 100 orders and single orders, in milliseconds. */
+async function measureReads(
+  { url }: BenchPragmaDeployment,
+  { headers }: BenchLocation,
+): Promise<{ page: number[]; order: number[] }> {
+  const readTimed = async (path: string) => {
+    const startedMs = performance.now();
+    const response = await fetch(`${url}${path}`, { headers });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`GET ${path} returned ${response.status}: ${text}`);
+    return { text, milliseconds: performance.now() - startedMs };
+  };
+  const durations: { page: number[]; order: number[] } = { page: [], order: [] };
+  let nextPageToken = "";
+  for (let read = 0; read < measuredReads; read += 1) {
+    const { text, milliseconds } = await readTimed(
+      `/v1/orders/?size=100${nextPageToken && `&pageToken=${nextPageToken}`}`,
+    );
+    durations.page.push(milliseconds);
+    const page = JSON.parse(text) as { data: { id: string }[]; nextPageToken: string | null };
+    nextPageToken = page.nextPageToken ?? "";
+    const id = page.data[read % page.data.length]?.id;
+    durations.order.push((await readTimed(`/v1/orders/${id}`)).milliseconds);
+  }
+  return durations;
+}
 
 interface TillPushes {
   location: BenchLocation;
