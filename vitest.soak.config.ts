@@ -11,7 +11,7 @@ export default defineConfig({
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
-      "services/reporting/partition-tables.test.ts",
+      "services/reporting/{interrupted-responses,partition-tables}.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
       "tests/upgrade-from-version-1-0.test.ts",
     ],
@@ -25,6 +25,7 @@ export default defineConfig({
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",
       PARTITIONED_ORDERS: "20000",
+      INTERRUPTED_BYTES_STEP: "1",
       CHECK_ALL_PAGES: "true",
       UPGRADE_ROUNDS: "10",
       ...process.env,

@@ -5,6 +5,7 @@ import {
   type Interruption,
   startInterruptingProxy,
 } from "@pragma/runtime/testing/interrupting-proxy";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computeTillReportId } from "./calculation/report-id.ts";
 import {
@@ -30,7 +31,11 @@ let ids: { order: string; otherOrder: string; report: string; export: string };
 
 beforeAll(async () => {
   proxy = await startInterruptingProxy(process.env.DATABASE_URL ?? "");
-  service = await startTestReportingService({ DATABASE_URL: proxy.url, DATABASE_POOL: String(poolSize) });
+  service = await startTestReportingService({
+    DATABASE_URL: proxy.url,
+    DATABASE_POOL: String(poolSize),
+    PAGE_MAX_BYTES: "100000000",
+  });
   const rows = { productRowList: [buildTestOrderProductRow()], paymentRowList: [buildTestOrderPaymentRow()] };
   const orders = [0, 1].map(() => buildTestOrder({ id: randomUUID(), total: 1100, ...rows }));
   const till = buildTestTill(orders, { id: randomUUID() });
@@ -169,5 +174,41 @@ describe("a database connection that is closed in the middle of a result", () =>
     // One more is the config of the export.
     expect(stored).toHaveLength(createdIds.size + 1);
     expect(stored.map(({ id }) => id)).toEqual(expect.arrayContaining([...createdIds]));
+  });
+});
+
+describe("a statement that PostgreSQL cancels after its first rows", () => {
+  it("makes the request fail with 503, and later requests succeed", { timeout: 120_000 }, async () => {
+    const missing = `/v2/orders/${randomUUID()}`;
+    const paths = [`/v2/orders/${ids.order}`, `/v2/reports/${ids.report}`, missing];
+    const expected = new Map<string, ReceivedResponse>();
+    for (const path of paths) expected.set(path, await get(path));
+    // A page of orders that is larger than what the sockets between PostgreSQL and the service can hold.
+    const largeTill = buildTestTill(
+      Array.from({ length: 40 }, () => buildTestOrder({ id: randomUUID() })),
+      { id: randomUUID() },
+    );
+    await service.pushTills([largeTill], principal.location.id);
+    await service.db.sql`
+      update orders set v1 = '"' || repeat('x', 1000000) || '"' where till_id = ${largeTill.id}`;
+    const server = postgres(process.env.DATABASE_URL ?? "", { max: 1 });
+    for (let attempt = 0; attempt < 2 * poolSize; attempt += 1) {
+      const reportId = computeTillReportId(largeTill.id);
+      const interruption = proxy.interrupt(reportId, 100_000, "pause");
+      const page = get(`/v1/orders?reportId=${reportId}&size=40`);
+      try {
+        await eventually("PostgreSQL to wait until it can send more", async () => {
+          const canceled = await server`
+            select pg_cancel_backend(pid) from pg_stat_activity
+            where starts_with(application_name, ${service.db.schema}) and wait_event = 'ClientWrite'`;
+          return canceled.length > 0;
+        });
+      } finally {
+        interruption.end();
+      }
+      expect((await page).status).toBe(503);
+      for (const path of Array(poolSize).fill(paths).flat()) expect(await get(path)).toEqual(expected.get(path));
+    }
+    await server.end();
   });
 });
