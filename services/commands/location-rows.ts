@@ -159,7 +159,7 @@ const deleteBatchRows = 1_000;
 export async function deleteLocationRows(
   sql: SqlClient,
   { name, condition }: LocationTable,
-  { locationId, onBatch }: { locationId: string; onBatch: (rows: number) => Promise<void> },
+  { locationId, onBatch }: { locationId: string; onBatch: (rows: number) => void },
 ): Promise<void> {
   const [key = []] = await listUniqueKeys(sql, name);
   const columns = key.map(quote).join(", ");
@@ -177,7 +177,7 @@ export async function deleteLocationRows(
       : `delete from ${quote(name)} where (${columns}) in (${batch})`;
   for (;;) {
     const { count } = await sql.unsafe(statement, [locationId]);
-    if (count > 0) await onBatch(count);
+    if (count > 0) onBatch(count);
     if (count < deleteBatchRows) return;
   }
 }

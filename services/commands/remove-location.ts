@@ -51,8 +51,8 @@ const removalReceipt = z.object({
   locationId: z.guid(),
   requestedAt: z.iso.datetime(),
   removedAt: z.iso.datetime().nullable(),
-  /** The number of removed rows of each table, as `service.table`. */
-  rows: z.record(z.string(), z.number()),
+  /** The number of rows of each table, as `service.table`, when the location could no longer get new rows. */
+  rows: z.record(z.string(), z.number()).nullable(),
   /** The number of removed objects in the object store. */
   objects: z.number(),
   /** The number of removed messages in the event stream. */
@@ -102,6 +102,7 @@ export async function removeLocation({
       if (receipt.removedAt === null) {
         await rejectNewRows(context);
         log("keys revoked, webhooks paused");
+        await countRows(context);
         await removeObjects(context);
         await removeRowsUntilNoneIsLeft(context);
         await removeEvents(context, natsConfig);
@@ -147,7 +148,7 @@ async function disableLocation(accounts: Database, locationId: string): Promise<
         data: { locationId, keyId, keyHash, revoked: true },
       });
     const requestedAt = (row?.requestedAt ?? new Date()).toISOString();
-    const started = { locationId, requestedAt, removedAt: null, rows: {}, objects: 0, events: 0, remaining: [] };
+    const started = { locationId, requestedAt, removedAt: null, rows: null, objects: 0, events: 0, remaining: [] };
     return row?.receipt ? removalReceipt.parse(row.receipt) : started;
   });
 }
@@ -217,6 +218,25 @@ async function awaitEarlierTransactions({ sql, schema }: Database): Promise<void
   );
 }
 
+/** Counts the rows for the receipt, unless an interrupted run has counted them. */
+async function countRows(context: RemovalContext): Promise<void> {
+  const { databases, locationId, receipt } = context;
+  if (receipt.rows) return;
+  const rows: Record<string, number> = {};
+  for (const service of importSequence) {
+    const { sql, schema } = databases.of(service);
+    for (const { name, condition } of await listLocationTables(sql, { name: service, schema })) {
+      const [row] = await sql.unsafe<{ count: number }[]>(
+        `select count(*)::int as count from "${name}" where ${condition}`,
+        [locationId],
+      );
+      if (row && row.count > 0) rows[`${service}.${name}`] = row.count;
+    }
+  }
+  receipt.rows = rows;
+  await saveReceipt(context);
+}
+
 async function removeObjects(context: RemovalContext): Promise<void> {
   const { databases, config, locationId, receipt, log } = context;
   const store = createObjectStore(config.OBJECT_STORE);
@@ -253,7 +273,7 @@ async function removeRowsUntilNoneIsLeft(context: RemovalContext): Promise<void>
 
 /** Returns the number of deleted rows. */
 async function removeRows(context: RemovalContext): Promise<number> {
-  const { databases, locationId, receipt, log } = context;
+  const { databases, locationId, log } = context;
   let total = 0;
   for (const service of importSequence) {
     const { sql, schema } = databases.of(service);
@@ -262,13 +282,9 @@ async function removeRows(context: RemovalContext): Promise<number> {
       const deleteBatches = () =>
         deleteLocationRows(sql, table, {
           locationId,
-          async onBatch(rows) {
+          onBatch(rows) {
             total += rows;
-            const part = `${service}.${table.name}`;
-            const count = (receipt.rows[part] ?? 0) + rows;
-            receipt.rows[part] = count;
-            log(`${part} ${count}`);
-            await saveReceipt(context);
+            log(`${service}.${table.name} ${rows}`);
           },
         });
       await retryTransient(deleteBatches, AbortSignal.timeout(transactionTimeoutMs));
