@@ -25,7 +25,8 @@ const services = () => ({ db: service.db, objects: service.objects, config, log 
 const newPrincipal = () => buildTestPrincipalWithScopes("reports:read", "orders:read");
 
 beforeAll(async () => {
-  service = await startTestReportingService();
+  // The service itself packs nothing, so that each test decides when a till is packed.
+  service = await startTestReportingService({ HOT_DAYS: "36500" });
 });
 afterAll(() => service?.remove());
 
