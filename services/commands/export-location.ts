@@ -99,7 +99,6 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
       const store = createObjectStore(config.OBJECT_STORE);
       try {
         for await (const { key, hash } of listLocationObjects(sql, { service: service.name, locationId })) {
-          if (hash === null) continue;
           const stored = await readStoredBody(store, key, hash);
           if (stored) yield toLine(objectPart, JSON.stringify({ key, hash, stored: stored.toString("base64") }));
           else manifest.missingObjects.push(key);

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
@@ -182,23 +183,22 @@ async function importBodies({ file, key, config, log }: ImportContext): Promise<
   const store = createObjectStore(config.OBJECT_STORE);
   const logProgress = createProgressLog(log);
   let count = 0;
-  let pending: Promise<void>[] = [];
-  const storeBody = async (json: string) => {
-    const body: { key: string; stored: string } = JSON.parse(json);
-    if (!(await hasObject(body.key, store))) await store.putStored(body.key, Buffer.from(body.stored, "base64"));
+  // Bodies are the first part of an archive.
+  const readBodies = async function* () {
+    for await (const { part, json } of readArchiveLines(file, key)) {
+      if (part !== objectPart) return;
+      yield JSON.parse(json) as { key: string; stored: string };
+    }
   };
   try {
-    for await (const { part, json } of readArchiveLines(file, key)) {
-      if (part !== objectPart) break;
-      pending.push(storeBody(json));
-      logProgress(objectPart, ++count);
-      if (pending.length < maxConcurrentBodies) continue;
-      await Promise.all(pending);
-      pending = [];
-    }
-    await Promise.all(pending);
+    await Readable.from(readBodies()).forEach(
+      async (body) => {
+        if (!(await hasObject(body.key, store))) await store.putStored(body.key, Buffer.from(body.stored, "base64"));
+        logProgress(objectPart, ++count);
+      },
+      { concurrency: maxConcurrentBodies },
+    );
   } finally {
-    await Promise.allSettled(pending);
     await store.close();
   }
 }

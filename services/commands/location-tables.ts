@@ -71,8 +71,8 @@ interface ObjectColumn {
   service: ServiceName;
   table: string;
   column: string;
-  /** The column with the SHA-256 of an object after decompression. Null if the object is not needed any longer. */
-  hash: string | null;
+  /** The column with the SHA-256 of an object after decompression. */
+  hash: string;
   /** An SQL condition on the rows that have their object. */
   condition: string;
 }
@@ -84,10 +84,12 @@ const objectColumns: ObjectColumn[] = [
     condition: "body_removed_at is null",
   },
   { service: "reporting", table: "packed_tills", column: "object_key", hash: "hash", condition: "true" },
-  { service: "reporting", table: "unused_objects", column: "object_key", hash: null, condition: "true" },
 ];
-/** Columns whose keys are in another column of the list above, too, or belong to no row yet. */
-const otherObjectColumns = new Set(["till-ingest.tills.object_key"]);
+/**
+ * Columns whose keys are in another column of the list above, too, or belong to no till any more. A task of reporting
+ * deletes the objects in `unused_objects`, also when the location has been removed.
+ */
+const otherObjectColumns = new Set(["till-ingest.tills.object_key", "reporting.unused_objects.object_key"]);
 
 /** The services in the sequence in which a location is imported. */
 export const importSequence: readonly ServiceName[] = [
@@ -102,8 +104,7 @@ export const importSequence: readonly ServiceName[] = [
 export const isReplacedOrUnfilledTable = (name: string) => /_(un)?partitioned$/.test(name);
 
 /**
- * Yields the keys and hashes of the objects of a location that a service stores, without duplicates. The hash of an
- * object that is about to be deleted is null. The search path of
+ * Yields the keys and hashes of the objects of a location that a service stores, without duplicates. The search path of
  * the connection must be the schema of the service.
  *
  * @throws `Error` that names columns with keys of objects that are not in the list.
@@ -111,7 +112,7 @@ export const isReplacedOrUnfilledTable = (name: string) => /_(un)?partitioned$/.
 export async function* listLocationObjects(
   sql: postgres.Sql,
   { service, locationId }: { service: ServiceName; locationId: string },
-): AsyncGenerator<{ key: string; hash: string | null }> {
+): AsyncGenerator<{ key: string; hash: string }> {
   const columns = objectColumns.filter((column) => column.service === service);
   const existing = await sql<{ name: string }[]>`
     select relname || '.' || attname as name from pg_class join pg_attribute on attrelid = pg_class.oid
@@ -127,8 +128,8 @@ export async function* listLocationObjects(
   if (unknown) throw new Error(`It is not decided whether ${service}.${unknown.name} names objects of a location.`);
   for (const { table, column, hash, condition } of columns) {
     const rows = sql
-      .unsafe<{ key: string; hash: string | null }[]>(
-        `select "${column}" as key, ${hash === null ? "null" : `min("${hash}")`} as hash from "${table}"
+      .unsafe<{ key: string; hash: string }[]>(
+        `select "${column}" as key, min("${hash}") as hash from "${table}"
         where ${condition} and (${findLocationCondition(service, table)}) group by "${column}"`,
         [locationId],
       )

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
 import type { ServiceName } from "@pragma/contracts/service-names";
@@ -14,25 +15,12 @@ import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
 import { withLocationLock } from "./import-location.ts";
 import { deleteLocationRows } from "./location-rows.ts";
 import { importSequence, type LocationTable, listLocationObjects, listLocationTables } from "./location-tables.ts";
+import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
 
 const natsConfigSchema = commonServiceConfigSchema
   .pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true })
   .partial({ NATS_URL: true });
-
-/**
- * The tables of each service to which the first row of anything new is added. Rows of all other tables refer to these,
- * or are added together with them.
- */
-const guardedTables: Record<ServiceName, string[]> = {
-  accounts: ["consumers"],
-  "till-ingest": ["till_directory"],
-  "order-live": ["location_streams", "final_tills", "published_devices"],
-  reporting: ["tills", "accounting_configs", "accounting_files"],
-  catalog: ["catalogs"],
-  webhooks: ["recipients"],
-  jobs: ["location_jobs"],
-};
 
 /** The events that tell gateways and services to forget the location. They contain no data of the location. */
 const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"];
@@ -43,8 +31,6 @@ const maxPasses = 10;
 const passIntervalMs = 1_000;
 const eventTimeoutMs = 30_000;
 const transactionTimeoutMs = 120_000;
-const triggerLockTimeoutMs = 500;
-const maxTriggerAttempts = 60;
 
 /** What a removal has removed, and what remains. */
 const removalReceipt = z.object({
@@ -165,13 +151,13 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
   for (const service of importSequence) {
     const db = databases.of(service);
     await db.sql`insert into removed_locations ${db.sql({ locationId })} on conflict do nothing`;
-    for (const table of guardedTables[service]) await ensureTrigger(db, table);
+    await guardTables(db, service);
     if (service === "webhooks")
       await db.sql`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1
         where location_id = ${locationId} and state in ('active', 'disabled')`;
   }
-  for (const service of importSequence) await awaitEarlierTransactions(databases.of(service));
+  for (const service of importSequence) await awaitEarlierTransactions(databases.of(service), transactionTimeoutMs);
   const { sql } = databases.of("accounts");
   const isSent = async () => {
     const [unsent] = await sql`select from outbox where location_id = ${locationId}`;
@@ -179,43 +165,6 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
   };
   // Gateways should know that the keys are revoked. Without the event, they ask again after KEY_CACHE_TTL_SECONDS.
   for (let waitedMs = 0; waitedMs < eventTimeoutMs && !(await isSent()); waitedMs += 250) await sleep(250);
-}
-
-/** Adds the trigger that rejects rows of removed locations to a table, if it does not have it. */
-async function ensureTrigger(db: Database, table: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await db.transaction(async (tx) => {
-        const [existing] = await tx`
-          select from pg_trigger where tgrelid = ${`"${table}"`}::regclass and tgname = 'reject_removed_location'`;
-        if (existing) return;
-        // The table is locked for the moment of the change. Writes that wait for it must not wait for long.
-        await tx.unsafe(`set local lock_timeout = ${triggerLockTimeoutMs}`);
-        await tx.unsafe(`
-          create trigger reject_removed_location before insert on "${table}"
-          for each row execute function reject_removed_location()`);
-      });
-      return;
-    } catch (error) {
-      const isLocked = error instanceof Error && "code" in error && error.code === "55P03";
-      if (!isLocked || attempt === maxTriggerAttempts) throw error;
-      await sleep(triggerLockTimeoutMs);
-    }
-  }
-}
-
-/** Waits until all transactions that have written before have ended. Later ones see what has been committed. */
-async function awaitEarlierTransactions({ sql, schema }: Database): Promise<void> {
-  const [row] = await sql<{ id: string }[]>`select pg_current_xact_id()::text as id`;
-  for (let waitedMs = 0; waitedMs < transactionTimeoutMs; waitedMs += 100) {
-    const [state] = await sql<{ haveEnded: boolean }[]>`
-      select pg_snapshot_xmin(pg_current_snapshot()) > ${row?.id ?? ""}::text::xid8 as have_ended`;
-    if (state?.haveEnded) return;
-    await sleep(100);
-  }
-  throw new Error(
-    `A transaction in the database of ${schema} has been open for two minutes. Run the command again once it has ended.`,
-  );
 }
 
 /** Counts the rows for the receipt, unless an interrupted run has counted them. */
@@ -240,23 +189,20 @@ async function countRows(context: RemovalContext): Promise<void> {
 async function removeObjects(context: RemovalContext): Promise<void> {
   const { databases, config, locationId, receipt, log } = context;
   const store = createObjectStore(config.OBJECT_STORE);
-  let pending: Promise<void>[] = [];
   let count = 0;
   try {
     for (const service of importSequence) {
       // The keys are in rows that are removed later, so that an interrupted removal finds them again.
-      for await (const { key } of listLocationObjects(databases.of(service).sql, { service, locationId })) {
-        pending.push(store.delete(key));
-        count += 1;
-        if (count % 1_000 === 0) log(`objects ${count}`);
-        if (pending.length < maxConcurrentDeletions) continue;
-        await Promise.all(pending);
-        pending = [];
-      }
-      await Promise.all(pending);
+      await Readable.from(listLocationObjects(databases.of(service).sql, { service, locationId })).forEach(
+        async ({ key }: { key: string }) => {
+          await store.delete(key);
+          count += 1;
+          if (count % 1_000 === 0) log(`objects ${count}`);
+        },
+        { concurrency: maxConcurrentDeletions },
+      );
     }
   } finally {
-    await Promise.allSettled(pending);
     await store.close();
   }
   receipt.objects = Math.max(receipt.objects, count);
@@ -310,6 +256,9 @@ function toRemovableRows(service: ServiceName, table: LocationTable): LocationTa
         ...table,
         condition: `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`,
       };
+    // A task of reporting deletes these objects and rows, so that the objects of unfinished uploads are found.
+    case "reporting.unused_objects":
+      return { ...table, condition: "location_id = $1 and false" };
     default:
       return table;
   }
@@ -327,6 +276,7 @@ async function removeEvents(
   receipt.remaining = [
     NATS_URL ? kept : { what: "events in the stream, because NATS_URL is not set", until },
     { what: "bodies whose upload did not end in a push, if there are any", until: inDays(2) },
+    { what: "objects of tills that were unpacked or being packed, if there are any", until: inDays(1) },
     {
       what: "responses to requests with an Idempotency-Key that operators have sent for the location",
       until: inDays(1),

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Database } from "@pragma/runtime/database/postgres";
+
+const triggerLockTimeoutMs = 500;
+const maxTriggerAttempts = 60;
+
+/**
+ * The tables of each service to which the first row of anything new is added. Rows of all other tables refer to these,
+ * or are added together with them.
+ */
+const guardedTables: Record<ServiceName, string[]> = {
+  accounts: ["consumers"],
+  "till-ingest": ["till_directory"],
+  "order-live": ["location_streams", "final_tills", "published_devices"],
+  reporting: ["tills", "accounting_configs", "accounting_files", "packed_tills", "unused_objects"],
+  catalog: ["catalogs"],
+  webhooks: ["recipients"],
+  jobs: ["location_jobs"],
+};
+
+/** Lets the database of a service reject new rows of all locations in `removed_locations`. */
+export async function guardTables(db: Database, service: ServiceName): Promise<void> {
+  for (const table of guardedTables[service]) await ensureTrigger(db, table);
+}
+
+/** Adds the trigger that rejects rows of removed locations to a table, if it does not have it. */
+async function ensureTrigger(db: Database, table: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await db.transaction(async (tx) => {
+        const [existing] = await tx`
+          select from pg_trigger where tgrelid = ${`"${table}"`}::regclass and tgname = 'reject_removed_location'`;
+        if (existing) return;
+        // The table is locked for the moment of the change. Writes that wait for it must not wait for long.
+        await tx.unsafe(`set local lock_timeout = ${triggerLockTimeoutMs}`);
+        await tx.unsafe(`
+          create trigger reject_removed_location before insert on "${table}"
+          for each row execute function reject_removed_location()`);
+      });
+      return;
+    } catch (error) {
+      const isLocked = error instanceof Error && "code" in error && error.code === "55P03";
+      if (!isLocked || attempt === maxTriggerAttempts) throw error;
+      await sleep(triggerLockTimeoutMs);
+    }
+  }
+}
+
+/**
+ * Waits until all transactions that have written before have ended. Later ones see what has been committed.
+ *
+ * @throws `Error` when a transaction is still open after the timeout.
+ */
+export async function awaitEarlierTransactions({ sql, schema }: Database, transactionTimeoutMs: number): Promise<void> {
+  const [row] = await sql<{ id: string }[]>`select pg_current_xact_id()::text as id`;
+  for (let waitedMs = 0; waitedMs < transactionTimeoutMs; waitedMs += 100) {
+    const [state] = await sql<{ haveEnded: boolean }[]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) > ${row?.id ?? ""}::text::xid8 as have_ended`;
+    if (state?.haveEnded) return;
+    await sleep(100);
+  }
+  throw new Error(
+    `A transaction in the database of ${schema} has been open for ${transactionTimeoutMs / 1_000} seconds. Run the command again once it has ended.`,
+  );
+}
