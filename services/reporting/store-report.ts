@@ -1,9 +1,9 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedReportAndOrderResponses, SerializedV1AndV2Order } from "./calculate-till.ts";
 import type { ReportingServiceConfig } from "./config.ts";
+import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
@@ -34,13 +34,13 @@ export async function replaceStoredReportAndOrders(
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
-  // Entity tags are computed from this text, so they change each time the report is stored.
-  const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
+  const { reportVersion } = report;
+  const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
   await reports.upsertReportRow(tx, {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
-    etag: computeEntityTag(`${contentVersion} ${id}`),
+    etag: computeReportOrOrderEntityTag(contentVersion, id),
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   });
@@ -50,7 +50,7 @@ export async function replaceStoredReportAndOrders(
     const v1 = joinJsonObjectTexts(idAndTimes, order.v1);
     const v2 = joinJsonObjectTexts(idAndTimes, order.v2);
     const bodies = { v1, ...(await toV2OrderColumns(v2, { v1, isCompressed })) };
-    const etag = computeEntityTag(`${contentVersion} ${order.id}`);
+    const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
     return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
   };
   const rows: orders.ReportingOrderDatabaseRow[] = [];

@@ -8,6 +8,8 @@ create table packed_tills (
   -- SHA-256 of the object, in hexadecimal.
   hash text not null,
   pushed_at timestamptz not null,
+  -- Entity tags of orders are computed from it (entity-tags.ts). Null if they are in packed_orders.
+  content_version text,
   -- The offsets in the object at which blocks end. The first block is the report.
   block_ends int[] not null,
   -- The positions of the first order of each block. 0 for the block of the report.
@@ -30,7 +32,8 @@ create table packed_orders (
   opened_at timestamptz[] not null,
   -- The sizes of the V1 responses in bytes, which limit pages.
   v1_bytes int[] not null,
-  etags text[] not null,
+  -- Null if the till has a content_version.
+  etags text[],
   primary key (location_id, till_id, day, is_current),
   foreign key (location_id, till_id) references packed_tills
 ) partition by hash (location_id);

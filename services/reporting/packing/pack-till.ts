@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
+import type { BusEventData } from "@pragma/contracts/events";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { ReportingServiceContext } from "../context.ts";
+import { buildContentVersion, computeReportOrOrderEntityTag } from "../entity-tags.ts";
 import { listStoredOrderVersions, readStoredOrders } from "../queries/orders.ts";
-import { type PackedOrdersRow, type PackedTillIndex, replaceTillByPackedTill } from "../queries/packed-tills.ts";
+import { type PackedOrdersRow, type PackedTillRow, replaceTillByPackedTill } from "../queries/packed-tills.ts";
 import { findStoredReport } from "../queries/reports.ts";
-import { findTillPushTime, type TillKey } from "../queries/tills.ts";
+import { findAppliedTill, type TillKey } from "../queries/tills.ts";
 import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";
 import { decompressV2Order } from "../v2-order-compression.ts";
 import {
@@ -16,10 +18,12 @@ import {
   type PackedOrderTexts,
 } from "./pack-format.ts";
 
+type OrdersOfDay = PackedOrdersRow & { etags: string[] };
+
 /** A till whose responses are encoded as one object. */
-interface EncodedTill extends Omit<PackedTillIndex, "objectKey"> {
+interface EncodedTill extends Omit<PackedTillRow, keyof TillKey | "objectKey" | "hash"> {
   bytes: Buffer;
-  orders: PackedOrdersRow[];
+  orders: OrdersOfDay[];
   /** The entity tag of the report, which changes each time the report is stored. */
   reportEtag: string;
   /** The `finalized` text of the report without the ids of its orders, which do not compress. */
@@ -39,7 +43,7 @@ export async function packTill(
   const { locationId, tillId } = key;
   const encoded = await db.sql.begin("isolation level repeatable read read only", (tx) => encodeTill(tx, key));
   if (!encoded) return false;
-  const { bytes, orders, reportEtag, finalized, ...index } = encoded;
+  const { bytes, orders, reportEtag, finalized, ...till } = encoded;
   const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
   await recordUpload(db.sql, { locationId, objectKey });
   await objects.put(objectKey, bytes);
@@ -48,22 +52,24 @@ export async function packTill(
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
     if ((await findStoredReport(tx, key))?.etag !== reportEtag) return false;
     if (!haveSameOrders(orders, await listStoredOrderVersions(tx, key))) return false;
-    const pushedAt = await findTillPushTime(tx, key);
-    if (!pushedAt || !(await keepUploadedObject(tx, { locationId, objectKey }))) return false;
+    if (!(await keepUploadedObject(tx, { locationId, objectKey }))) return false;
     await recordLocationWrite(tx, locationId);
     const hash = createHash("sha256").update(bytes).digest("hex");
-    await replaceTillByPackedTill(tx, { ...key, ...index, objectKey, hash, pushedAt }, { orders, finalized });
+    const rows = till.contentVersion === null ? orders : orders.map((group) => ({ ...group, etags: null }));
+    await replaceTillByPackedTill(tx, { ...key, ...till, objectKey, hash }, { orders: rows, finalized });
     return true;
   });
 }
 
 async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill | undefined> {
   const report = await findStoredReport(tx, key);
-  if (!report || report.v2 === null || report.v0 === null) return undefined;
+  const till = await findAppliedTill(tx, key);
+  if (!till || !report || report.v2 === null || report.v0 === null) return undefined;
   const { etag, v2, v0, accountingFacts, finalized } = report;
   const blocks = [await encodeReportBlock({ v2, v0, accountingFacts, finalized })];
   const blockFirstPositions = [0];
-  const orders: PackedOrdersRow[] = [];
+  const orders: OrdersOfDay[] = [];
+  let firstV1: string | undefined;
   let block: PackedOrderTexts[] = [];
   let blockTextBytes = 0;
   let position = 0;
@@ -77,6 +83,7 @@ async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill
   for await (const rows of readStoredOrders(tx, key)) {
     for (const { day, isCurrent, id, openedAt, etag, ...texts } of rows) {
       const v1 = Buffer.from(texts.v1);
+      firstV1 ??= texts.v1;
       const v2 = texts.v2Deflated ? await decompressV2Order(texts.v2Deflated, { v1 }) : texts.v2;
       if (v2 === null) throw new Error(`Order ${id} has no V2 response.`);
       const order = { v1, v2: Buffer.from(v2) };
@@ -102,16 +109,28 @@ async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill
     end += byteLength;
     return end;
   });
-  const withoutOrderIds = JSON.stringify({ ...JSON.parse(finalized), orderIds: [] });
-  const bytes = Buffer.concat(blocks);
-  return { bytes, blockEnds, blockFirstPositions, orders, reportEtag: etag, finalized: withoutOrderIds };
+  const finalizedData: BusEventData<"report.finalized"> = JSON.parse(finalized);
+  const contentVersion =
+    firstV1 === undefined
+      ? null
+      : findContentVersion(orders, { ...till, ...finalizedData, ...(JSON.parse(firstV1) as { updatedAt: string }) });
+  return {
+    ...{ bytes: Buffer.concat(blocks), blockEnds, blockFirstPositions, orders, contentVersion, reportEtag: etag },
+    ...{ pushedAt: till.pushedAt, finalized: JSON.stringify({ ...finalizedData, orderIds: [] }) },
+  };
+}
+
+/** Returns the content version from which all entity tags can be computed; null for tags of earlier versions. */
+function findContentVersion(orders: OrdersOfDay[], till: Parameters<typeof buildContentVersion>[0]): string | null {
+  const contentVersion = buildContentVersion(till);
+  const isComputable = orders.every(({ ids, etags }) =>
+    ids.every((id, index) => computeReportOrOrderEntityTag(contentVersion, id) === etags[index]),
+  );
+  return isComputable ? contentVersion : null;
 }
 
 /** Other tills can change which orders are current, so the report's entity tag is not sufficient. */
-function haveSameOrders(
-  packed: PackedOrdersRow[],
-  stored: { id: string; isCurrent: boolean; etag: string }[],
-): boolean {
+function haveSameOrders(packed: OrdersOfDay[], stored: { id: string; isCurrent: boolean; etag: string }[]): boolean {
   const versions = new Set(
     packed.flatMap(({ ids, etags, isCurrent }) => ids.map((id, index) => `${id} ${isCurrent} ${etags[index]}`)),
   );

@@ -1,3 +1,5 @@
+import { rename, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -147,6 +149,45 @@ describe("a packed till", () => {
       const operator = { ...withoutLocation, location: null, scopes: [...principal.scopes, "locations:any" as const] };
       expect((await service.request("GET", path, { principal: operator })).status).toBe(200);
     }
+  });
+
+  it("keeps entity tags that an earlier version computed, and tags of ids in capital letters", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    const paths = till.orderList.map(({ id }) => `/v1/orders/${id.toUpperCase()}`);
+    const readTags = () =>
+      Promise.all(paths.map(async (path) => (await service.request("GET", path, { principal })).headers.get("etag")));
+    const tags = await readTags();
+    await packTill(services(), keyOf(principal, till));
+    expect(await readTags()).toEqual(tags);
+    await unpackTill(services(), keyOf(principal, till));
+    await service.db.sql`update orders set etag = 'earlier' || left(id::text, 8) where till_id = ${till.id}`;
+    const earlierTags = await readTags();
+    expect(earlierTags[0]).toContain("earlier");
+    await packTill(services(), keyOf(principal, till));
+    expect(await readTags()).toEqual(earlierTags);
+    await unpackTill(services(), keyOf(principal, till));
+    expect(await readTags()).toEqual(earlierTags);
+  });
+
+  it("is reported as temporarily unavailable while the object store is, and read afterwards", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(2);
+    await pushOldTill(principal, till);
+    await packTill(services(), keyOf(principal, till));
+    const paths = [`/v1/orders/${till.orderList[0]?.id}`, "/v1/orders/", "/v1/reports/"];
+    const readStatuses = () =>
+      Promise.all(paths.map(async (path) => (await service.request("GET", path, { principal })).status));
+    const folder = fileURLToPath(service.environment.variables.OBJECT_STORE ?? "");
+    await rename(folder, `${folder}-away`);
+    try {
+      expect(await readStatuses()).toEqual([503, 503, 503]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+      await rename(`${folder}-away`, folder);
+    }
+    expect(await readStatuses()).toEqual([200, 200, 200]);
   });
 
   it("is unpacked when it is pushed again, and its object is deleted a day later", async () => {

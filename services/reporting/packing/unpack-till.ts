@@ -2,6 +2,7 @@ import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgre
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
+import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
 import { insertOrders } from "../queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/packed-tills.ts";
 import { restoreReportTexts } from "../queries/reports.ts";
@@ -26,7 +27,13 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
     if (till?.objectKey !== found.objectKey) return;
     const groups = await listPackedOrders(tx, key);
     const entries = groups.flatMap(({ day, isCurrent, ids, openedAt, etags }) =>
-      ids.map((id, index) => ({ id, day, isCurrent, openedAt: openedAt[index] ?? "", etag: etags[index] ?? "" })),
+      ids.map((id, index) => ({
+        id,
+        day,
+        isCurrent,
+        openedAt: openedAt[index] ?? "",
+        etag: etags?.[index] ?? computeReportOrOrderEntityTag(till.contentVersion ?? "", id),
+      })),
     );
     const readBlock = (block: number) => bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]);
     await recordLocationWrite(tx, locationId);

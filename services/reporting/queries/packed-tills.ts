@@ -14,6 +14,8 @@ export interface PackedTillRow extends TillKey, PackedTillIndex {
   pushedAt: Date;
   /** SHA-256 of the object, in hexadecimal. */
   hash: string;
+  /** Entity tags of orders are computed from it. Null if they are stored. */
+  contentVersion: string | null;
 }
 
 /** The orders of a packed till that were opened on the same day. The arrays have one element for each order. */
@@ -27,7 +29,8 @@ export interface PackedOrdersRow {
   /** RFC 3339, with microseconds. */
   openedAt: string[];
   v1Bytes: number[];
-  etags: string[];
+  /** Null if they are computed from the content version of the till. */
+  etags: string[] | null;
 }
 
 export async function findPackedTill(
@@ -62,13 +65,13 @@ export async function findPackedTillIds(
 /** Stores where a till is packed, empties its report, and deletes its orders. The caller must lock the location first. */
 export async function replaceTillByPackedTill(
   tx: SqlTransaction,
-  { locationId, tillId, pushedAt, objectKey, hash, blockEnds, blockFirstPositions }: PackedTillRow,
+  { locationId, tillId, pushedAt, objectKey, hash, contentVersion, blockEnds, blockFirstPositions }: PackedTillRow,
   { orders, finalized }: { orders: PackedOrdersRow[]; finalized: string },
 ): Promise<void> {
   const isOfTill = tx`location_id = ${locationId} and till_id = ${tillId}`;
   await tx`
-    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, block_ends, block_first_positions)
-    values (${locationId}, ${tillId}, ${objectKey}, ${hash}, ${pushedAt}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
+    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, content_version, block_ends, block_first_positions)
+    values (${locationId}, ${tillId}, ${objectKey}, ${hash}, ${pushedAt}, ${contentVersion}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
   for (const { day, isCurrent, firstPosition, ids, openedAt, v1Bytes, etags } of orders) {
     await tx`
       insert into packed_orders

@@ -1,6 +1,7 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
+import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
 import { type PackedReference, readPackedBodies } from "../packing/packed-reader.ts";
 import { decompressV2Order } from "../v2-order-compression.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
@@ -194,7 +195,8 @@ export async function findReportOrOrderBody(
   const find = kind === "report" ? selectReport : selectOrder;
   const [row]: unknown[] = await find(sql, { id, locationId, body }).raw();
   if (!row) return undefined;
-  const [etag, text, deflated, v1, ...place] = row as ReportOrOrderBodyRow;
+  const [storedTag, contentVersion, text, deflated, v1, ...place] = row as ReportOrOrderBodyRow;
+  const etag = storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), id.toLowerCase());
   if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag: String(etag) };
   if (text) return { body: text, etag: String(etag) };
   const [packed] = await readPackedBodies(objects, [toPackedReference(place)], body);
@@ -203,7 +205,9 @@ export async function findReportOrOrderBody(
 
 /** `v1` is null unless `deflated` was compressed with it. */
 type ReportOrOrderBodyRow = [
-  etag: Buffer,
+  /** Null if the tag is computed from the content version. */
+  etag: Buffer | null,
+  contentVersion: Buffer | null,
   text: Buffer | null,
   deflated: Buffer | null,
   v1: Buffer | null,
@@ -218,7 +222,7 @@ interface RequestedBody {
 
 function selectReport(sql: SqlClient, { id, locationId, body }: RequestedBody) {
   return sql`
-    select etag, ${sql(body)}, null, null, object_key, to_json(block_ends), to_json(block_first_positions), null
+    select etag, null, ${sql(body)}, null, null, object_key, to_json(block_ends), to_json(block_first_positions), null
     from reports left join packed_tills
       on v2 is null and packed_tills.location_id = reports.location_id and packed_tills.till_id = reports.till_id
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
@@ -229,10 +233,10 @@ function selectOrder(sql: SqlClient, { id, locationId, body }: RequestedBody) {
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
   const deflated = body === "v2" ? sql`v2_deflated, v1` : sql`null::bytea, null::text`;
   return sql`
-    select etag, ${sql(body)}, ${deflated}, null as object_key, null::json, null::json, null::int, pushed_at
+    select etag, null as content_version, ${sql(body)}, ${deflated}, null as object_key, null::json, null::json, null::int, pushed_at
     from orders where id = ${id} and is_current ${isOfLocation}
     union all
-    select etags[number], null, null, null, object_key, to_json(block_ends), to_json(block_first_positions),
+    select etags[number], content_version, null, null, null, object_key, to_json(block_ends), to_json(block_first_positions),
       first_position + number - 1, pushed_at
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
     where ids @> array[${id}::uuid] and is_current ${isOfLocation}

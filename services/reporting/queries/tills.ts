@@ -15,14 +15,14 @@ export async function findAppliedTillRevisionNumber(sql: SqlClient, { locationId
   return current?.revision ?? 0;
 }
 
-/** Returns when the first applied revision of a till was pushed. */
-export async function findTillPushTime(
+/** Returns the applied revision of a till, the hash of its body, and when the till was first pushed. */
+export async function findAppliedTill(
   sql: SqlClient | SqlTransaction,
   { locationId, tillId }: TillKey,
-): Promise<Date | undefined> {
-  const [till] = await sql<{ pushedAt: Date }[]>`
-    select pushed_at from tills where location_id = ${locationId} and till_id = ${tillId}`;
-  return till?.pushedAt;
+): Promise<{ revision: number; hash: string | null; pushedAt: Date } | undefined> {
+  const [till] = await sql<{ revision: number; hash: string | null; pushedAt: Date }[]>`
+    select revision, hash, pushed_at from tills where location_id = ${locationId} and till_id = ${tillId}`;
+  return till;
 }
 
 interface TillRevision extends TillKey {
