@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { brotliCompress, brotliDecompress, constants } from "node:zlib";
+import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
@@ -13,6 +13,9 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
  */
 export const maxOrdersPerBlock = 150;
 export const maxBlockTextBytes = 2 * 1024 * 1024;
+
+/** The number of bytes that are decompressed at a time. */
+const decompressedChunkBytes = 128 * 1024;
 
 /** The JSON texts of an order: the responses of both API versions. */
 export interface PackedOrderTexts {
@@ -41,19 +44,44 @@ async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
   return compressed;
 }
 
-/** @throws Error when the block is damaged. */
-async function decodeBlock(block: Uint8Array): Promise<(Buffer | null)[]> {
-  const bytes = await decompress(block);
-  const lineEnd = bytes.indexOf("\n");
-  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
-  let start = lineEnd + 1;
-  const texts = sizes.map((size) => {
+/**
+ * Returns the first texts of a block, as many as `countNeeded` returns for the number of its texts. Decompresses the block
+ * only up to the last of them.
+ *
+ * @throws Error when the block is damaged.
+ */
+async function decodeBlock(
+  block: Uint8Array,
+  countNeeded = (textCount: number) => textCount,
+): Promise<(Buffer | null)[]> {
+  const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
+  decompressor.end(block);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let sizes: number[] | undefined;
+  let start = 0;
+  let end = Number.POSITIVE_INFINITY;
+  for await (const chunk of decompressor as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.byteLength;
+    // Chunks are large, so the line of sizes is in the first one, or in few.
+    const line = sizes === undefined ? Buffer.concat(chunks) : Buffer.alloc(0);
+    const lineEnd = line.indexOf("\n");
+    if (lineEnd >= 0) {
+      const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
+      sizes = allSizes.slice(0, countNeeded(allSizes.length));
+      start = lineEnd + 1;
+      end = sizes.reduce((sum, size) => sum + Math.max(size, 0), start);
+    }
+    if (length >= end) break;
+  }
+  const bytes = Buffer.concat(chunks);
+  if (sizes === undefined || length < end) throw new Error("A packed block ends before its texts.");
+  return sizes.map((size) => {
     if (size < 0) return null;
     start += size;
     return bytes.subarray(start - size, start);
   });
-  if (start !== bytes.byteLength) throw new Error("A packed block does not have the size of its texts.");
-  return texts;
 }
 
 export function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
@@ -71,15 +99,30 @@ export async function decodeReportBlock(block: Uint8Array): Promise<PackedReport
   };
 }
 
-/** The responses of an order are next to each other, because they have most of their text in common. */
+/** The V1 responses come first, so that reading these, as lists do, need not decompress the V2 responses. */
 export function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Buffer> {
-  return encodeBlock(orders.flatMap(({ v1, v2 }) => [v1, v2]));
+  return encodeBlock([...orders.map(({ v1 }) => v1), ...orders.map(({ v2 }) => v2)]);
+}
+
+/** Returns the V1 responses of the first `count` orders of a block. */
+export async function decodeV1Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
+  return decodeBlock(block, () => count);
+}
+
+/** Returns the V2 responses of the first `count` orders of a block. */
+export async function decodeV2Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
+  let firstV2 = 0;
+  const texts = await decodeBlock(block, (textCount) => {
+    firstV2 = textCount / 2;
+    return firstV2 + count;
+  });
+  return texts.slice(firstV2);
 }
 
 export async function decodeOrderBlock(block: Uint8Array): Promise<PackedOrderTexts[]> {
   const texts = await decodeBlock(block);
-  return Array.from({ length: texts.length / 2 }, (_, position) => {
-    const [v1, v2] = texts.slice(position * 2);
+  return Array.from({ length: texts.length / 2 }, (_, index) => {
+    const [v1, v2] = [texts[index], texts[texts.length / 2 + index]];
     if (!v1 || !v2) throw new Error("A packed order is incomplete.");
     return { v1, v2 };
   });

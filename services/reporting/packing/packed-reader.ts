@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { decodeOrderBlock, decodeReportBlock, type PackedReportTexts } from "./pack-format.ts";
+import { decodeReportBlock, decodeV1Orders, decodeV2Orders, type PackedReportTexts } from "./pack-format.ts";
 
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;
 
@@ -43,12 +43,15 @@ export async function readPackedBodies(
           for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
           return;
         }
-        const orders = await decodeOrderBlock(bytes);
-        for (const index of indexes) {
-          const order = orders[(references[index]?.position ?? 0) - (till.blockFirstPositions[block] ?? 0)];
-          if (!order) throw new Error(`${till.objectKey} does not contain the order at this position.`);
+        const firstPosition = till.blockFirstPositions[block] ?? 0;
+        const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
+        const decodeOrders = body === "v2" ? decodeV2Orders : decodeV1Orders;
+        const texts = await decodeOrders(bytes, Math.max(...offsets) + 1);
+        for (const [number, index] of indexes.entries()) {
+          const text = texts[offsets[number] ?? 0];
+          if (!text) throw new Error(`${till.objectKey} does not contain the order at this position.`);
           // A copy, so that the other orders of the block need not stay in memory.
-          bodies[index] = Buffer.from(body === "v2" ? order.v2 : order.v1);
+          bodies[index] = Buffer.from(text);
         }
       }),
     ),

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import {
+  decodeOrderBlock,
+  decodeReportBlock,
+  decodeV1Orders,
+  decodeV2Orders,
+  encodeOrderBlock,
+  encodeReportBlock,
+} from "./pack-format.ts";
+
+const orders = Array.from({ length: 150 }, (_, index) => ({
+  v1: Buffer.from(JSON.stringify({ index, name: `Café ${"x".repeat(index * 20)}` })),
+  v2: Buffer.from(JSON.stringify({ index, rows: Array.from({ length: index }, (_, row) => `“${row * index}”`) })),
+}));
+
+describe("a block of orders", () => {
+  it("returns all texts, and the first texts of either version", async () => {
+    const block = await encodeOrderBlock(orders);
+    expect(await decodeOrderBlock(block)).toEqual(orders);
+    for (const count of [1, 2, 77, 150]) {
+      const first = orders.slice(0, count);
+      expect(await decodeV1Orders(block, count)).toEqual(first.map(({ v1 }) => v1));
+      expect(await decodeV2Orders(block, count)).toEqual(first.map(({ v2 }) => v2));
+    }
+  });
+
+  it("is rejected when it is damaged or incomplete", async () => {
+    const block = await encodeOrderBlock(orders);
+    await expect(decodeOrderBlock(block.subarray(0, block.byteLength / 2))).rejects.toThrow();
+    await expect(decodeV2Orders(block.subarray(0, block.byteLength - 10), 150)).rejects.toThrow();
+    await expect(decodeV1Orders(Buffer.from("no block"), 1)).rejects.toThrow();
+    await expect(decodeV1Orders(Buffer.alloc(0), 1)).rejects.toThrow();
+  });
+});
+
+it("a block of a report returns its texts, also a missing one", async () => {
+  const report = { v2: "{}", v0: "[]", accountingFacts: null, finalized: "{}" };
+  expect(await decodeReportBlock(await encodeReportBlock(report))).toEqual(report);
+});
