@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
   type DedicatedTestInfrastructureServers,
   startDedicatedTestInfrastructureServers,
@@ -18,15 +17,10 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
+import { getTestCommandProgram } from "./harness/command-program.ts";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
 import { startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-
-const commandsFolder = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-);
 
 let folder: string;
 let servers: DedicatedTestInfrastructureServers[] = [];
@@ -78,8 +72,7 @@ async function runCommand(
   variables: Record<string, string>,
 ): Promise<string> {
   const options = { env: { PATH: process.env.PATH, ...variables } };
-  return (await promisify(execFile)(process.execPath, [join(commandsFolder, `${program}.js`), ...args], options))
-    .stdout;
+  return (await promisify(execFile)(process.execPath, [getTestCommandProgram(program), ...args], options)).stdout;
 }
 
 const runBackupCommand = async (command: "backup" | "restore", installation: Installation) =>

@@ -4,7 +4,6 @@ import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import {
   type DedicatedTestInfrastructureServers,
   startDedicatedTestInfrastructureServers,
@@ -15,17 +14,13 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { createFixedStatusResponseHandler, startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
+import { getTestCommandProgram } from "./harness/command-program.ts";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
 import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-const backupProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-  "backup.js",
-);
+const backupProgram = getTestCommandProgram("backup");
 
 let folder: string;
 let servers: DedicatedTestInfrastructureServers[] = [];

@@ -5,21 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompressSync } from "node:zlib";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { readLocationArchive } from "@pragma/services/commands/location-archive";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { getTestCommandProgram } from "./harness/command-program.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-const opsProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-  "ops.js",
-);
+const opsProgram = getTestCommandProgram("ops");
 const archiveKey = "a key of an archive, of 32 characters or more";
 const hmacSecret = "5e".repeat(32);
 // The id of a till determines how many of its orders are finished.

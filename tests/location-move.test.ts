@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -16,17 +15,13 @@ import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-ca
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findReportingDatabaseInconsistencies } from "./fault-injection/expect-consistency.ts";
+import { getTestCommandProgram } from "./harness/command-program.ts";
 import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
 
-const opsProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-  "ops.js",
-);
+const opsProgram = getTestCommandProgram("ops");
 const archiveKey = "a key of an archive, of 32 characters or more";
 
 interface Installation {

@@ -1,21 +1,15 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { getTestCommandProgram } from "./harness/command-program.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-const opsProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-  "ops.js",
-);
+const opsProgram = getTestCommandProgram("ops");
 
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;

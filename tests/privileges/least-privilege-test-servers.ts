@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
@@ -15,6 +14,7 @@ import {
   startPostgresServer,
   startRedisServer,
 } from "../../deploy/local/servers.js";
+import { getTestCommandProgram } from "../harness/command-program.ts";
 import type { ServiceOrGatewayName } from "../harness/pragma-process.ts";
 
 /** Servers on which the gateway and each service have a separate user, which has only the privileges that it needs. */
@@ -79,12 +79,7 @@ export async function startLeastPrivilegeTestServers(): Promise<LeastPrivilegeTe
   };
 }
 
-const migrateProgram = join(
-  findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "dist",
-  "commands",
-  "migrate.js",
-);
+const migrateProgram = getTestCommandProgram("migrate");
 
 async function runMigrate(env: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [migrateProgram], { env: { PATH: process.env.PATH, ...env } });
