@@ -67,11 +67,11 @@ export default defineConfig({
           exclude: [...exclude, ...sequentialTests, ...isolatedProcessTests, ...soakTests],
           // Files share processes and loaded modules, because loading imports takes longer than most tests.
           isolate: false,
-          // Two cores can run three files, because many tests wait for processes and timers.
-          maxWorkers: 3,
+          // Two cores can run four files, because many tests wait for processes and timers.
+          maxWorkers: 4,
         },
       },
-      { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 3 } },
+      { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 4 } },
       {
         extends: true,
         test: { name: "sequential", include: sequentialTests, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },

@@ -81,26 +81,22 @@ describe("clients that send requests and never read the responses", () => {
     for (let warm = 0; warm < 50; warm++) await (await fetch(`${product.url}/openapi.json`)).arrayBuffer();
     const before = await readResidentMemoryMegabytes(pid);
     const rawRequest = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
-    const growthMegabytes: number[] = [];
-    // If memory grows by 50 MB or more, the attack is repeated up to twice, because the process may free unused memory
-    // only during the next attack. Leaked memory is never freed.
-    while (growthMegabytes.length < 3 && !growthMegabytes.some((megabytes) => megabytes < 50)) {
-      const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
-      for (const [at, socket] of sockets.entries()) {
-        socket.pause();
-        // Half of the clients send 800 requests, and the others send 8. No client reads the responses.
-        socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
-      }
-      for (let second = 0; second < 5; second++) {
-        const startedAt = performance.now();
-        expect((await victim.request("GET", "/v2/reports/")).status).toBe(200);
-        expect(performance.now() - startedAt).toBeLessThan(2_000);
-        await sleep(1_000);
-      }
-      growthMegabytes.push((await readResidentMemoryMegabytes(pid)) - before);
-      for (const socket of sockets) socket.destroy();
+    const sockets = await Promise.all(Array.from({ length: 100 }, openRawSocket));
+    for (const [at, socket] of sockets.entries()) {
+      socket.pause();
+      // Half of the clients send 800 requests, and the others send 8. No client reads the responses.
+      socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
     }
-    expect(Math.min(...growthMegabytes), `megabytes: ${growthMegabytes}`).toBeLessThan(50);
+    for (let second = 0; second < 5; second++) {
+      const startedAt = performance.now();
+      expect((await victim.request("GET", "/v2/reports/")).status).toBe(200);
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      await sleep(1_000);
+    }
+    const growthMegabytes = (await readResidentMemoryMegabytes(pid)) - before;
+    for (const socket of sockets) socket.destroy();
+    // Garbage that is not collected yet is up to 120 MB. The responses to these requests are several gigabytes.
+    expect(growthMegabytes).toBeLessThan(200);
   });
 });
 
