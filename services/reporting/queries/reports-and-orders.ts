@@ -1,4 +1,4 @@
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
@@ -251,13 +251,18 @@ function decodeRawBytea(text: Buffer): Buffer {
 /** Selects the position of the item at an offset in the list. */
 function positionAtOffset(sql: SqlClient, filter: ReportOrOrderFilter, offset: number) {
   const { stored, packed } = listSources(sql, filter, "etag");
-  const records = packed
-    ? sql`(select day, at, id from ${stored} union all select day, at, id from ${packed}) as positions`
-    : sql`(select day, at, id from ${stored}) as positions`;
-  if (filter.reportId !== null) {
-    return sql`select day, at, id from ${records} order by day desc, at desc, id desc offset ${offset} limit 1`;
-  }
+  /** Selects the position after `skip` others. Each source is read in its own order, and only as far as necessary. */
+  const positionAfter = (skip: SqlFragment, condition: SqlFragment, order: SqlFragment) => {
+    const readSource = (source: SqlFragment) => sql`
+      (select day, at, id from ${source} ${condition} order by ${order} limit ${skip} + 1)`;
+    const sources = packed ? sql`${readSource(stored)} union all ${readSource(packed)}` : readSource(stored);
+    return sql`(select day, at, id from (${sources}) as positions order by ${order} offset ${skip} limit 1)`;
+  };
+  const newestFirst = sql`day desc, at desc, id desc`;
+  if (filter.reportId !== null) return positionAfter(sql`${offset}::bigint`, sql``, newestFirst);
   // Counts from the start or the end of the day, whichever is nearer, to skip fewer index entries.
+  const fromStart = sql`(select skip from first_day)`;
+  const fromEnd = sql`(select count - skip - 1 from first_day)`;
   return sql`
     with first_day as (
       select day, count, ${offset} - (up_to - count) as skip
@@ -266,11 +271,7 @@ function positionAtOffset(sql: SqlClient, filter: ReportOrOrderFilter, offset: n
       ) as counted
       where up_to > ${offset} order by day desc limit 1
     )
-    (select day, at, id from ${records}
-     where day = (select day from first_day where skip * 2 <= count)
-     order by at desc, id desc offset (select skip from first_day) limit 1)
+    ${positionAfter(fromStart, sql`and day = (select day from first_day where skip * 2 <= count)`, newestFirst)}
     union all
-    (select day, at, id from ${records}
-     where day = (select day from first_day where skip * 2 > count)
-     order by at, id offset (select count - skip - 1 from first_day) limit 1)`;
+    ${positionAfter(fromEnd, sql`and day = (select day from first_day where skip * 2 > count)`, sql`day, at, id`)}`;
 }
