@@ -48,6 +48,7 @@ insert into placement (service, relation, kind) values
   ('reporting', 'day_counts', 'distributed'),
   ('reporting', 'packed_tills', 'distributed'),
   ('reporting', 'packed_orders', 'distributed'),
+  ('reporting', 'packed_days', 'distributed'),
   ('reporting', 'unused_objects', 'distributed'),
   ('reporting', 'accounting_configs', 'distributed'),
   -- One export can contain tills of several locations. The files of each location refer to it.

@@ -41,6 +41,12 @@ create index on packed_orders (location_id, day) where is_current;
 -- fastupdate is off, because pending entries would be searched one by one.
 create index on packed_orders using gin (ids) with (fastupdate = off);
 
+-- The latest day of an order that was ever packed. Lists of later days do not read the tables above.
+create table packed_days (
+  location_id uuid primary key,
+  latest_day date not null
+);
+
 -- Objects to which no till refers: the row is written before the upload, or when the till is unpacked.
 create table unused_objects (
   location_id uuid not null,
@@ -55,7 +61,7 @@ declare
   partition text;
   target text;
 begin
-  foreach target in array '{packed_tills, packed_orders, unused_objects}'::text[] loop
+  foreach target in array '{packed_tills, packed_orders, packed_days, unused_objects}'::text[] loop
     perform copy_grants('tills', target::regclass);
   end loop;
   for number in 0 .. 31 loop

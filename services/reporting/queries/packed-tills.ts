@@ -79,6 +79,14 @@ export async function replaceTillByPackedTill(
       values (${locationId}, ${tillId}, ${day}, ${isCurrent}, ${firstPosition}, ${ids}::uuid[],
         ${openedAt}::timestamptz[], ${v1Bytes}::int[], ${etags}::text[])`;
   }
+  const latestDay = orders
+    .map(({ day }) => day)
+    .toSorted()
+    .at(-1);
+  if (latestDay !== undefined)
+    await tx`
+      insert into packed_days (location_id, latest_day) values (${locationId}, ${latestDay}::text::date)
+      on conflict (location_id) do update set latest_day = greatest(packed_days.latest_day, excluded.latest_day)`;
   await tx`
     update reports set packed_v0_bytes = octet_length(v0), v2 = null, v0 = null, accounting_facts = null,
       finalized = ${finalized}

@@ -16,7 +16,8 @@ import {
 import { z } from "zod";
 import { defineReportingRoute, type ReportingServiceContext } from "../context.ts";
 import type { ReportOrOrderKind } from "../queries/day-counts.ts";
-import { findReportOrOrderBody, findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
+import { findReportOrOrderBody } from "../queries/report-or-order-body.ts";
+import { findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
