@@ -81,14 +81,17 @@ function describePartBytes(stored: StoredBytes, before: StoredBytes, orders: num
     .join(", ");
 }
 
-/** Moves each till to a day of its own, years ago, because all of them have the day of the same sample. */
+/**
+ * Moves each till to a day of its own, years ago, because all of them have the day of the same sample. The first till,
+ * which is not packed, gets the latest day, as tills that are not packed usually have.
+ */
 async function moveTillsToOldDays({ urls }: BenchEnvironment): Promise<void> {
   const sql = postgres(urls.DATABASE_URL, { max: 1, onnotice: () => {} });
   const schema = sql(buildServiceSchemaName(namespace, "reporting"));
   try {
     await sql`
       update ${schema}.reports set day = date '2020-01-01' + number::int
-      from (select till_id, row_number() over (order by created_at) as number from ${schema}.reports) as numbered
+      from (select till_id, row_number() over (order by created_at desc) as number from ${schema}.reports) as numbered
       where numbered.till_id = reports.till_id`;
     await sql`
       update ${schema}.orders set day = reports.day from ${schema}.reports where reports.till_id = orders.till_id`;
@@ -190,7 +193,7 @@ async function pushTills(
 async function measureStoredBytes({ folder, urls }: BenchEnvironment): Promise<StoredBytes> {
   const sql = postgres(urls.DATABASE_URL, { max: 1, onnotice: () => {} });
   try {
-    await sql`vacuum full`;
+    await sql`vacuum (full, analyze)`;
     const sizes = new Map<keyof StoredBytes, number>([
       ["object store", readFolderBytes(join(folder, namespace, "objects"))],
     ]);

@@ -187,8 +187,8 @@ async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> 
 async function readFileRange(path: string, { start, end }: ByteRange): Promise<Uint8Array> {
   const file = await open(path, "r");
   try {
-    // `end` of this stream is the offset of the last byte.
-    return Buffer.concat(await file.createReadStream({ start, end: end - 1 }).toArray());
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - start), { position: start });
+    return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();
   }
