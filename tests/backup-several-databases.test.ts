@@ -228,7 +228,7 @@ describe("an installation whose services have several databases", () => {
     const [body] = await queryDatabase("original", "till-ingest", "select object_key from till_versions limit 1");
     await writeFile(join(folder, "original", String(body?.object_key)), "damaged");
     await expect(runCommand("backup", ["backup", join(folder, "damaged")], variablesFor("original"))).rejects.toThrow(
-      /1 till bodies that do not have their hash/,
+      /1 objects that do not have their hash/,
     );
   }, 60_000);
 

@@ -1,10 +1,10 @@
 import { createDatabaseAndTillBackup, readBackupConfig, restoreDatabaseAndTillBackup } from "./backup-and-restore.ts";
 
-const usage = `backup <folder>     back up the databases and the till bodies to a folder
-restore <folder>    restore a backup to empty databases and an empty object store
+const usage = `backup <folder>     back up the databases and their objects (till bodies and packed tills) to a folder
+restore <folder>    restore a backup to empty databases, and add the objects that the object store lacks
 
-Both read DATABASE_URL, <SERVICE>_DATABASE_URL, OBJECT_STORE and NAMESPACE from the environment, and need pg_dump and
-pg_restore in PATH.
+Both read DATABASE_URL, <SERVICE>_DATABASE_URL, <SERVICE>_OWNER_DATABASE_URL, OBJECT_STORE and NAMESPACE from the
+environment, and need pg_dump and pg_restore in PATH.
 `;
 
 const [command, folder] = process.argv.slice(2);
@@ -18,7 +18,7 @@ try {
   process.stdout.write(`${JSON.stringify(manifest, null, 2)}\n`);
   if (manifest.damagedObjects.length > 0)
     throw new Error(
-      `Everything was copied, except ${manifest.damagedObjects.length} till bodies that do not have their hash (damagedObjects).`,
+      `Everything was copied, except ${manifest.damagedObjects.length} objects that do not have their hash (damagedObjects).`,
     );
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

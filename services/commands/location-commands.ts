@@ -10,6 +10,8 @@ import { listLocationTables } from "./location-tables.ts";
 import { OpsCommandLineUsageError } from "./operator-commands.ts";
 import { removeLocation } from "./remove-location.ts";
 
+const locationVerbs = ["count", "export", "verify", "import", "remove"];
+
 /**
  * Runs a command of `npm run ops -- location`, and returns the result to print. Writes progress to `log`.
  *
@@ -27,7 +29,9 @@ export async function runLocationCommand(
     return removeLocation({ locationId, confirmation, environment, log });
   if ((verb !== "count" && verb !== "export") || !locationId || others.length > 0)
     throw new OpsCommandLineUsageError(
-      "location count, location export and location remove need the id of a location. location verify and location import need a file.",
+      verb !== undefined && locationVerbs.includes(verb)
+        ? "location count, location export and location remove need the id of a location. location verify and location import need a file."
+        : `Unknown command: ${["location", verb].join(" ").trim()}.`,
     );
   if (verb === "count") return countLocationRows(locationId, environment);
   return exportLocation({ locationId, file: output ?? `${locationId}.archive`, environment, log });

@@ -6,17 +6,20 @@ export const opsCommandUsage = `dead-letters list                        list ev
 dead-letters retry <event id>... | --all process these events again now
 tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
-erase --location <id> --orders <id,...>  erase the personal data of these orders in all services
-erase --location <id> --before <day>     erase the personal data in all orders of tills pushed before this day
-partition-tables [<service>...]          partition large tables by location, while services run (uses the owner's database URLs)
-partition-tables --drop-old              delete the tables that were replaced by partitioned tables
-location count <location id>             count the rows of a location in all tables (uses the variables of a backup)
-location export <location id> [--output <file>]  write all data of a location to an encrypted archive
+erase --location <id> --orders <id,...>  request the erasure of the personal data of these orders in all services
+erase --location <id> --before <day>     the same for all orders of tills pushed before this day
+partition-tables [<service>...]          partition large tables by location, while services run
+partition-tables --drop-old [<service>...]  delete the former tables (<table>_unpartitioned)
+location count <location id>             count the rows of a location in all tables
+location export <location id> [--output <file>]  write all data of a location to an encrypted archive (default <id>.archive)
 location verify <file>                   read such an archive completely, and print what it contains
 location import <file>                   store the location of such an archive in this installation
-location remove <location id> --yes <id or name>  remove a location with all its data, and print a receipt
+location remove <location id> --yes <id or name>  delete a location and all its data for ever, and print a receipt
 
-OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.`;
+OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.
+partition-tables and location connect to the databases instead. They read DATABASE_URL, <SERVICE>_DATABASE_URL,
+<SERVICE>_OWNER_DATABASE_URL and NAMESPACE; location also reads OBJECT_STORE, export, verify and import
+LOCATION_ARCHIVE_KEY, export and import DATA_KEYS, and remove NATS_URL.`;
 
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}

@@ -18,9 +18,7 @@ import { importSequence, type LocationTable, listLocationObjects, listLocationTa
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
 
-const natsConfigSchema = commonServiceConfigSchema
-  .pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true })
-  .partial({ NATS_URL: true });
+const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
 
 /** The events that tell gateways and services to forget the location. They contain no data of the location. */
 const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"];
@@ -264,7 +262,7 @@ function toRemovableRows(service: ServiceName, table: LocationTable): LocationTa
   }
 }
 
-/** Deletes the events of the location from the stream, unless NATS_URL is not set. */
+/** Deletes the events of the location from the stream. */
 async function removeEvents(
   context: RemovalContext,
   { NATS_URL, EVENT_STREAM_REPLICAS }: z.infer<typeof natsConfigSchema>,
@@ -272,9 +270,8 @@ async function removeEvents(
   const { config, locationId, receipt } = context;
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   const until = inDays(eventRetentionDays);
-  const kept = { what: `events ${keptEventTypes.join(", ")}, which contain only ids and key hashes`, until };
   receipt.remaining = [
-    NATS_URL ? kept : { what: "events in the stream, because NATS_URL is not set", until },
+    { what: `events ${keptEventTypes.join(", ")}, which contain only ids and key hashes`, until },
     { what: "bodies whose upload did not end in a push, if there are any", until: inDays(2) },
     { what: "objects of tills that were unpacked or being packed, if there are any", until: inDays(1) },
     {
@@ -283,7 +280,6 @@ async function removeEvents(
     },
     { what: "backups, archives, logs, and what webhooks have received", until: "you delete them" },
   ];
-  if (!NATS_URL) return;
   // The permissions are those of the migrate command.
   const log = createLogger({ name: "location", level: "warn" });
   const bus = createEventBus({ ...config, NATS_URL, EVENT_STREAM_REPLICAS }, { name: "migrate", log });

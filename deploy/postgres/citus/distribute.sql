@@ -101,7 +101,8 @@ declare
   foreign_key record;
   target record;
 begin
-  -- Triggers copy renamed columns. They change only the row itself, so they may run on the nodes.
+  -- Triggers copy renamed columns, and reject rows of removed locations. They change only the row itself and read only a
+  -- reference table, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
 
   -- Foreign keys are created again at the end, because a table cannot be distributed while its keys lead to tables that
