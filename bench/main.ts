@@ -20,6 +20,7 @@ import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
 import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
+import { reportDelaySinceVersion10Benchmark } from "./benchmarks/report-delay-since-version-1-0.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { storedBytesBenchmark } from "./benchmarks/stored-bytes.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
@@ -33,6 +34,7 @@ const benchmarks: BenchmarkDefinition[] = [
   orderPageBenchmark,
   tillCostBenchmark,
   reportDelayBenchmark,
+  reportDelaySinceVersion10Benchmark,
   liveOrdersBenchmark,
   webhookDeliveryCostBenchmark,
   webhookDeliveryDelayBenchmark,
