@@ -9,7 +9,9 @@ import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
 
-export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | "objects"> {
+  config: Pick<ReportingServiceContext["config"], "COMPRESS_V2_ORDERS">;
+}
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
