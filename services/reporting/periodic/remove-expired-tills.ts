@@ -17,9 +17,7 @@ const batchSize = 200;
  * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
  * removed when they were pushed that long ago.
  */
-export const removeExpiredTillsTask: PeriodicTask<
-  UnpackingServices & Pick<ReportingServiceContext, "config" | "log">
-> = {
+export const removeExpiredTillsTask: PeriodicTask<UnpackingServices & Pick<ReportingServiceContext, "log">> = {
   name: "remove expired tills",
   // The task reads the counts of all days.
   intervalSeconds: 6 * 3_600,
