@@ -172,7 +172,12 @@ function buildHistoryTill(
   const pushedAt = `${day}T23:00:00.000Z`;
   const object = { key: `tills/${tillId}`, hash: createHash("sha256").update(tillId).digest("hex") };
   return {
-    pushed: { ...{ tillId, locationId, revision: 1, reason: "push", version: "V2" }, pushedAt, object, timeZone: "UTC" },
+    pushed: {
+      ...{ tillId, locationId, revision: 1, reason: "push", version: "V2" },
+      pushedAt,
+      object,
+      timeZone: "UTC",
+    },
     report: {
       ...{ ...template, id: computeTillReportId(tillId), day, startedAt: openedAt(0), finalizedAt: pushedAt },
       orders: template.orders.map((order, number) => ({
