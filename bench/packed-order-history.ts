@@ -24,7 +24,7 @@ import type { BenchEnvironment } from "./bench-environment.ts";
 import { getBenchOrderHistoryDate } from "./order-history.ts";
 import { benchBusyShiftTillJson } from "./sample-tills.ts";
 
-export const ordersPerHistoryTill = maxOrdersPerBlock;
+const ordersPerHistoryTill = maxOrdersPerBlock;
 const tillsPerDay = 3;
 /** Pages of this size repeat the same contents after three pages, so the sizes of pages hardly differ. */
 const pageSize = 100;

@@ -9,7 +9,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { type GeneratedTill, generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.ts";
+import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.js";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, type PragmaUnderTestAccess, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
