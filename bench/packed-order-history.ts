@@ -120,6 +120,18 @@ export async function seedPackedOrderHistory(
   return history;
 }
 
+/** Vacuums and analyzes the tables, because autovacuum may not have done so when the measurement starts. */
+export async function vacuumPackedOrderHistory({ db }: PackedOrderHistoryStores): Promise<void> {
+  const connection = await db.sql.reserve();
+  try {
+    await connection`set statement_timeout = 0`;
+    for (const table of ["orders", "reports", "tills", "day_counts", "packed_tills", "packed_orders"])
+      await connection`vacuum analyze ${connection(table)}`;
+  } finally {
+    connection.release();
+  }
+}
+
 /**
  * Unpacks a till and packs it again with the product's own functions.
  *
