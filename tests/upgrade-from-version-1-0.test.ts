@@ -9,11 +9,11 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { type GeneratedTill, generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.js";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, type PragmaUnderTestAccess, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { extractVersion10, isVersion10Available, type Version10 } from "./harness/version-1-0.ts";
 
 const adminKey = `admin-key-of-a-test-${randomUUID()}`;
 const rounds = Number(process.env.UPGRADE_ROUNDS ?? 3);

@@ -40,7 +40,8 @@ async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
   const line = Buffer.from(`${JSON.stringify(sizes)}\n`);
   const block = Buffer.concat([line, ...texts.flatMap((text) => text ?? [])]);
   const compressed = await compress(block, brotliOptions);
-  if (!block.equals(await decompress(compressed))) throw new Error("A block was not compressed correctly.");
+  if (!block.equals(await decompress(compressed, { chunkSize: decompressedChunkBytes })))
+    throw new Error("A block was not compressed correctly.");
   return compressed;
 }
 

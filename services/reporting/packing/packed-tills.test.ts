@@ -119,6 +119,39 @@ describe("packTillsTask", () => {
     expect(await readEverything(principal, [old, other, recent])).toEqual(before);
   });
 
+  it("reads pages that extend over several days, of packed tills and others", async () => {
+    const principal = newPrincipal();
+    const buildTill = (hour: number) =>
+      buildTestTill(
+        Array.from({ length: 12 }, (_, index) =>
+          buildTestOrder({ openedAt: `2020-03-${10 + Math.floor(index / 2)}T${hour}:0${index % 2}:00.000Z` }),
+        ),
+        { startedAt: "2020-03-10T08:00:00.000Z" },
+      );
+    const tills = [10, 11, 12].map(buildTill);
+    for (const till of tills) await pushOldTill(principal, till);
+    const readPages = async () => {
+      const pages: unknown[] = [];
+      const read = async (path: string) => {
+        const text = await (await service.request("GET", path, { principal })).text();
+        pages.push([path, text]);
+        return JSON.parse(text) as { nextPageToken: string | null };
+      };
+      for (const size of [1, 5, 7, 30]) {
+        for (let index = 0; index < 8; index += 1) await read(`/v1/orders/?size=${size}&index=${index}`);
+        let page = await read(`/v1/orders/?size=${size}&until=2020-03-14`);
+        while (page.nextPageToken)
+          page = await read(`/v1/orders/?size=${size}&until=2020-03-14&pageToken=${page.nextPageToken}`);
+      }
+      return pages;
+    };
+    const before = await readPages();
+    for (const till of tills) {
+      await packTill(services(), keyOf(principal, till));
+      expect(await readPages()).toEqual(before);
+    }
+  });
+
   it("leaves tills that changed in the last 24 hours, and tills of the last HOT_DAYS days", async () => {
     const principal = newPrincipal();
     const till = buildOldTill(1);

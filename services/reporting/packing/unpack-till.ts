@@ -7,10 +7,11 @@ import { insertOrders } from "../queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/packed-tills.ts";
 import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
-import { toV2OrderColumns } from "../v2-order-compression.ts";
 import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
 
-export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | "objects"> {
+  config: Pick<ReportingServiceContext["config"], "COMPRESS_V2_ORDERS">;
+}
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
@@ -41,17 +42,16 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
     const reportId = computeTillReportId(tillId);
     for (const [block, firstPosition] of till.blockFirstPositions.entries()) {
       if (block === 0) continue;
-      const rows = (await decodeOrderBlock(readBlock(block))).map(async (texts, index) => {
+      const rows = (await decodeOrderBlock(readBlock(block))).map((texts, index) => {
         const entry = entries[firstPosition + index];
         if (!entry) throw new Error(`${till.objectKey} has more orders than rows.`);
         const [v1, v2] = [`${texts.v1}`, `${texts.v2}`];
         // Both times are fields of the V1 response.
         const { createdAt, updatedAt } = JSON.parse(v1) as { createdAt: string; updatedAt: string };
-        const columns = await toV2OrderColumns(v2, { v1, isCompressed: config.COMPRESS_V2_ORDERS });
         return {
           ...entry,
-          ...columns,
           v1,
+          v2,
           createdAt,
           updatedAt,
           pushedAt: till.pushedAt,
@@ -60,7 +60,7 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
           locationId,
         };
       });
-      await insertOrders(tx, await Promise.all(rows));
+      await insertOrders(tx, rows, { isCompressed: config.COMPRESS_V2_ORDERS });
     }
     await deletePackedTill(tx, till);
   });

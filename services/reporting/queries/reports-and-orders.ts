@@ -117,15 +117,22 @@ async function selectPage(
       ? sql`and day <= (select day from first)
           and (day, at, id) <= ((select day from first), (select at from first), (select id from first))`
       : sql``;
+  const startDay = after ? sql`${after.day}::date` : isByOffset ? sql`(select day from first)` : null;
   const newestFirst = sql`order by day desc, at desc, id desc limit ${limit + 1}`;
+  // Without this condition, PostgreSQL may sort all packed orders, because it does not know how many orders a row has.
+  const isInLastDays =
+    reportId === null ? sql`and day >= coalesce((select day from last_day), ${earliestDay}::date)` : sql``;
   const page = packed
     ? sql`select * from (
-        (select * from ${stored} ${isAfter} ${newestFirst}) union all (select * from ${packed} ${isAfter} ${newestFirst})
+        (select * from ${stored} ${isAfter} ${newestFirst})
+        union all (select * from ${packed} ${isAfter} ${isInLastDays} ${newestFirst})
       ) as both_sources ${newestFirst}`
     : sql`select * from ${stored} ${isAfter} ${newestFirst}`;
   // Reads raw bytes, because the stored texts are sent unchanged. Decoding 100 bodies would take most of the time.
   const rows: unknown = await sql`
-    with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``} page as (${page}),
+    with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``}
+    ${packed && reportId === null ? sql`last_day as (${lastDayOfPage(sql, filter, { startDay, limit })}),` : sql``}
+    page as (${page}),
     measured as (
       select *, row_number() over newest_first as number, sum(bytes) over newest_first as total_bytes
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
@@ -160,6 +167,23 @@ async function readMissingBodies(
 function isCounted(sql: SqlClient, { locationId, kind, since, until }: ReportOrOrderFilter) {
   return sql`location_id = ${locationId} and kind = ${kind}
     and day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
+}
+
+/**
+ * Selects the latest day for which the days from there to `startDay` have more than `limit` orders, without those of
+ * `startDay`, of which the page may contain only a part. Selects nothing if they have fewer.
+ */
+function lastDayOfPage(
+  sql: SqlClient,
+  filter: ReportOrOrderFilter,
+  { startDay, limit }: { startDay: SqlFragment | null; limit: number },
+) {
+  return sql`
+    select day from (
+      select day, sum(count) over (order by day desc) as up_to from day_counts
+      where ${isCounted(sql, filter)} ${startDay ? sql`and day < ${startDay}` : sql``}
+    ) as counted
+    where up_to > ${limit} order by day desc limit 1`;
 }
 
 /**
