@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
@@ -8,9 +11,12 @@ import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/p
 import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { toV2OrderColumns } from "../v2-order-compression.ts";
-import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
+import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
 
 export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+
+/** After this time, the till cannot change yet, and its event is handled later. */
+const objectTimeoutMs = 30_000;
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
@@ -20,7 +26,9 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
   const { locationId, tillId } = key;
   const found = await findPackedTill(db.sql, key);
   if (!found) return;
-  const bytes = await objects.get(found.objectKey);
+  const bytes = await racePromiseWithAbort(objects.get(found.objectKey), AbortSignal.timeout(objectTimeoutMs));
+  if (createHash("sha256").update(bytes).digest("hex") !== found.hash)
+    throw new ObjectStoreUnavailableError(`The object ${found.objectKey} does not have its hash.`);
   await db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
     const till = await findPackedTill(tx, key);
@@ -35,7 +43,11 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
         etag: etags?.[index] ?? computeReportOrOrderEntityTag(till.contentVersion ?? "", id),
       })),
     );
-    const readBlock = (block: number) => bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]);
+    const readBlock = (block: number) =>
+      verifyBlockChecksum(bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]), {
+        objectKey: till.objectKey,
+        block,
+      });
     await recordLocationWrite(tx, locationId);
     await restoreReportTexts(tx, key, await decodeReportBlock(readBlock(0)));
     const reportId = computeTillReportId(tillId);
