@@ -104,21 +104,37 @@ describe("packTillsTask", () => {
   });
 });
 
+describe("packTillsTask, during an import", () => {
+  it("leaves the tills of the location until the import has ended", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await pushOldTill(principal, till);
+    const { sql } = service.db;
+    await sql`insert into location_imports ${sql({ locationId: principal.location.id, archiveHash: "hash" })}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(false);
+    await sql`update location_imports set finished_at = now() where location_id = ${principal.location.id}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(true);
+  });
+});
+
 describe("packTillsTask, at an error", () => {
   it("skips a till whose statements take too long, and tries the others again after an outage", async () => {
     const principal = newPrincipal();
     const [large, other] = [buildOldTill(1), buildOldTill(1)];
     for (const till of [large, other]) await pushOldTill(principal, till);
-    const failingFor = (till: TestTill, code: string) => {
+    const failingFor = (tills: TestTill[], code: string) => {
       const put = async (key: string, bytes: Uint8Array) => {
-        if (key.includes(till.id)) throw Object.assign(new postgres.PostgresError("canceled" as never), { code });
+        if (tills.some(({ id }) => key.includes(id)))
+          throw Object.assign(new postgres.PostgresError("canceled" as never), { code });
         await service.objects.put(key, bytes);
       };
       return { ...services(), objects: { ...service.objects, put } };
     };
-    await expect(packTillsTask.run(failingFor(other, "57P01"))).rejects.toThrow();
+    await expect(packTillsTask.run(failingFor([large, other], "57P01"))).rejects.toThrow();
     expect(await isPacked(principal, other)).toBe(false);
-    await packTillsTask.run(failingFor(large, "57014"));
+    await packTillsTask.run(failingFor([large], "57014"));
     expect([await isPacked(principal, large), await isPacked(principal, other)]).toEqual([false, true]);
   });
 });
