@@ -402,4 +402,39 @@ describe("packTill", () => {
       return (await Promise.all(tills.map((till) => isPacked(principal, till)))).every(Boolean);
     });
   });
+
+  it("never refers to a deleted object, even if objects expire at once while two instances pack", async () => {
+    const principal = newPrincipal();
+    const locationId = principal.location.id;
+    const tills = [buildOldTill(3), buildOldTill(2), buildTestTill([], { startedAt: "2020-03-03T08:00:00.000Z" })];
+    for (const till of tills) await pushOldTill(principal, till);
+    const before = await readEverything(service, principal, tills);
+    const { sql } = service.db;
+    let isDone = false;
+    const deleteUntilDone = async () => {
+      while (!isDone) {
+        await sql`
+          update unused_objects set delete_after = now() where location_id = ${locationId} and random() < 0.2`;
+        await deleteUnusedObjectsTask.run(services());
+      }
+    };
+    const deleting = [deleteUntilDone(), deleteUntilDone()];
+    let packedCount = 0;
+    for (let round = 0; round < 25; round += 1) {
+      const packed = await Promise.all(
+        // The object can be deleted before it has been verified.
+        [...tills, ...tills].map((till) => packTill(services(), keyOf(principal, till)).catch(() => false)),
+      );
+      packedCount += packed.filter(Boolean).length;
+      if (round % 5 === 4) expect(await readEverything(service, principal, tills)).toEqual(before);
+      await Promise.all(
+        [...tills, ...tills].map((till) => unpackTill(services(), keyOf(principal, till)).catch(() => {})),
+      );
+    }
+    isDone = true;
+    await Promise.all(deleting);
+    expect(packedCount).toBeGreaterThan(3);
+    expect(packedCount).toBeLessThan(25 * tills.length);
+    expect(await readEverything(service, principal, tills)).toEqual(before);
+  });
 });
