@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
@@ -7,11 +10,14 @@ import { insertOrders } from "../queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/packed-tills.ts";
 import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
-import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
+import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
 
 export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | "objects"> {
   config: Pick<ReportingServiceContext["config"], "COMPRESS_V2_ORDERS">;
 }
+
+/** After this time, the till cannot change yet, and its event is handled later. */
+const objectTimeoutMs = 30_000;
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
@@ -21,7 +27,9 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
   const { locationId, tillId } = key;
   const found = await findPackedTill(db.sql, key);
   if (!found) return;
-  const bytes = await objects.get(found.objectKey);
+  const bytes = await racePromiseWithAbort(objects.get(found.objectKey), AbortSignal.timeout(objectTimeoutMs));
+  if (createHash("sha256").update(bytes).digest("hex") !== found.hash)
+    throw new ObjectStoreUnavailableError(`The object ${found.objectKey} does not have its hash.`);
   await db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
     const till = await findPackedTill(tx, key);
@@ -36,7 +44,11 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
         etag: etags?.[index] ?? computeReportOrOrderEntityTag(till.contentVersion ?? "", id),
       })),
     );
-    const readBlock = (block: number) => bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]);
+    const readBlock = (block: number) =>
+      verifyBlockChecksum(bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]), {
+        objectKey: till.objectKey,
+        block,
+      });
     await recordLocationWrite(tx, locationId);
     await restoreReportTexts(tx, key, await decodeReportBlock(readBlock(0)));
     const reportId = computeTillReportId(tillId);
