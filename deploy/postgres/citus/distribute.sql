@@ -59,15 +59,17 @@ insert into placement (service, relation, kind) values
   ('catalog', 'catalogs', 'distributed'),
   ('catalog', 'catalog_lists', 'distributed'),
 
-  -- Deliveries are claimed by due time over all locations, and their keys do not contain the location.
-  ('webhooks', 'recipients', 'local'),
-  ('webhooks', 'signing_secrets', 'local'),
-  ('webhooks', 'webhooks', 'local'),
-  ('webhooks', 'messages', 'local'),
+  -- Clients choose the ids, which are unique in the installation.
+  ('webhooks', 'recipients', 'reference'),
+  ('webhooks', 'webhooks', 'reference'),
+  ('webhooks', 'signing_secrets', 'distributed'),
+  ('webhooks', 'webhook_hourly_stats', 'distributed'),
+  -- The work queues: claimed with `for update skip locked` over all locations.
   ('webhooks', 'deliveries', 'local'),
-  ('webhooks', 'attempts', 'local'),
-  ('webhooks', 'webhook_hourly_stats', 'local'),
   ('webhooks', 'delivery_recoveries', 'local'),
+  ('webhooks', 'messages', 'distributed'),
+  ('webhooks', 'attempts', 'distributed'),
+  ('webhooks', 'message_location_backfill', 'local'),
 
   ('jobs', 'location_jobs', 'distributed');
 

@@ -1,5 +1,6 @@
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { WebhooksDependencies } from "../dependencies.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
@@ -10,15 +11,17 @@ const maxCountedPerState = 100_000;
  */
 export function registerWebhookDeliveryMetrics(
   metrics: PrometheusMetrics,
-  { db: { sql }, clock }: WebhooksDependencies,
+  { db, clock }: WebhooksDependencies,
 ): void {
+  const { sql } = db;
   metrics.observeGauges(
     "webhook_deliveries",
     "Unsettled deliveries by state, counted up to 100000 per state",
     async () => {
       const now = clock();
+      const located = await createLocationConditions(db);
       const pending = sql`
-        select 1 from webhooks w join deliveries d on d.webhook_id = w.id
+        select 1 from webhooks w join deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
         where w.state = 'active' and d.state = 'pending'`;
       const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
         select

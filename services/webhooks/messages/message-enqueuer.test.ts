@@ -96,9 +96,13 @@ describe("concurrent events", () => {
     const testMessageId = randomUUID();
     await messageEnqueuer.enqueueMessage(webhookIds, testMessage(testMessageId));
     await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
-    const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length + 1 }));
+    const claimRequests = webhookIds.map((webhookId) => ({
+      locationId: subscription.locationId,
+      webhookId,
+      max: ids.length + 1,
+    }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
-    const claims = await claimDueWebhookDeliveries(service.db.sql, claimRequests, {
+    const claims = await claimDueWebhookDeliveries(service.db, claimRequests, {
       now: new Date(firstDueMs + 1_000),
       expiresAt: leaseExpiresAt,
     });
