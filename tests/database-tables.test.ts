@@ -85,7 +85,10 @@ const keysOfOtherKinds: Record<string, string[]> = {
     // A file refers to its export.
     ...["reporting.accounting_exports (id)", "reporting.accounting_files (export_id)"],
   ],
-  "clients choose the ids, which are unique in the installation": ["webhooks.recipients (id)", "webhooks.webhooks (id)"],
+  "clients choose the ids, which are unique in the installation": [
+    "webhooks.recipients (id)",
+    "webhooks.webhooks (id)",
+  ],
 };
 
 it("begins every key with the location, except keys with a reason", () => {

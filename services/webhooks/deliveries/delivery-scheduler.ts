@@ -129,7 +129,11 @@ export class WebhookDeliveryScheduler {
     if (claimRequests.length === 0) return [];
     const claimed = new Map(claimRequests.map(({ webhookId }): [string, WebhookDeliveryClaim[]] => [webhookId, []]));
     try {
-      const requests = claimRequests.map(({ webhookId, queue: { locationId }, max }) => ({ locationId, webhookId, max }));
+      const requests = claimRequests.map(({ webhookId, queue: { locationId }, max }) => ({
+        locationId,
+        webhookId,
+        max,
+      }));
       for (const claim of await this.#options.claimDue(requests)) claimed.get(claim.webhookId)?.push(claim);
     } catch (error) {
       for (const { webhookId, queue, max } of claimRequests) {

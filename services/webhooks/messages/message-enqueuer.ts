@@ -68,14 +68,16 @@ export function createWebhookMessageEnqueuer({
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const now = clock();
-    const reservedDeliveries = items.flatMap(({ webhookIds, messageId, locationId, event, body: text, traceparent }) => {
-      const body = Buffer.from(text);
-      const message = { locationId, messageId, createdAt: now, event, body, traceparent };
-      return webhookIds.map((webhookId) => ({
-        reservation: scheduler.reserve(webhookId),
-        delivery: { ...message, deliveryId: randomUUID(), webhookId },
-      }));
-    });
+    const reservedDeliveries = items.flatMap(
+      ({ webhookIds, messageId, locationId, event, body: text, traceparent }) => {
+        const body = Buffer.from(text);
+        const message = { locationId, messageId, createdAt: now, event, body, traceparent };
+        return webhookIds.map((webhookId) => ({
+          reservation: scheduler.reserve(webhookId),
+          delivery: { ...message, deliveryId: randomUUID(), webhookId },
+        }));
+      },
+    );
     const deliveries = reservedDeliveries.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });

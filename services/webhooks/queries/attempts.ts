@@ -132,4 +132,3 @@ async function correctLoggedAttempt(
     where ${located(sql`location_id = ${locationId} and created_on = ${createdOn}::date`)}
       and delivery_id = ${deliveryId} and generation = ${generation} and number = ${attempt}`;
 }
-

@@ -1,5 +1,10 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import { type Database, type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import {
+  type Database,
+  type SqlClient,
+  type SqlFragment,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./message-days.ts";
 import { createLocationConditions, type WhenLocated } from "./message-location-backfill.ts";
 
@@ -32,20 +37,25 @@ interface ClaimLease {
   expiresAt: Date;
 }
 
-/** A claim whose message has not been read yet. */
-type ClaimWithoutMessage = Omit<WebhookDeliveryClaim, "body" | "traceparent" | "leaseExpiresAt">;
+type ClaimedRow = Omit<WebhookDeliveryClaim, "body" | "leaseExpiresAt"> & {
+  isMessageRead: boolean;
+  body: string | null;
+};
+type ClaimedMessage = Pick<WebhookDeliveryClaim, "body" | "traceparent">;
 
 /**
  * Claims the deliveries that the query `due` returns (`location_id`, `id`, `due_at`), if their webhooks have one of these
- * states. Then reads their messages. If this fails, the deliveries become due again when the lease expires.
+ * states. Messages of earlier days than `now` are read in a second statement, so that the first one, which suffices for
+ * new messages, reads one partition. If the second statement fails, the deliveries become due again when the lease
+ * expires.
  */
 async function claimDeliveries(
   db: Database,
   located: WhenLocated,
-  { due, states, expiresAt }: { due: SqlFragment; states: string[]; expiresAt: Date },
+  { due, states, lease: { now, expiresAt } }: { due: SqlFragment; states: string[]; lease: ClaimLease },
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
-  const claimed = await sql<ClaimWithoutMessage[]>`
+  const claimed = await sql<ClaimedRow[]>`
     with due as (${due}), claimed as (
       update deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
@@ -56,39 +66,43 @@ async function claimDeliveries(
         d.webhook_id, w.revision, due.due_at as due_since
     )
     select
-      location_id, delivery_id, generation, attempt, failures, event, message_id, created_at, webhook_id, revision
-    from claimed order by due_since`;
-  const messages = await findMessages(db, located, claimed);
-  return claimed.flatMap((claim) => {
-    const message = messages.get(claim.messageId);
+      c.location_id, delivery_id, generation, attempt, failures, event, message_id, c.created_at, webhook_id, revision,
+      traceparent, m.id is not null as is_message_read,
+      -- Only one row per message contains the body, because it costs more to transfer than all other columns.
+      case when row_number() over (partition by message_id) = 1 then body end as body
+    from claimed c left join messages m
+      on m.id = message_id and ${located(sql`m.location_id = c.location_id and m.created_on = ${getMessageDay(now)}::date`)}
+    order by due_since`;
+  const bodies = new Map<string, Uint8Array>();
+  for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
+  const earlier = await findMessagesOfDays(
+    sql,
+    claimed.filter(({ isMessageRead }) => !isMessageRead),
+  );
+  return claimed.flatMap(({ isMessageRead, ...claim }) => {
+    const { messageId, traceparent } = claim;
+    const body = bodies.get(messageId);
+    const message = body ? { body, traceparent } : earlier.get(messageId);
+    // The retention removes a message only together with its deliveries.
     return message ? [{ ...claim, ...message, leaseExpiresAt: expiresAt }] : [];
   });
 }
 
-/** Returns the messages of claims by id. Each day has a statement of its own, so that it reads only one partition. */
-async function findMessages(
-  { sql }: Database,
-  located: WhenLocated,
-  claims: ClaimWithoutMessage[],
-): Promise<Map<string, Pick<WebhookDeliveryClaim, "body" | "traceparent">>> {
-  const keysByDay = new Map<string, Map<string, ClaimWithoutMessage>>();
-  for (const claim of claims) {
-    const day = getMessageDay(claim.createdAt);
-    keysByDay.set(day, (keysByDay.get(day) ?? new Map()).set(claim.messageId, claim));
-  }
-  const messages = new Map<string, Pick<WebhookDeliveryClaim, "body" | "traceparent">>();
-  const readDay = async ([day, keysById]: [string, Map<string, ClaimWithoutMessage>]) => {
-    const keys = [...keysById.values()];
-    const rows = await sql<{ id: string; body: string; traceparent: string | null }[]>`
-      select m.id, m.body, m.traceparent
-      from unnest(${keys.map(({ locationId }) => locationId)}::uuid[], ${keys.map(({ messageId }) => messageId)}::uuid[])
-        as key (location_id, id)
-      join messages m on m.id = key.id and ${located(sql`m.location_id = key.location_id`)}
-      where ${located(sql`m.created_on = ${day}::date`)}`;
-    for (const { id, body, traceparent } of rows) messages.set(id, { body: Buffer.from(body), traceparent });
-  };
-  await Promise.all([...keysByDay].map(readDay));
-  return messages;
+/** Returns the messages of claims by id. Reads only the partitions of the days on which these messages were created. */
+async function findMessagesOfDays(sql: SqlClient, claims: ClaimedRow[]): Promise<Map<string, ClaimedMessage>> {
+  if (claims.length === 0) return new Map();
+  const keys = [...new Map(claims.map((claim) => [claim.messageId, claim])).values()];
+  const days = keys.map(({ createdAt }) => getMessageDay(createdAt));
+  const rows = await sql<{ id: string; body: string; traceparent: string | null }[]>`
+    select m.id, m.body, m.traceparent
+    from unnest(
+      ${keys.map(({ locationId }) => locationId)}::uuid[], ${keys.map(({ messageId }) => messageId)}::uuid[],
+      ${days}::date[]
+    ) as key (location_id, id, created_on)
+    join messages m using (location_id, id, created_on)
+    -- The join alone would let PostgreSQL open all partitions.
+    where m.created_on = any(${[...new Set(days)]}::date[])`;
+  return new Map(rows.map(({ id, body, traceparent }) => [id, { body: Buffer.from(body), traceparent }]));
 }
 
 /** A request to claim up to `max` deliveries of a webhook. */
@@ -105,7 +119,7 @@ export interface WebhookDeliveryClaimRequest {
 export async function claimDueWebhookDeliveries(
   db: Database,
   claimRequests: WebhookDeliveryClaimRequest[],
-  { now, expiresAt }: ClaimLease,
+  lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
   const located = await createLocationConditions(db);
@@ -116,11 +130,11 @@ export async function claimDueWebhookDeliveries(
     cross join lateral (
       select id, due_at from deliveries
       where ${located(sql`location_id = request.location_id`)} and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
-        and due_at <= ${now}
+        and due_at <= ${lease.now}
       order by due_at limit request.max
       for update skip locked
     ) due`;
-  return claimDeliveries(db, located, { due, states: ["active"], expiresAt });
+  return claimDeliveries(db, located, { due, states: ["active"], lease });
 }
 
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
@@ -130,7 +144,7 @@ const maxTestsPerLocation = 5;
 export async function claimWebhookTestDeliveries(
   db: Database,
   limit: number,
-  { now, expiresAt }: ClaimLease,
+  lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
   const located = await createLocationConditions(db);
@@ -139,7 +153,7 @@ export async function claimWebhookTestDeliveries(
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
       from deliveries d join webhooks w on ${ofWebhook}
-      where d.state = 'pending' and d.event = 'test' and d.due_at <= ${now}
+      where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
     ), sending as (
       select w.location_id, count(*) from deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'sending' and d.event = 'test' group by w.location_id
@@ -153,7 +167,7 @@ export async function claimWebhookTestDeliveries(
     where d.state = 'pending'
     order by d.due_at limit ${limit}
     for update of d skip locked`;
-  return claimDeliveries(db, located, { due, states: ["active", "paused", "disabled"], expiresAt });
+  return claimDeliveries(db, located, { due, states: ["active", "paused", "disabled"], lease });
 }
 
 /**

@@ -1,6 +1,6 @@
+import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import { sleep } from "@pragma/runtime/concurrency/sleep";
 
 /**
  * Returns the UTC day (`YYYY-MM-DD`) of a message, which selects the partition of the message and of its attempts. A

@@ -42,8 +42,7 @@ export async function backfillMessageLocations(tx: SqlTransaction, limit: number
   const { step, lastId } = backfill;
   const lastProcessedId = await backfillNextRows(tx, backfill, limit);
   const followingStep = nextStep[step];
-  if (lastProcessedId !== undefined)
-    await tx`update message_location_backfill set last_id = ${lastProcessedId}`;
+  if (lastProcessedId !== undefined) await tx`update message_location_backfill set last_id = ${lastProcessedId}`;
   else if (followingStep) await tx`update message_location_backfill set step = ${followingStep}, last_id = null`;
   else await tx`update message_location_backfill set last_id = ${lastId}, finished_at = now()`;
   return lastProcessedId !== undefined || followingStep !== null;

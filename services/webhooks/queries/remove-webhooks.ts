@@ -26,7 +26,11 @@ export async function removeRowsOfDeletedWebhooks(
   const { first, last } = range;
   let removed = 0;
   // Each statement removes the attempts of one day, which are in one partition.
-  for (let day = first; day && last && getMessageDay(day) <= getMessageDay(last); day = new Date(day.getTime() + dayMs)) {
+  for (
+    let day = first;
+    day && last && getMessageDay(day) <= getMessageDay(last);
+    day = new Date(day.getTime() + dayMs)
+  ) {
     for (let count = webhookDeliveryRemovalBatchSize; count === webhookDeliveryRemovalBatchSize && removed < max; ) {
       count = await removeDeliveriesOfDeletedWebhooks(sql, located, getMessageDay(day));
       removed += count;

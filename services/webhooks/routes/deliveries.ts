@@ -23,9 +23,9 @@ import {
   webhookDeliveryByIdCondition,
   webhookDeliveryColumns,
 } from "../queries/deliveries.ts";
+import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
 import { getMessageDay } from "../queries/message-days.ts";
 import { createLocationConditions } from "../queries/message-location-backfill.ts";
-import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
   getPathIdWithReadableLocation,

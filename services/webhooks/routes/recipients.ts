@@ -83,7 +83,10 @@ async function upsertRecipient(
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientKey, hmacSecret, now })
         : null;
-    return { isNew, recipient: await findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now }) };
+    return {
+      isNew,
+      recipient: await findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now }),
+    };
   });
 }
 

@@ -3,7 +3,7 @@ import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksServiceContext } from "../context.ts";
 import { getMessageDay } from "../queries/message-days.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
+import { createLocationConditions, type WhenLocated } from "../queries/message-location-backfill.ts";
 
 const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
 
@@ -16,8 +16,8 @@ export const webhookOrderRedactionSubscription = defineEventSubscription<Webhook
   async ({ data, services, once }) => {
     const { locationId, orderIds } = data;
     const { db } = services;
-    await fillMissingSubjects(db.sql);
     const located = await createLocationConditions(db);
+    await fillMissingSubjects(db.sql, located);
     await once(async (tx) => {
       const ofLocation = located(tx`location_id = ${locationId}`);
       const messages = await tx<{ id: string; body: string; createdAt: Date }[]>`
@@ -48,9 +48,12 @@ const fillBatchSize = 1_000;
  * Sets the subject of messages that earlier versions of the service stored without a subject: the id of the order, or
  * of the message if it contains no order.
  */
-async function fillMissingSubjects(sql: SqlClient): Promise<void> {
+async function fillMissingSubjects(sql: SqlClient, located: WhenLocated): Promise<void> {
   const fillBatch = () => sql`
-    update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)
-    where id in (select id from messages where subject is null limit ${fillBatchSize} for update)`;
+    update messages m set subject = coalesce((body::json #>> '{data,id}')::uuid, m.id)
+    from (
+      select location_id, id, created_on from messages where subject is null limit ${fillBatchSize} for update
+    ) batch
+    where m.id = batch.id and ${located(sql`m.location_id = batch.location_id and m.created_on = batch.created_on`)}`;
   while ((await fillBatch()).count === fillBatchSize);
 }
