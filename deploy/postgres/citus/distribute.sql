@@ -106,6 +106,9 @@ begin
   -- Triggers copy renamed columns. They change only the row itself, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
 
+  -- Only version 1.0 uses these indexes, which do not contain the location.
+  execute format('drop index if exists %I.webhook_hourly_stats_by_webhook', namespace || '_webhooks');
+
   -- Foreign keys are created again at the end, because a table cannot be distributed while its keys lead to tables that
   -- are not distributed yet.
   create temporary table foreign_keys on commit drop as
