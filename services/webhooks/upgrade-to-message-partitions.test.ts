@@ -19,6 +19,7 @@ import {
 import { insertWebhookMessagesAndDeliveries } from "./queries/insert-messages.ts";
 import { createLocationConditions } from "./queries/message-location-backfill.ts";
 import { upsertBulkDeliveryRecoveryRow } from "./queries/recoveries.ts";
+import { removeRowsOfDeletedWebhooks } from "./queries/remove-webhooks.ts";
 
 const existingDeliveries = 10_500;
 const leaseMs = 30_000;
@@ -313,4 +314,13 @@ describe("after the existing deliveries have been processed", () => {
       expect(await db.sql`select 1 from ${db.sql(table)}`).toHaveLength(0);
     expect(await partitionTables(db, { onStep() {} })).toEqual([]);
   }, 60_000);
+
+  it("deletes a webhook whose deliveries are also in the replaced table", async () => {
+    expect(await db.sql`select 1 from deliveries_unpartitioned where webhook_id = ${second.id}`).not.toHaveLength(0);
+    await db.sql`update webhooks set state = 'deleted' where location_id = ${second.locationId} and id = ${second.id}`;
+    await removeRowsOfDeletedWebhooks(db);
+    expect(await db.sql`select 1 from webhooks where id = ${second.id}`).toHaveLength(0);
+    for (const table of ["deliveries", "attempts"])
+      expect(await db.sql`select 1 from ${db.sql(table)} where location_id = ${second.locationId}`).toHaveLength(0);
+  });
 });

@@ -162,6 +162,22 @@ async function replaceTables(tx: SqlTransaction, tables: UnpartitionedTable[]): 
     await tx.unsafe(`drop trigger ${trigger} on ${quoteIdentifier(`${table.name}_unpartitioned`)}`);
     await tx.unsafe(`drop function ${trigger}()`);
   }
+  await dropForeignKeysOfReplacedTables(tx, tables);
+}
+
+/** A replaced table does not change any more, so it must not prevent the deletion of rows to which its rows refer. */
+async function dropForeignKeysOfReplacedTables(tx: SqlTransaction, tables: UnpartitionedTable[]): Promise<void> {
+  const replaced = tables.map(({ name }) => `${name}_unpartitioned`);
+  const foreignKeys = await tx<{ table: string; name: string }[]>`
+    select referencing.relname as table, conname as name
+    from pg_constraint
+    join pg_class referencing on referencing.oid = conrelid join pg_class referenced on referenced.oid = confrelid
+    where contype = 'f' and referencing.relnamespace = current_schema()::regnamespace
+      and referencing.relname = any(${replaced}) and referenced.relname <> all(${replaced})`;
+  await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
+  for (const { table, name } of foreignKeys)
+    await tx.unsafe(`alter table ${quoteIdentifier(table)} drop constraint ${quoteIdentifier(name)}`);
+  await tx`set local statement_timeout = default`;
 }
 
 /** Maximum time, in milliseconds, to wait for the locks of all tables. All later statements on the tables wait, too. */
