@@ -227,5 +227,5 @@ async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<Lo
       (count(a.number) filter (where a.status is null))::int as unanswered
     from ${schema}.deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
     where d.event = 'order.paid'
-    group by d.id`;
+    group by d.location_id, d.id`;
 }

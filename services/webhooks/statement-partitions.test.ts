@@ -97,7 +97,7 @@ afterAll(async () => {
 it("reads one partition of messages and of attempts in a statement, except for listed statements", async () => {
   const texts = plans.filter(({ partitions }) => partitions.size > 0).map(({ text }) => text);
   for (const pattern of [
-    /^with due as .* from claimed c left join messages m/,
+    /^with message as .* from claimed c left join message m/,
     /^select body from messages/,
     /from attempts where/,
     /^update messages set body/,

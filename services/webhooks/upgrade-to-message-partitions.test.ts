@@ -197,6 +197,7 @@ describe("after an upgrade, before the existing deliveries have been processed",
     const orphanId = randomUUID();
     await db.sql`insert into attempts (delivery_id, generation, number, started_at) values (${orphanId}, 1, 1, now())`;
     expect(await findRows("attempts", "delivery_id", orphanId)).toEqual([]);
+    await db.sql`delete from attempts where delivery_id = ${id}`;
     await db.sql`delete from deliveries where id = ${id}`;
   });
 

@@ -53,6 +53,21 @@ export async function recordDeliveryAttemptResults(
         milliseconds int, next_attempt_at timestamptz
         -- The limit tells the query planner that there are only a few rows.
       ) limit ${rows.length}::int
+    ), updated as (
+      -- Before the attempts, so that the tables are locked in the same sequence as by a removal.
+      update deliveries d set
+        state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
+        due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
+        generation = d.generation + ${isRetryRequested}::int,
+        attempt = case when ${isRetryRequested} then 1 else d.attempt + (attempted.state = 'pending')::int end,
+        failures = case when ${isRetryRequested} then 0 else d.failures + (attempted.error is not null)::int end,
+        settled_at = case when attempted.state <> 'pending' then attempted.ended_at else d.settled_at end
+      from attempted
+      where ${located(sql`d.location_id = attempted.location_id`)} and d.id = attempted.delivery_id
+        and d.generation = attempted.generation and (
+          (d.state = 'sending' and d.attempt = attempted.attempt)
+          or (attempted.state = 'succeeded' and d.state in ('pending', 'sending'))
+        )
     ), logged as (
       insert into attempts (
         location_id, delivery_id, created_on, generation, number, started_at, milliseconds, status, error, response,
@@ -85,20 +100,6 @@ export async function recordDeliveryAttemptResults(
     ), healthy as (
       update webhooks set failing_since = null, last_error = null, warned_at = null
       where id = any(${healthyWebhookIds}::uuid[]) and failing_since is not null
-    ), updated as (
-      update deliveries d set
-        state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
-        due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
-        generation = d.generation + ${isRetryRequested}::int,
-        attempt = case when ${isRetryRequested} then 1 else d.attempt + (attempted.state = 'pending')::int end,
-        failures = case when ${isRetryRequested} then 0 else d.failures + (attempted.error is not null)::int end,
-        settled_at = case when attempted.state <> 'pending' then attempted.ended_at else d.settled_at end
-      from attempted
-      where ${located(sql`d.location_id = attempted.location_id`)} and d.id = attempted.delivery_id
-        and d.generation = attempted.generation and (
-          (d.state = 'sending' and d.attempt = attempted.attempt)
-          or (attempted.state = 'succeeded' and d.state in ('pending', 'sending'))
-        )
     )
     select position from attempted where (delivery_id, generation, attempt) not in (select * from logged)`;
   for (const { position } of loggedBefore) {

@@ -56,7 +56,11 @@ async function claimDeliveries(
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
   const claimed = await sql<ClaimedRow[]>`
-    with due as (${due}), claimed as (
+    -- First, so that the tables are locked in the same sequence as by an insertion.
+    with message as (
+      select location_id, id, body, traceparent from messages
+      where ${located(sql`created_on = ${getMessageDay(now)}::date`)}
+    ), due as (${due}), claimed as (
       update deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
       where d.id = due.id and ${located(sql`d.location_id = due.location_id`)}
@@ -70,8 +74,8 @@ async function claimDeliveries(
       traceparent, m.id is not null as is_message_read,
       -- Only one row per message contains the body, because it costs more to transfer than all other columns.
       case when row_number() over (partition by message_id) = 1 then body end as body
-    from claimed c left join messages m
-      on m.id = message_id and ${located(sql`m.location_id = c.location_id and m.created_on = ${getMessageDay(now)}::date`)}
+    from claimed c
+    left join message m on m.id = message_id and ${located(sql`m.location_id = c.location_id`)}
     order by due_since`;
   const bodies = new Map<string, Uint8Array>();
   for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
@@ -132,7 +136,7 @@ export async function claimDueWebhookDeliveries(
       where ${located(sql`location_id = request.location_id`)} and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
         and due_at <= ${lease.now}
       order by due_at limit request.max
-      for update skip locked
+      for no key update skip locked
     ) due`;
   return claimDeliveries(db, located, { due, states: ["active"], lease });
 }
@@ -166,7 +170,7 @@ export async function claimWebhookTestDeliveries(
     join deliveries d on d.id = allowed.id and ${located(sql`d.location_id = allowed.location_id`)}
     where d.state = 'pending'
     order by d.due_at limit ${limit}
-    for update of d skip locked`;
+    for no key update of d skip locked`;
   return claimDeliveries(db, located, { due, states: ["active", "paused", "disabled"], lease });
 }
 
@@ -221,7 +225,7 @@ export async function releaseExpiredWebhookDeliveryClaims(
       select w.location_id, d.id, d.created_at, d.generation, d.attempt, d.due_at
       from deliveries d join webhooks w on w.id = d.webhook_id and ${located(sql`w.location_id = d.location_id`)}
       where d.state = 'sending' and d.due_at <= ${now}
-      limit ${limit} for update of d skip locked
+      limit ${limit} for no key update of d skip locked
     ), logged as (
       insert into attempts (
         location_id, delivery_id, created_on, generation, number, started_at, error, next_attempt_at
