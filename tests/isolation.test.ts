@@ -50,6 +50,8 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
+    // Retries would change the deliveries and attempts of the victim, which are compared.
+    WEBHOOK_RETRY_SCHEDULE: "24h",
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables);
