@@ -165,7 +165,8 @@ async function waitForMessages(): Promise<void> {
       const missing = pushed.filter(
         ({ id, revision }) => !received.some((data) => data.tillId === id && data.revision >= revision),
       );
-      const due = await sql`select 1 from ${sql(webhooks ?? "")}.deliveries where state in ('pending', 'sending')`;
+      const table = sql`${sql(webhooks ?? "")}.${sql(current ? "webhook_deliveries" : "deliveries")}`;
+      const due = await sql`select 1 from ${table} where state in ('pending', 'sending')`;
       return missing.length + due.length === 0;
     },
     { timeoutSeconds: 60 },

@@ -16,7 +16,7 @@ interface HeldRows {
 /** The tables whose rows can cause work. */
 const heldRows: Record<string, HeldRows> = {
   "webhooks.webhooks": { isHeld: ({ state }) => state === "active", until: { state: "paused" } },
-  "webhooks.deliveries": { isHeld: ({ state }) => state === "pending" || state === "sending" },
+  "webhooks.webhook_deliveries": { isHeld: ({ state }) => state === "pending" || state === "sending" },
   "webhooks.delivery_recoveries": { isHeld: (row) => row.finished_at === null },
   "jobs.location_jobs": {
     isHeld: (row) => row.finished_at === null,

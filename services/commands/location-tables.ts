@@ -54,8 +54,8 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
   },
   webhooks: {
     // The location is never null once the backfill has finished, for which `listLocationTables` waits.
-    messages: { condition: "location_id = $1" },
-    deliveries: { condition: "location_id = $1" },
+    webhook_messages: { condition: "location_id = $1" },
+    webhook_deliveries: { condition: "location_id = $1" },
     attempts: { condition: "location_id = $1" },
     message_location_backfill: { reason: "One row for the service." },
   },
@@ -189,8 +189,8 @@ async function requireMessageLocations(sql: postgres.Sql, schema: string): Promi
 
 /** References that no foreign key enforces. */
 const referencesWithoutKeys = [
-  { from: "attempts", to: "deliveries" },
-  { from: "deliveries", to: "messages" },
+  { from: "attempts", to: "webhook_deliveries" },
+  { from: "webhook_deliveries", to: "webhook_messages" },
 ];
 
 function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {

@@ -46,12 +46,12 @@ beforeAll(async () => {
     const earlierId = await publish();
     await service.waitForDelivery(subscription, earlierId, "pending");
     for (const [table, id] of [
-      ["messages", "id"],
-      ["deliveries", "message_id"],
+      ["webhook_messages", "id"],
+      ["webhook_deliveries", "message_id"],
     ] as const) {
       const day = sql`created_on = created_on - ${days}::int,`;
       await sql`
-        update ${sql(table)} set ${table === "messages" ? day : sql``} created_at = created_at - ${days} * interval '24 hours'
+        update ${sql(table)} set ${table === "webhook_messages" ? day : sql``} created_at = created_at - ${days} * interval '24 hours'
         where ${sql(id)} = ${earlierId}`;
     }
   }
@@ -84,7 +84,7 @@ beforeAll(async () => {
   await eventually("the erasure", async () => (await sql`select from inbox where event_id = ${erasedId}`).length === 1);
   await eventually(
     "all deliveries to end",
-    async () => (await sql`select from deliveries where state in ('pending', 'sending')`).length === 0,
+    async () => (await sql`select from webhook_deliveries where state in ('pending', 'sending')`).length === 0,
   );
   expect((await service.request("DELETE", `/v1/webhooks/${webhook.id}`, { principal })).status).toBe(204);
   plans = await service.statements.explainStatements(service.db);
@@ -98,9 +98,9 @@ it("reads one partition of messages and of attempts in a statement, except for l
   const texts = plans.filter(({ partitions }) => partitions.size > 0).map(({ text }) => text);
   for (const pattern of [
     /^with message as .* from claimed c left join message m/,
-    /^select body from messages/,
+    /^select body from webhook_messages/,
     /from attempts where/,
-    /^update messages set body/,
+    /^update webhook_messages set body/,
     /^update attempts set response/,
     /delete from attempts a using selected/,
   ])
@@ -120,7 +120,7 @@ it("names the location of deliveries in every statement, except for operators an
     /(where|and|on) [^()]*location_id = (\$\d+|\w+\.location_id)/.test(text) || /^with input_message/.test(text);
   const others = plans
     .map(({ text }) => text)
-    .filter((text) => /\b(from|update|join|into) deliveries\b/.test(text) && !namesLocation(text));
+    .filter((text) => /\b(from|update|join|into) webhook_deliveries\b/.test(text) && !namesLocation(text));
   const searchesAllLocations = [/state = 'sending' limit/, /created_at < \$1 and state <> 'sending'/];
   expect(others.filter((text) => !searchesAllLocations.some((pattern) => pattern.test(text)))).toEqual([]);
 });

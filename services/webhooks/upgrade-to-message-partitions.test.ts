@@ -96,8 +96,8 @@ async function insertAsPreviousVersion(webhook: { locationId: string; id: string
 /** Inserts a delivery that neither the migration nor the periodic task has processed yet. */
 async function insertWithoutLocation(webhook: { locationId: string; id: string }) {
   const id = await insertAsPreviousVersion(webhook);
-  await db.sql`update messages set location_id = null, created_on = null where id = ${id}`;
-  await db.sql`update deliveries set location_id = null where id = ${id}`;
+  await db.sql`update webhook_messages set location_id = null, created_on = null where id = ${id}`;
+  await db.sql`update webhook_deliveries set location_id = null where id = ${id}`;
   return id;
 }
 
@@ -188,9 +188,9 @@ describe("after an upgrade, before the existing deliveries have been processed",
       insert into attempts (delivery_id, generation, number, started_at) values (${id}, 1, 1, now())
       on conflict (delivery_id, generation, number) do update set started_at = excluded.started_at`;
     const located = { locationId: second.locationId, createdOn: "2026-03-01" };
-    expect(await findRows("messages", "id", id)).toEqual([located]);
+    expect(await findRows("webhook_messages", "id", id)).toEqual([located]);
     expect(await findRows("attempts", "delivery_id", id)).toEqual([located]);
-    expect(await db.sql`select location_id from deliveries where id = ${id}`).toMatchObject([
+    expect(await db.sql`select location_id from webhook_deliveries where id = ${id}`).toMatchObject([
       { locationId: second.locationId },
     ]);
     // The delivery of this attempt has been removed.
@@ -198,14 +198,30 @@ describe("after an upgrade, before the existing deliveries have been processed",
     await db.sql`insert into attempts (delivery_id, generation, number, started_at) values (${orphanId}, 1, 1, now())`;
     expect(await findRows("attempts", "delivery_id", orphanId)).toEqual([]);
     await db.sql`delete from attempts where delivery_id = ${id}`;
-    await db.sql`delete from deliveries where id = ${id}`;
+    await db.sql`delete from webhook_deliveries where id = ${id}`;
+  });
+
+  it("returns and replays deliveries with the statements of version 1.0", async () => {
+    const id = await insertAsPreviousVersion(second);
+    const { sql } = db;
+    const byId = sql`
+      d.id = ${id} and w.id = d.webhook_id and w.state <> 'deleted' and location_id = ${second.locationId}`;
+    expect(
+      await sql`
+        select d.id, m.body from deliveries d, webhooks w, messages m where ${byId} and m.id = d.message_id`,
+    ).toHaveLength(1);
+    const replayed = await sql`
+      update deliveries d set state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = now()
+      from webhooks w where ${byId} and d.state <> 'sending' returning d.id`;
+    expect(replayed.count).toBe(1);
+    await sql`delete from deliveries where id = ${id}`;
   });
 
   it("claims deliveries without a location, and records their attempts with one", async () => {
     const id = await insertWithoutLocation(second);
     const [claim] = await claimDue(second);
     expect(claim).toMatchObject({ deliveryId: id, locationId: second.locationId, traceparent: "t" });
-    await db.sql`update deliveries set due_at = now() - interval '1 second' where id = ${id}`;
+    await db.sql`update webhook_deliveries set due_at = now() - interval '1 second' where id = ${id}`;
     expect(await releaseExpiredWebhookDeliveryClaims(db, { now: new Date(), leaseMs, limit: 10 })).toBe(1);
     const [again] = await claimDue(second);
     // The first instance ends its attempt after all, and the second one too.
@@ -233,15 +249,15 @@ describe("after an upgrade, before the existing deliveries have been processed",
     ]);
     expect(
       await db.sql`
-        select 1 from deliveries d join webhooks w on w.id = d.webhook_id
-        left join messages m on m.id = d.message_id left join attempts a on a.delivery_id = d.id
+        select 1 from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+        left join webhook_messages m on m.id = d.message_id left join attempts a on a.delivery_id = d.id
         where d.location_id is distinct from w.location_id
           or row(m.location_id, m.created_on) is distinct from row(w.location_id, (d.created_at at time zone 'UTC')::date)
           or (a.delivery_id is not null and row(a.location_id, a.created_on) is distinct from row(m.location_id, m.created_on))`,
     ).toHaveLength(0);
-    for (const table of ["messages", "attempts"])
+    for (const table of ["webhook_messages", "attempts"])
       expect(await db.sql`select 1 from ${db.sql(table)} where location_id is null`).toHaveLength(0);
-    expect(await db.sql`select count(*) as total from messages`).toEqual([{ total: existingDeliveries + 2 }]);
+    expect(await db.sql`select count(*) as total from webhook_messages`).toEqual([{ total: existingDeliveries + 3 }]);
   });
 });
 
@@ -285,43 +301,43 @@ describe("after the existing deliveries have been processed", () => {
     const replaced = await Promise.race([partitionTables(db, { onStep() {} }), failure]);
     isPartitioned = true;
     await work;
-    expect(replaced.toSorted()).toEqual(["attempts", "deliveries", "messages"]);
+    expect(replaced.toSorted()).toEqual(["attempts", "webhook_deliveries", "webhook_messages"]);
     expect(sent.length).toBeGreaterThan(10);
 
     const total = existingDeliveries + 1 + sent.length;
     expect(
       await db.sql`
         select count(*) as total, count(m.id) as messages, count(a.delivery_id) filter (where a.number = 1) as attempts
-        from deliveries d
-        left join messages m on m.location_id = d.location_id and m.id = d.message_id
+        from webhook_deliveries d
+        left join webhook_messages m on m.location_id = d.location_id and m.id = d.message_id
           and m.created_on = (d.created_at at time zone 'UTC')::date
         left join attempts a on a.location_id = d.location_id and a.delivery_id = d.id and a.created_on = m.created_on
           and a.number = 1`,
     ).toEqual([{ total, messages: total, attempts: total }]);
-    expect(await db.sql`select 1 from deliveries where id = any(${sent}::uuid[]) and state = 'succeeded'`).toHaveLength(
+    expect(await db.sql`select 1 from webhook_deliveries where id = any(${sent}::uuid[]) and state = 'succeeded'`).toHaveLength(
       sent.length,
     );
     expect(
       await db.sql`
         select relname, relkind from pg_class
-        where relnamespace = current_schema()::regnamespace and relname in ('attempts', 'deliveries', 'messages')
+        where relnamespace = current_schema()::regnamespace and relname in ('attempts', 'webhook_deliveries', 'webhook_messages')
         order by 1`,
     ).toEqual([
       { relname: "attempts", relkind: "p" },
-      { relname: "deliveries", relkind: "r" },
-      { relname: "messages", relkind: "p" },
+      { relname: "webhook_deliveries", relkind: "r" },
+      { relname: "webhook_messages", relkind: "p" },
     ]);
-    for (const table of ["messages_default", "attempts_default"])
+    for (const table of ["webhook_messages_default", "attempts_default"])
       expect(await db.sql`select 1 from ${db.sql(table)}`).toHaveLength(0);
     expect(await partitionTables(db, { onStep() {} })).toEqual([]);
   }, 60_000);
 
   it("deletes a webhook whose deliveries are also in the replaced table", async () => {
-    expect(await db.sql`select 1 from deliveries_unpartitioned where webhook_id = ${second.id}`).not.toHaveLength(0);
+    expect(await db.sql`select 1 from webhook_deliveries_unpartitioned where webhook_id = ${second.id}`).not.toHaveLength(0);
     await db.sql`update webhooks set state = 'deleted' where location_id = ${second.locationId} and id = ${second.id}`;
     await removeRowsOfDeletedWebhooks(db);
     expect(await db.sql`select 1 from webhooks where id = ${second.id}`).toHaveLength(0);
-    for (const table of ["deliveries", "attempts"])
+    for (const table of ["webhook_deliveries", "attempts"])
       expect(await db.sql`select 1 from ${db.sql(table)} where location_id = ${second.locationId}`).toHaveLength(0);
   });
 });

@@ -65,9 +65,9 @@ insert into placement (service, relation, kind) values
   ('webhooks', 'signing_secrets', 'distributed'),
   ('webhooks', 'webhook_hourly_stats', 'distributed'),
   -- The work queues: claimed with `for update skip locked` over all locations.
-  ('webhooks', 'deliveries', 'local'),
+  ('webhooks', 'webhook_deliveries', 'local'),
   ('webhooks', 'delivery_recoveries', 'local'),
-  ('webhooks', 'messages', 'distributed'),
+  ('webhooks', 'webhook_messages', 'distributed'),
   ('webhooks', 'attempts', 'distributed'),
   ('webhooks', 'message_location_backfill', 'local'),
 

@@ -18,13 +18,13 @@ export function registerWebhookDeliveryMetrics(metrics: PrometheusMetrics, { db,
       const now = clock();
       const located = await createLocationConditions(db);
       const pending = sql`
-        select 1 from webhooks w join deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+        select 1 from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
         where w.state = 'active' and d.state = 'pending'`;
       const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
         select
           (select count(*) from (${pending} and d.due_at <= ${now} limit ${maxCountedPerState}) due) as due,
           (select count(*) from (${pending} and d.due_at > ${now} limit ${maxCountedPerState}) waiting) as waiting,
-          (select count(*) from (select 1 from deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
+          (select count(*) from (select 1 from webhook_deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
       return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
     },
   );

@@ -3,19 +3,33 @@
 
 lock table messages, deliveries, attempts in access exclusive mode;
 
+-- Renamed, because the columns that are added would make `location_id` ambiguous in statements of version 1.0, which join
+-- these tables with webhooks. A later version drops the views.
+alter table messages rename to webhook_messages;
+create view messages as
+  select id, body, created_at, traceparent, subject from webhook_messages;
+select copy_grants('webhook_messages', 'messages');
+alter table deliveries rename to webhook_deliveries;
+create view deliveries as
+  select
+    id, message_id, webhook_id, event, state, generation, attempt, failures, due_at, settled_at, created_at, again,
+    retry_requested
+  from webhook_deliveries;
+select copy_grants('webhook_deliveries', 'deliveries');
+
 -- A message is inserted in the statement that inserts its deliveries. A foreign key to it would let the removal of a
 -- day's messages search and lock deliveries.
-alter table deliveries
+alter table webhook_deliveries
   drop constraint deliveries_message_id_fkey,
   add column location_id uuid,
   add foreign key (location_id, webhook_id) references webhooks not valid;
-alter table messages add column location_id uuid, add column created_on date;
+alter table webhook_messages add column location_id uuid, add column created_on date;
 -- The day of the message, which is also the day of created_at of the delivery.
 alter table attempts add column location_id uuid, add column created_on date;
 
 -- Triggers set the locations and days of rows that version 1.0 inserts. Their tables are replaced below, or by
 -- `npm run ops -- partition-tables`. A later version drops their functions.
-create trigger set_location_of_webhook before insert on deliveries for each row
+create trigger set_location_of_webhook before insert on webhook_deliveries for each row
   when (new.location_id is null)
   execute function set_location_of_webhook();
 
@@ -26,14 +40,14 @@ begin
   return new;
 end
 $$;
-create trigger set_message_location before insert on messages for each row
+create trigger set_message_location before insert on webhook_messages for each row
   when (new.location_id is null)
   execute function set_message_location();
 
 create function set_attempt_location() returns trigger language plpgsql as $$
 begin
   select w.location_id, (d.created_at at time zone 'UTC')::date into new.location_id, new.created_on
-  from deliveries d join webhooks w on w.id = d.webhook_id where d.id = new.delivery_id;
+  from webhook_deliveries d join webhooks w on w.id = d.webhook_id where d.id = new.delivery_id;
   -- The delivery has been removed together with its other attempts.
   if new.location_id is null then return null; end if;
   return new;
@@ -46,31 +60,31 @@ create trigger set_attempt_location before insert on attempts for each row
 -- One row: how far a periodic task has come, which sets the locations and days of existing rows.
 create table message_location_backfill (
   -- The table that the task reads, in the sequence deliveries, messages, attempts.
-  step text not null default 'deliveries' check (step in ('deliveries', 'messages', 'attempts')),
+  step text not null default 'webhook_deliveries' check (step in ('webhook_deliveries', 'webhook_messages', 'attempts')),
   -- The id of the last delivery or message that it has processed in this step.
   last_id uuid,
   finished_at timestamptz
 );
-select copy_grants('messages', 'message_location_backfill');
+select copy_grants('webhook_messages', 'message_location_backfill');
 
 -- Few rows need no task. No row is missed, because this migration locks the tables until it commits.
 do $$
 declare
   has_few_rows boolean := (
     select count(*) <= 10000 from (
-      (select from deliveries limit 10001) union all (select from messages limit 10001)
+      (select from webhook_deliveries limit 10001) union all (select from webhook_messages limit 10001)
       union all (select from attempts limit 10001)
     ) counted
   );
 begin
   if has_few_rows then
-    update deliveries d set location_id = w.location_id from webhooks w where w.id = d.webhook_id;
-    update messages m set location_id = d.location_id, created_on = (m.created_at at time zone 'UTC')::date
-    from deliveries d where d.message_id = m.id;
+    update webhook_deliveries d set location_id = w.location_id from webhooks w where w.id = d.webhook_id;
+    update webhook_messages m set location_id = d.location_id, created_on = (m.created_at at time zone 'UTC')::date
+    from webhook_deliveries d where d.message_id = m.id;
     update attempts a set location_id = d.location_id, created_on = (d.created_at at time zone 'UTC')::date
-    from deliveries d where d.id = a.delivery_id;
+    from webhook_deliveries d where d.id = a.delivery_id;
     -- Only deliveries lead to messages and attempts.
-    delete from messages where location_id is null;
+    delete from webhook_messages where location_id is null;
     delete from attempts where location_id is null;
   end if;
   insert into message_location_backfill (finished_at) values (case when has_few_rows then now() end);
@@ -84,7 +98,7 @@ create function find_partitioning_obstacle() returns text language sql as $$
 $$;
 
 -- Deliveries stay one table, although `partition-tables` finds the table by this suffix (docs/decisions/0020).
-create table deliveries_partitioned (
+create table webhook_deliveries_partitioned (
   id uuid not null,
   location_id uuid not null,
   message_id uuid not null,
@@ -109,21 +123,21 @@ create table deliveries_partitioned (
   foreign key (location_id, webhook_id) references webhooks
 ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_analyze_scale_factor = 0.02);
 -- For operators, who read a delivery by its id alone.
-create index on deliveries_partitioned (id);
-create index on deliveries_partitioned (webhook_id, created_at, id) include (event, state);
-create index on deliveries_partitioned (webhook_id, due_at) where state = 'pending';
-create index on deliveries_partitioned (due_at) where state = 'sending';
-create index on deliveries_partitioned (created_at);
-create index on deliveries_partitioned (due_at) where state = 'pending' and event = 'test';
-create index on deliveries_partitioned (webhook_id) where state = 'sending' and event = 'test';
+create index on webhook_deliveries_partitioned (id);
+create index on webhook_deliveries_partitioned (webhook_id, created_at, id) include (event, state);
+create index on webhook_deliveries_partitioned (webhook_id, due_at) where state = 'pending';
+create index on webhook_deliveries_partitioned (due_at) where state = 'sending';
+create index on webhook_deliveries_partitioned (created_at);
+create index on webhook_deliveries_partitioned (due_at) where state = 'pending' and event = 'test';
+create index on webhook_deliveries_partitioned (webhook_id) where state = 'sending' and event = 'test';
 
-create table messages_partitioned (
-  like messages including defaults including storage including compression,
+create table webhook_messages_partitioned (
+  like webhook_messages including defaults including storage including compression,
   primary key (location_id, id, created_on)
 ) partition by range (created_on);
-create index on messages_partitioned (subject);
+create index on webhook_messages_partitioned (subject);
 -- Rows of days that have no partition yet, for example of an imported location.
-create table messages_default partition of messages_partitioned default;
+create table webhook_messages_default partition of webhook_messages_partitioned default;
 
 create table attempts_partitioned (
   like attempts including defaults including storage including compression,
@@ -135,9 +149,9 @@ do $$
 declare
   base text;
 begin
-  foreach base in array '{deliveries, messages, attempts}'::text[] loop
+  foreach base in array '{webhook_deliveries, webhook_messages, attempts}'::text[] loop
     perform copy_grants(base::regclass, (base || '_partitioned')::regclass);
-    if base <> 'deliveries' then perform copy_grants(base::regclass, (base || '_default')::regclass); end if;
+    if base <> 'webhook_deliveries' then perform copy_grants(base::regclass, (base || '_default')::regclass); end if;
   end loop;
 end
 $$;
@@ -156,7 +170,7 @@ declare
   created text[] := '{}';
 begin
   perform pg_advisory_xact_lock(hashtext(current_schema() || ' day partitions'));
-  foreach base in array '{messages, attempts}'::text[] loop
+  foreach base in array '{webhook_messages, attempts}'::text[] loop
     select relname into parent from pg_class
     where relnamespace = current_schema()::regnamespace and relkind = 'p' and relname in (base, base || '_partitioned');
     continue when parent is null;
@@ -197,13 +211,13 @@ begin
     from pg_inherits
     join pg_class child on child.oid = inhrelid
     join pg_class parent on parent.oid = inhparent
-    where parent.relnamespace = current_schema()::regnamespace and parent.relname in ('messages', 'attempts')
-      and child.relname ~ '^(messages|attempts)_\d{8}$'
+    where parent.relnamespace = current_schema()::regnamespace and parent.relname in ('webhook_messages', 'attempts')
+      and child.relname ~ '^(webhook_messages|attempts)_\d{8}$'
     order by 2, 1
   loop
     exit when day >= before;
     continue when exists (
-      select from deliveries
+      select from webhook_deliveries
       where created_at >= day::timestamp at time zone 'UTC' and created_at < (day + 1)::timestamp at time zone 'UTC'
     );
     execute format('drop table %I', partition);
@@ -216,7 +230,7 @@ $$;
 do $$
 declare
   first_day date := coalesce(
-    (select (min(created_at) at time zone 'UTC')::date from messages), (now() at time zone 'UTC')::date);
+    (select (min(created_at) at time zone 'UTC')::date from webhook_messages), (now() at time zone 'UTC')::date);
 begin
   -- The functions must not find objects of their caller.
   execute format('alter function create_day_partitions(date, date) set search_path = %I, pg_temp', current_schema());
@@ -227,4 +241,4 @@ begin
 end
 $$;
 
-select replace_empty_tables('{messages, deliveries, attempts}');
+select replace_empty_tables('{webhook_messages, webhook_deliveries, attempts}');

@@ -51,7 +51,7 @@ async function storeMessage(daysAgo: number, state = "succeeded"): Promise<strin
     },
     { now, leaseExpiresAt: now },
   );
-  if (state !== "sending") await db.sql`update deliveries set state = ${state}, due_at = null where id = ${id}`;
+  if (state !== "sending") await db.sql`update webhook_deliveries set state = ${state}, due_at = null where id = ${id}`;
   await db.sql`
     insert into attempts (location_id, delivery_id, created_on, generation, number, started_at)
     values (${locationId}, ${id}, ${now.toISOString().slice(0, 10)}::date, 1, 1, ${now})`;
@@ -61,7 +61,7 @@ async function storeMessage(daysAgo: number, state = "succeeded"): Promise<strin
 const dayName = (daysAgo: number) =>
   new Date(today.getTime() - daysAgo * dayMs).toISOString().slice(0, 10).replaceAll("-", "");
 
-async function listDays(table: "messages" | "attempts"): Promise<string[]> {
+async function listDays(table: "webhook_messages" | "attempts"): Promise<string[]> {
   const partitions = await db.sql<{ name: string }[]>`
     select relid::regclass::text as name from pg_partition_tree(${table}) where isleaf order by 1`;
   return partitions.map(({ name }) => name.slice(table.length + 1)).filter((day) => day !== "default");
@@ -76,15 +76,15 @@ const exists = async (table: string, column: string, id: string) =>
 
 it("creates partitions for a week ahead, and moves rows of other days to partitions of their own", async () => {
   const ids = [await storeMessage(5), await storeMessage(12), await storeMessage(12)];
-  expect(await db.sql`select 1 from messages_default`).toHaveLength(3);
+  expect(await db.sql`select 1 from webhook_messages_default`).toHaveLength(3);
   await runTasks();
-  expect(await db.sql`select 1 from messages_default union all select 1 from attempts_default`).toHaveLength(0);
-  for (const table of ["messages", "attempts"] as const) {
+  expect(await db.sql`select 1 from webhook_messages_default union all select 1 from attempts_default`).toHaveLength(0);
+  for (const table of ["webhook_messages", "attempts"] as const) {
     const days = await listDays(table);
     expect(days.slice(0, 2)).toEqual([dayName(12), dayName(5)]);
     expect(days).toEqual(expect.arrayContaining(Array.from({ length: 8 }, (_, index) => dayName(-index))));
   }
-  for (const id of ids) expect(await exists("messages", "id", id)).toBe(true);
+  for (const id of ids) expect(await exists("webhook_messages", "id", id)).toBe(true);
 });
 
 it("drops the messages and attempts of a day while others are stored, and keeps a day with an attempt in flight", async () => {
@@ -92,7 +92,7 @@ it("drops the messages and attempts of a day while others are stored, and keeps 
   const [inFlight, sameDay] = [await storeMessage(retentionDays + 2, "sending"), await storeMessage(retentionDays + 2)];
   const [kept, recent] = [await storeMessage(retentionDays - 2), await storeMessage(0)];
   await createDayPartitionsTask.run({ db, log, clock }, {} as never);
-  expect((await listDays("messages")).slice(0, 2)).toEqual([dayName(retentionDays + 3), dayName(retentionDays + 2)]);
+  expect((await listDays("webhook_messages")).slice(0, 2)).toEqual([dayName(retentionDays + 3), dayName(retentionDays + 2)]);
 
   const ending = new AbortController();
   const durations: number[] = [];
@@ -108,7 +108,7 @@ it("drops the messages and attempts of a day while others are stored, and keeps 
   const readSlowly = async () => {
     while (!ending.signal.aborted) {
       await db.transaction(async (tx) => {
-        await tx`select count(*) from messages`;
+        await tx`select count(*) from webhook_messages`;
         await tx`select count(*) from attempts`;
         await tx`select pg_sleep(0.4)`;
       });
@@ -123,7 +123,7 @@ it("drops the messages and attempts of a day while others are stored, and keeps 
   await load;
 
   for (const [table, column] of [
-    ["messages", "id"],
+    ["webhook_messages", "id"],
     ["attempts", "delivery_id"],
   ] as const) {
     expect(await listDays(table)).not.toContain(dayName(retentionDays + 3));
@@ -132,16 +132,16 @@ it("drops the messages and attempts of a day while others are stored, and keeps 
     for (const id of [inFlight, sameDay, kept, recent, ...stored.slice(-3)])
       expect(await exists(table, column, id), id).toBe(true);
   }
-  expect(await exists("deliveries", "id", inFlight)).toBe(true);
-  expect(await exists("deliveries", "id", sameDay)).toBe(false);
+  expect(await exists("webhook_deliveries", "id", inFlight)).toBe(true);
+  expect(await exists("webhook_deliveries", "id", sameDay)).toBe(false);
   expect(stored.length).toBeGreaterThan(20);
   expect(Math.max(...durations)).toBeLessThan(1_500);
 
-  await db.sql`update deliveries set state = 'succeeded', due_at = null where id = ${inFlight}`;
+  await db.sql`update webhook_deliveries set state = 'succeeded', due_at = null where id = ${inFlight}`;
   await runTasks();
-  expect(await listDays("messages")).not.toContain(dayName(retentionDays + 2));
+  expect(await listDays("webhook_messages")).not.toContain(dayName(retentionDays + 2));
   expect(await listDays("attempts")).not.toContain(dayName(retentionDays + 2));
-  expect(await exists("messages", "id", kept)).toBe(true);
+  expect(await exists("webhook_messages", "id", kept)).toBe(true);
 }, 60_000);
 
 it("keeps a day until all of it has expired", async () => {
@@ -151,11 +151,11 @@ it("keeps a day until all of it has expired", async () => {
     { db, log, clock: () => new Date(Date.parse(`${today.toISOString().slice(0, 10)}T23:59:59.999Z`)), config },
     {} as never,
   );
-  expect(await exists("deliveries", "id", id)).toBe(false);
-  expect(await exists("messages", "id", id)).toBe(true);
+  expect(await exists("webhook_deliveries", "id", id)).toBe(false);
+  expect(await exists("webhook_messages", "id", id)).toBe(true);
   await removeExpiredWebhookDataTask.run(
     { db, log, clock: () => new Date(today.getTime() + dayMs), config },
     {} as never,
   );
-  expect(await exists("messages", "id", id)).toBe(false);
+  expect(await exists("webhook_messages", "id", id)).toBe(false);
 });

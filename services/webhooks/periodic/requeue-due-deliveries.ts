@@ -33,7 +33,7 @@ export const createWebhookDeliveryRequeueTask = (everySeconds: number): Periodic
     const overdueWebhooks = await sql<{ id: string }[]>`
       select id from webhooks w
       where state = 'active' and exists (
-        select from deliveries d
+        select from webhook_deliveries d
         where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
           and d.due_at <= ${overdueSince}
       )`;

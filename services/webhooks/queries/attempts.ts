@@ -55,7 +55,7 @@ export async function recordDeliveryAttemptResults(
       ) limit ${rows.length}::int
     ), updated as (
       -- Before the attempts, so that the tables are locked in the same sequence as by a removal.
-      update deliveries d set
+      update webhook_deliveries d set
         state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
         due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
         generation = d.generation + ${isRetryRequested}::int,

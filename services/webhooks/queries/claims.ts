@@ -58,10 +58,10 @@ async function claimDeliveries(
   const claimed = await sql<ClaimedRow[]>`
     -- First, so that the tables are locked in the same sequence as by an insertion.
     with message as (
-      select location_id, id, body, traceparent from messages
+      select location_id, id, body, traceparent from webhook_messages
       where ${located(sql`created_on = ${getMessageDay(now)}::date`)}
     ), due as (${due}), claimed as (
-      update deliveries d set state = 'sending', due_at = ${expiresAt}
+      update webhook_deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
       where d.id = due.id and ${located(sql`d.location_id = due.location_id`)}
         and w.location_id = due.location_id and w.id = d.webhook_id and w.state = any(${states})
@@ -103,7 +103,7 @@ async function findMessagesOfDays(sql: SqlClient, claims: ClaimedRow[]): Promise
       ${keys.map(({ locationId }) => locationId)}::uuid[], ${keys.map(({ messageId }) => messageId)}::uuid[],
       ${days}::date[]
     ) as key (location_id, id, created_on)
-    join messages m using (location_id, id, created_on)
+    join webhook_messages m using (location_id, id, created_on)
     -- The join alone would let PostgreSQL open all partitions.
     where m.created_on = any(${[...new Set(days)]}::date[])`;
   return new Map(rows.map(({ id, body, traceparent }) => [id, { body: Buffer.from(body), traceparent }]));
@@ -132,7 +132,7 @@ export async function claimDueWebhookDeliveries(
     from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)})
       as request (location_id uuid, webhook_id uuid, max int)
     cross join lateral (
-      select id, due_at from deliveries
+      select id, due_at from webhook_deliveries
       where ${located(sql`location_id = request.location_id`)} and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
         and due_at <= ${lease.now}
       order by due_at limit request.max
@@ -156,10 +156,10 @@ export async function claimWebhookTestDeliveries(
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
-      from deliveries d join webhooks w on ${ofWebhook}
+      from webhook_deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
     ), sending as (
-      select w.location_id, count(*) from deliveries d join webhooks w on ${ofWebhook}
+      select w.location_id, count(*) from webhook_deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'sending' and d.event = 'test' group by w.location_id
     )
     select allowed.location_id, d.id, d.due_at
@@ -167,7 +167,7 @@ export async function claimWebhookTestDeliveries(
       select location_id, id from waiting left join sending using (location_id)
       where row_number + coalesce(count, 0) <= ${maxTestsPerLocation}
     ) allowed
-    join deliveries d on d.id = allowed.id and ${located(sql`d.location_id = allowed.location_id`)}
+    join webhook_deliveries d on d.id = allowed.id and ${located(sql`d.location_id = allowed.location_id`)}
     where d.state = 'pending'
     order by d.due_at limit ${limit}
     for no key update of d skip locked`;
@@ -201,7 +201,7 @@ export async function releaseWebhookDeliveryClaims(
     dueAt,
   }));
   await sql`
-    update deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
+    update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
     from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
       as input (location_id uuid, delivery_id uuid, generation int, attempt int, due_at timestamptz)
     where ${located(sql`d.location_id = input.location_id`)} and d.id = input.delivery_id
@@ -223,7 +223,7 @@ export async function releaseExpiredWebhookDeliveryClaims(
   const expired = await sql`
     with expired as (
       select w.location_id, d.id, d.created_at, d.generation, d.attempt, d.due_at
-      from deliveries d join webhooks w on w.id = d.webhook_id and ${located(sql`w.location_id = d.location_id`)}
+      from webhook_deliveries d join webhooks w on w.id = d.webhook_id and ${located(sql`w.location_id = d.location_id`)}
       where d.state = 'sending' and d.due_at <= ${now}
       limit ${limit} for no key update of d skip locked
     ), logged as (
@@ -236,7 +236,7 @@ export async function releaseExpiredWebhookDeliveryClaims(
       from expired
       on conflict do nothing
     )
-    update deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
+    update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
     from expired where ${located(sql`d.location_id = expired.location_id`)} and d.id = expired.id
     returning d.id`;
   return expired.count;

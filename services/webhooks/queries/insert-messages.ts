@@ -64,12 +64,12 @@ export async function insertWebhookMessagesAndDeliveries(
       insert into inbox (event_id, subscription) select message_id, event from input_message
       on conflict do nothing returning event_id
     ), message as (
-      insert into messages (location_id, id, created_on, subject, body, traceparent, created_at)
+      insert into webhook_messages (location_id, id, created_on, subject, body, traceparent, created_at)
       select m.location_id, m.message_id, ${getMessageDay(now)}::date, m.subject, m.body, m.traceparent, ${now}
       from input_message m join new_event on event_id = m.message_id
       on conflict do nothing
     ), delivery as (
-      insert into deliveries (
+      insert into webhook_deliveries (
         location_id, id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
       )
       select

@@ -16,7 +16,7 @@ const maxLockAttempts = 20;
 /** Returns whether messages and attempts are partitioned by day. */
 export async function areMessagesPartitioned(sql: SqlClient): Promise<boolean> {
   const [table] = await sql<[{ isPartitioned: boolean }]>`
-    select relkind = 'p' as is_partitioned from pg_class where oid = 'messages'::regclass`;
+    select relkind = 'p' as is_partitioned from pg_class where oid = 'webhook_messages'::regclass`;
   return table.isPartitioned;
 }
 

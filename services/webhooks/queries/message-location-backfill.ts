@@ -24,11 +24,11 @@ export async function createLocationConditions(db: Database): Promise<WhenLocate
 }
 
 interface Backfill {
-  step: "deliveries" | "messages" | "attempts";
+  step: "webhook_deliveries" | "webhook_messages" | "attempts";
   lastId: string | null;
 }
 
-const nextStep = { deliveries: "messages", messages: "attempts", attempts: null } as const;
+const nextStep = { webhook_deliveries: "webhook_messages", webhook_messages: "attempts", attempts: null } as const;
 
 /**
  * Sets the location and day of the next `limit` deliveries, their messages and their attempts. After the last delivery,
@@ -62,7 +62,7 @@ async function backfillNextRows(
     ) batch`;
   if (batch.lastId === null) return undefined;
   const isInBatch = tx`${afterLast} and ${id} <= ${batch.lastId}`;
-  if (step === "deliveries") await setLocations(tx, isInBatch);
+  if (step === "webhook_deliveries") await setLocations(tx, isInBatch);
   else await tx`delete from ${tx(step)} where ${isInBatch} and location_id is null`;
   return batch.lastId;
 }
@@ -70,19 +70,19 @@ async function backfillNextRows(
 async function setLocations(tx: SqlTransaction, isInBatch: SqlFragment): Promise<void> {
   const deliveries = await tx<{ id: string; messageId: string; locationId: string; createdOn: string }[]>`
     select d.id, d.message_id, w.location_id, (d.created_at at time zone 'UTC')::date::text as created_on
-    from (select * from deliveries where ${isInBatch}) d join webhooks w on w.id = d.webhook_id`;
+    from (select * from webhook_deliveries where ${isInBatch}) d join webhooks w on w.id = d.webhook_id`;
   const located = tx`
     unnest(
       ${deliveries.map((row) => row.id)}::uuid[], ${deliveries.map((row) => row.messageId)}::uuid[],
       ${deliveries.map((row) => row.locationId)}::uuid[], ${deliveries.map((row) => row.createdOn)}::date[]
     ) as located (delivery_id, message_id, location_id, created_on)`;
   await tx`
-    update messages set location_id = located.location_id, created_on = (created_at at time zone 'UTC')::date
+    update webhook_messages set location_id = located.location_id, created_on = (created_at at time zone 'UTC')::date
     from (select distinct message_id, location_id from ${located}) located
-    where messages.id = located.message_id and messages.location_id is null`;
+    where webhook_messages.id = located.message_id and webhook_messages.location_id is null`;
   await tx`
-    update deliveries set location_id = located.location_id from ${located}
-    where deliveries.id = located.delivery_id and deliveries.location_id is null`;
+    update webhook_deliveries set location_id = located.location_id from ${located}
+    where webhook_deliveries.id = located.delivery_id and webhook_deliveries.location_id is null`;
   await tx`
     update attempts set location_id = located.location_id, created_on = located.created_on from ${located}
     where attempts.delivery_id = located.delivery_id and attempts.location_id is null`;

@@ -42,7 +42,7 @@ export async function upsertBulkDeliveryRecoveryRow(
     )
     insert into delivery_recoveries as existing (location_id, id, webhook_id, since, created_at, total)
     select ${locationId}, ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
-      select count(*) from deliveries
+      select count(*) from webhook_deliveries
       where ${located(isLocated)} and webhook_id = ${webhookId}
         and created_at >= requested.since and created_at <= ${now} and ${failedCondition(tx)}
     ) from requested
@@ -88,15 +88,15 @@ export async function requeueNextWebhookRecoveryBatch(
   const isLocated = tx`location_id = ${locationId}`;
   const remainingCondition = cursorCreatedAt ? tx`(created_at, id) > (${cursorCreatedAt}, ${cursorId})` : tx`true`;
   const batch = await tx<{ id: string; createdAt: Date }[]>`
-    select id, created_at from deliveries
+    select id, created_at from webhook_deliveries
     where ${located(isLocated)} and webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt}
       and ${remainingCondition} and ${failedCondition(tx)}
     order by created_at, id limit ${recoveryBatchSize}
     for update`;
   const batchCondition = tx`${located(isLocated)} and id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
-  await tx`update deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
+  await tx`update webhook_deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
   await tx`
-    update deliveries set
+    update webhook_deliveries set
       state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
     where ${batchCondition} and state <> 'sending'`;
   const last = batch.at(-1);

@@ -19,7 +19,7 @@ export async function removeRowsOfDeletedWebhooks(
   const located = await createLocationConditions(db);
   const [range] = await sql<[{ first: Date | null; last: Date | null }]>`
     select min(first) as first, max(last) as last from webhooks w, lateral (
-      select min(created_at) as first, max(created_at) as last from deliveries d
+      select min(created_at) as first, max(created_at) as last from webhook_deliveries d
       where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
     ) created
     where w.state = 'deleted'`;
@@ -40,7 +40,7 @@ export async function removeRowsOfDeletedWebhooks(
     delete from webhooks where (location_id, id) in (
       select location_id, id from webhooks w
       where state = 'deleted' and not exists (
-        select 1 from deliveries d where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+        select 1 from webhook_deliveries d where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
       )
       for update skip locked
     )`;
@@ -55,7 +55,7 @@ async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, located: WhenLo
   const [row] = await sql<[{ count: number }]>`
     with selected as (
       select w.location_id, d.id
-      from webhooks w join deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+      from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
       where w.state = 'deleted' and d.state <> 'sending'
         and d.created_at >= ${`${day}T00:00:00Z`} and d.created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
       limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked
@@ -64,7 +64,7 @@ async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, located: WhenLo
       where a.delivery_id = selected.id
         and ${located(sql`a.location_id = selected.location_id and a.created_on = ${day}::date`)}
     ), deleted as (
-      delete from deliveries d using selected
+      delete from webhook_deliveries d using selected
       where d.id = selected.id and ${located(sql`d.location_id = selected.location_id`)}
       returning 1
     )
@@ -81,16 +81,16 @@ export async function removeExpiredDeliveries(
   located: WhenLocated,
   { before, isPartitioned }: { before: Date; isPartitioned: boolean },
 ): Promise<number> {
-  const isSelected = (table: "attempts" | "deliveries", id: "delivery_id" | "id") =>
+  const isSelected = (table: "attempts" | "webhook_deliveries", id: "delivery_id" | "id") =>
     sql`${sql(table)}.${sql(id)} = selected.id and ${located(sql`${sql(table)}.location_id = selected.location_id`)}`;
   const deletedAttempts = sql`
     deleted_attempts as (delete from attempts using selected where ${isSelected("attempts", "delivery_id")}),`;
   const [row] = await sql<[{ count: number }]>`
     with selected as (
-      select location_id, id from deliveries where created_at < ${before} and state <> 'sending'
+      select location_id, id from webhook_deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked
     ), ${isPartitioned ? sql`` : deletedAttempts} deleted as (
-      delete from deliveries using selected where ${isSelected("deliveries", "id")} returning 1
+      delete from webhook_deliveries using selected where ${isSelected("webhook_deliveries", "id")} returning 1
     )
     select count(*) as count from deleted`;
   return row.count;
@@ -99,10 +99,10 @@ export async function removeExpiredDeliveries(
 /** Removes a batch of the messages that were created before a time and have no deliveries. Returns their number. */
 export async function removeExpiredMessages(sql: SqlClient, located: WhenLocated, before: Date): Promise<number> {
   const removed = await sql`
-    delete from messages where id in (
-      select id from messages m
+    delete from webhook_messages where id in (
+      select id from webhook_messages m
       where created_at < ${before} and not exists (
-        select from deliveries d where ${located(sql`d.location_id = m.location_id`)} and d.message_id = m.id
+        select from webhook_deliveries d where ${located(sql`d.location_id = m.location_id`)} and d.message_id = m.id
       )
       order by created_at limit ${webhookDeliveryRemovalBatchSize}
     )`;

@@ -288,17 +288,17 @@ describe("a recovery", () => {
     // A webhook has only one delivery per message, so each delivery needs its own message.
     await sql`
       with message as (
-        insert into messages (location_id, id, created_on, body, created_at)
+        insert into webhook_messages (location_id, id, created_on, body, created_at)
         select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
         from generate_series(1, 1200) returning id
       )
-      insert into deliveries
+      insert into webhook_deliveries
         (location_id, id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
       select ${locationId}, gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
     // Simulates a process that crashed after the first batch (500 deliveries) of a recovery.
     const id = randomUUID();
     const [cursor] = await sql<[{ createdAt: Date; id: string }]>`
-      select created_at, id from deliveries where webhook_id = ${webhook.id}
+      select created_at, id from webhook_deliveries where webhook_id = ${webhook.id}
       order by created_at, id offset 499 limit 1`;
     await sql`
       insert into delivery_recoveries

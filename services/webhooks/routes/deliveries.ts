@@ -90,7 +90,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
     return queryNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
       columns: webhookDeliveryColumns(sql),
-      table: sql`deliveries d`,
+      table: sql`webhook_deliveries d`,
       where,
     });
   },
@@ -112,14 +112,14 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     const { sql } = db;
     const located = await createLocationConditions(db);
     const [row] = await sql<(WebhookDeliveryRow & { locationId: string })[]>`
-      select w.location_id, ${webhookDeliveryColumns(sql)} from deliveries d, webhooks w
+      select w.location_id, ${webhookDeliveryColumns(sql)} from webhook_deliveries d, webhooks w
       where ${webhookDeliveryByIdCondition(sql, located, getPathIdWithReadableLocation(params, principal))}`;
     if (!row) throw new ApiError("delivery_not_found");
     const { locationId, ...delivery } = row;
     const ofLocation = located(sql`location_id = ${locationId}`);
     const ofDay = located(sql`created_on = ${getMessageDay(delivery.createdAt)}::date`);
     const [message] = await sql<{ body: string }[]>`
-      select body from messages where ${ofLocation} and id = ${delivery.messageId} and ${ofDay}`;
+      select body from webhook_messages where ${ofLocation} and id = ${delivery.messageId} and ${ofDay}`;
     // The retention has removed both in the meantime.
     if (!message) throw new ApiError("delivery_not_found");
     // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
@@ -131,7 +131,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
         union all
         select
           generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
-        from deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
+        from webhook_deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
     // The payload is inserted as text, so that it is byte for byte the same as the sent body.
@@ -164,7 +164,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
     const located = await createLocationConditions(db);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<WebhookDeliveryRow[]>`
-        update deliveries d set
+        update webhook_deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
         where ${webhookDeliveryByIdCondition(tx, located, target)} and d.state <> 'sending'
@@ -176,7 +176,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
         return delivery;
       }
       const [sending] =
-        await tx`select from deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, located, target)}`;
+        await tx`select from webhook_deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, located, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");

@@ -366,17 +366,17 @@ it("deletes many webhooks with long logs concurrently", async () => {
     const ids = webhooks.map(({ id }) => id);
     await service.db.sql`
       with message as (
-        insert into messages (location_id, id, created_on, body, created_at)
+        insert into webhook_messages (location_id, id, created_on, body, created_at)
         select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
         from generate_series(1, 1500) returning id
       )
-      insert into deliveries
+      insert into webhook_deliveries
         (location_id, id, message_id, webhook_id, event, state, generation, attempt, failures, settled_at, created_at)
       select ${locationId}, gen_random_uuid(), message.id, webhook_id, 'order.paid', 'succeeded', 1, 1, 0, now(), now()
       from message, unnest(${ids}::uuid[]) as webhook_id order by random()`;
     const removals = ids.map((id) => service.request("DELETE", `${path}${id}`, { principal }));
     expect((await Promise.all(removals)).map(({ status }) => status)).toEqual(ids.map(() => 204));
-    const remaining = await service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
+    const remaining = await service.db.sql`select 1 from webhook_deliveries where webhook_id = any(${ids}::uuid[])`;
     expect(remaining.length).toBe(0);
   }
 }, 60_000);

@@ -145,7 +145,7 @@ export const getWebhookRoute = defineWebhooksRoute({
       select
         (
           select count(*) from (
-            select from deliveries
+            select from webhook_deliveries
             where ${located(ofLocation)} and webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
           ) counted
         ) as pending,

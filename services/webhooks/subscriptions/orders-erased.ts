@@ -21,16 +21,16 @@ export const webhookOrderRedactionSubscription = defineEventSubscription<Webhook
     await once(async (tx) => {
       const ofLocation = located(tx`location_id = ${locationId}`);
       const messages = await tx<{ id: string; body: string; createdAt: Date }[]>`
-        select id, body, created_at from messages
+        select id, body, created_at from webhook_messages
         where subject = any(${orderIds}::uuid[])
           and coalesce(location_id, (body::json #>> '{data,locationId}')::uuid) = ${locationId}`;
       for (const { id, body, createdAt } of messages) {
         const ofDay = located(tx`created_on = ${getMessageDay(createdAt)}::date`);
-        await tx`update messages set body = ${eraseBody(body)} where ${ofLocation} and id = ${id} and ${ofDay}`;
+        await tx`update webhook_messages set body = ${eraseBody(body)} where ${ofLocation} and id = ${id} and ${ofDay}`;
         await tx`
           update attempts set response = null
           where ${ofLocation} and ${ofDay} and response is not null
-            and delivery_id in (select id from deliveries where ${ofLocation} and message_id = ${id})`;
+            and delivery_id in (select id from webhook_deliveries where ${ofLocation} and message_id = ${id})`;
       }
       const deadLetters = await tx<{ id: string; body: string }[]>`
         select event_id as id, body from dead_letters
@@ -50,9 +50,9 @@ const fillBatchSize = 1_000;
  */
 async function fillMissingSubjects(sql: SqlClient, located: WhenLocated): Promise<void> {
   const fillBatch = () => sql`
-    update messages m set subject = coalesce((body::json #>> '{data,id}')::uuid, m.id)
+    update webhook_messages m set subject = coalesce((body::json #>> '{data,id}')::uuid, m.id)
     from (
-      select location_id, id, created_on from messages where subject is null limit ${fillBatchSize} for update
+      select location_id, id, created_on from webhook_messages where subject is null limit ${fillBatchSize} for update
     ) batch
     where m.id = batch.id and ${located(sql`m.location_id = batch.location_id and m.created_on = batch.created_on`)}`;
   while ((await fillBatch()).count === fillBatchSize);

@@ -79,7 +79,8 @@ export async function dropReplacedTables(db: Database): Promise<string[]> {
       await repeatWhileLocked(() =>
         db.transaction(async (tx) => {
           await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
-          await tx.unsafe(`drop table ${quoteIdentifiers(names)}`);
+          // Also drops the views with the former names of the tables, which only version 1.0 uses.
+          await tx.unsafe(`drop table ${quoteIdentifiers(names)} cascade`);
           await tx`drop table if exists partitioning_progress`;
         }),
       );
