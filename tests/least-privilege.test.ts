@@ -99,7 +99,11 @@ it("creates and drops the day partitions of webhooks with the role of the servic
       values (${randomUUID()}, ${randomUUID()}, '2020-01-01', '{}', '2020-01-01T00:00:00Z')`;
     expect(await sql`select count(*)::int as count from webhook_messages_20200101`).toEqual([{ count: 1 }]);
     const drop = async () => (await sql`select drop_day_partition('2020-01-02') as dropped`)[0]?.dropped;
-    expect([await drop(), await drop(), await drop()]).toEqual(["attempts_20200101", "webhook_messages_20200101", null]);
+    expect([await drop(), await drop(), await drop()]).toEqual([
+      "attempts_20200101",
+      "webhook_messages_20200101",
+      null,
+    ]);
   } finally {
     await sql.end();
   }

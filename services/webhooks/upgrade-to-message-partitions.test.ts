@@ -314,9 +314,9 @@ describe("after the existing deliveries have been processed", () => {
         left join attempts a on a.location_id = d.location_id and a.delivery_id = d.id and a.created_on = m.created_on
           and a.number = 1`,
     ).toEqual([{ total, messages: total, attempts: total }]);
-    expect(await db.sql`select 1 from webhook_deliveries where id = any(${sent}::uuid[]) and state = 'succeeded'`).toHaveLength(
-      sent.length,
-    );
+    expect(
+      await db.sql`select 1 from webhook_deliveries where id = any(${sent}::uuid[]) and state = 'succeeded'`,
+    ).toHaveLength(sent.length);
     expect(
       await db.sql`
         select relname, relkind from pg_class
@@ -333,7 +333,9 @@ describe("after the existing deliveries have been processed", () => {
   }, 60_000);
 
   it("deletes a webhook whose deliveries are also in the replaced table", async () => {
-    expect(await db.sql`select 1 from webhook_deliveries_unpartitioned where webhook_id = ${second.id}`).not.toHaveLength(0);
+    expect(
+      await db.sql`select 1 from webhook_deliveries_unpartitioned where webhook_id = ${second.id}`,
+    ).not.toHaveLength(0);
     await db.sql`update webhooks set state = 'deleted' where location_id = ${second.locationId} and id = ${second.id}`;
     await removeRowsOfDeletedWebhooks(db);
     expect(await db.sql`select 1 from webhooks where id = ${second.id}`).toHaveLength(0);

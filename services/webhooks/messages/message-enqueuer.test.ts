@@ -69,7 +69,9 @@ describe("concurrent events", () => {
     });
     expect(polledWebhookIds).toHaveLength(1);
     // Each message has only one delivery, because no webhook has the second of the two webhook ids.
-    expect(await service.db.sql`select 1 from webhook_deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
+    expect(await service.db.sql`select 1 from webhook_deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(
+      20,
+    );
 
     expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
       ids.map(() => false),
@@ -95,7 +97,8 @@ describe("concurrent events", () => {
     // Only the loop that limits the test messages of each location may claim a test message.
     const testMessageId = randomUUID();
     await messageEnqueuer.enqueueMessage(webhookIds, testMessage(testMessageId));
-    await service.db.sql`update webhook_deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
+    await service.db
+      .sql`update webhook_deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
     const claimRequests = webhookIds.map((webhookId) => ({
       locationId: subscription.locationId,
       webhookId,

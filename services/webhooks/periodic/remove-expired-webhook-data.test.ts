@@ -92,7 +92,10 @@ it("drops the messages and attempts of a day while others are stored, and keeps 
   const [inFlight, sameDay] = [await storeMessage(retentionDays + 2, "sending"), await storeMessage(retentionDays + 2)];
   const [kept, recent] = [await storeMessage(retentionDays - 2), await storeMessage(0)];
   await createDayPartitionsTask.run({ db, log, clock }, {} as never);
-  expect((await listDays("webhook_messages")).slice(0, 2)).toEqual([dayName(retentionDays + 3), dayName(retentionDays + 2)]);
+  expect((await listDays("webhook_messages")).slice(0, 2)).toEqual([
+    dayName(retentionDays + 3),
+    dayName(retentionDays + 2),
+  ]);
 
   const ending = new AbortController();
   const durations: number[] = [];
