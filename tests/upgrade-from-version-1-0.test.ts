@@ -335,7 +335,7 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({
       reporting: expect.arrayContaining(["orders", "reports"]),
-      webhooks: expect.arrayContaining(["attempts", "deliveries", "messages"]),
+      webhooks: expect.arrayContaining(["attempts", "webhook_deliveries", "webhook_messages"]),
     });
     expect(await readEverything(next)).toEqual(compressing);
     await pushTill(next, "V1");
