@@ -175,7 +175,8 @@ export async function listLocationTables(
   const references = await sql<{ from: string; to: string }[]>`
     select t.relname as from, f.relname as to
     from pg_constraint c join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
-    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid`;
+    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
+    order by 1, 2`;
   return sortByReferences(locationTables, [...references, ...referencesWithoutKeys]);
 }
 
