@@ -13,9 +13,6 @@ interface TableWithoutLocation {
   reason: string;
 }
 
-const locationWebhooks = "select id from webhooks where location_id = $1";
-const locationDeliveries = `select id from deliveries where webhook_id in (${locationWebhooks})`;
-
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
  * under `*` for tables that every service has. All other tables must have the column.
@@ -56,14 +53,11 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
     accounting_exports: { condition: "location_id = $1" },
   },
   webhooks: {
-    signing_secrets: { condition: "recipient_id in (select id from recipients where location_id = $1)" },
-    messages: {
-      condition: `id in (select message_id from deliveries where webhook_id in (${locationWebhooks}))`,
-    },
-    deliveries: { condition: `webhook_id in (${locationWebhooks})` },
-    attempts: { condition: `delivery_id in (${locationDeliveries})` },
-    webhook_hourly_stats: { condition: `webhook_id in (${locationWebhooks})` },
-    delivery_recoveries: { condition: `webhook_id in (${locationWebhooks})` },
+    // The location is never null once the backfill has finished, for which `listLocationTables` waits.
+    webhook_messages: { condition: "location_id = $1" },
+    webhook_deliveries: { condition: "location_id = $1" },
+    attempts: { condition: "location_id = $1" },
+    message_location_backfill: { reason: "One row for the service." },
   },
 };
 
@@ -151,12 +145,14 @@ function findLocationCondition(service: ServiceName, table: string): string {
  * forgotten. A partitioned table is one table. Tables that `partition-tables` has replaced or not yet filled are
  * included, because they contain rows of locations too. A table comes after the tables to which its rows refer.
  *
- * @throws `Error` that names the tables of which it is not decided which rows belong to a location.
+ * @throws `Error` that names the tables of which it is not decided which rows belong to a location, or when webhooks has not
+ * yet set the locations of rows from before an upgrade.
  */
 export async function listLocationTables(
   sql: postgres.Sql,
   { name: service, schema }: { name: ServiceName; schema: string },
 ): Promise<LocationTable[]> {
+  if (service === "webhooks") await requireMessageLocations(sql, schema);
   const tables = await sql<{ name: string; hasLocation: boolean }[]>`
     select relname as name, attnum is not null as "hasLocation" from pg_class
     left join pg_attribute on attrelid = pg_class.oid and attname = 'location_id' and attnotnull and not attisdropped
@@ -179,12 +175,24 @@ export async function listLocationTables(
   const references = await sql<{ from: string; to: string }[]>`
     select t.relname as from, f.relname as to
     from pg_constraint c join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
-    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid`;
+    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
+    order by 1, 2`;
   return sortByReferences(locationTables, [...references, ...referencesWithoutKeys]);
 }
 
-/** References that no foreign key enforces, but on which a condition above depends. */
-const referencesWithoutKeys = [{ from: "attempts", to: "deliveries" }];
+/** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */
+async function requireMessageLocations(sql: postgres.Sql, schema: string): Promise<void> {
+  const [backfill] = await sql`
+    select 1 from ${sql(schema)}.message_location_backfill where finished_at is null`;
+  if (backfill)
+    throw new Error("webhooks has not finished setting the location of existing deliveries. Try again later.");
+}
+
+/** References that no foreign key enforces. */
+const referencesWithoutKeys = [
+  { from: "attempts", to: "webhook_deliveries" },
+  { from: "webhook_deliveries", to: "webhook_messages" },
+];
 
 function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {
   const sorted = new Set<LocationTable>();
