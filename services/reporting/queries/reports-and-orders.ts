@@ -3,6 +3,7 @@ import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-respo
 import { type PackedReference, readPackedBodies } from "../packing/packed-reader.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 import { type PackedPlace, type ReportAndOrderStores, toPackedReference } from "./packed-places.ts";
+import { recordPackedStart, startsAmongPackedOrders } from "./packed-start-cache.ts";
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
 export interface ReportOrOrderPosition {
@@ -23,7 +24,7 @@ export interface ReportOrOrderFilter {
   reportId: string | null;
 }
 
-interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
+export interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
   /** The column with the response bodies of the requested API version. */
   body: string;
   /** Maximum total size of the bodies of the page, in bytes. Only a page with a single item can exceed it. */
@@ -42,21 +43,26 @@ const latestDay = "9999-12-31";
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
- * store.
+ * store. A page that is known to start among packed orders needs only the second statement.
  */
 export async function findReportOrOrderListPage(
   { sql, objects }: ReportAndOrderStores,
   filter: ReportOrOrderFilter,
   range: ReportOrOrderPageRange,
 ): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
-  const stored = await selectPage(sql, filter, range, { withPacked: false });
-  const rows = isCompletePage(stored, filter, range)
-    ? stored
-    : await selectPage(sql, filter, range, { withPacked: true });
-  const [[, , , , rowCount, total]] = rows;
+  const stored = startsAmongPackedOrders(filter, range)
+    ? undefined
+    : await selectPage(sql, filter, range, { withPacked: false });
+  const rows =
+    stored && isCompletePage(stored, filter, range)
+      ? stored
+      : await selectPage(sql, filter, range, { withPacked: true });
+  const [[, , , , rowCount, total, latestPackedDay, laterOrders]] = rows;
+  if (latestPackedDay !== null && laterOrders !== null)
+    recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
+    rows.flatMap(([body, id, , , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
     filter.kind === "report" ? "v0" : range.body,
   );
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
@@ -78,6 +84,8 @@ type ReportOrOrderPageRow = [
   total: Buffer,
   /** The latest day of a packed order of the location; null for reports and if no order is packed. */
   latestPackedDay: Buffer | null,
+  /** The number of orders of later days in the list, if it has no filter; otherwise null. */
+  laterOrders: Buffer | null,
   ...PackedPlace,
 ];
 
@@ -108,6 +116,7 @@ async function selectPage(
   { withPacked }: { withPacked: boolean },
 ): Promise<ReportOrOrderPageRows> {
   const { locationId, kind, reportId } = filter;
+  const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
   const { stored, packed } = listSources(sql, filter, { body, withPacked });
   const isAfter = after
@@ -136,7 +145,7 @@ async function selectPage(
     measured as (
       select *, row_number() over newest_first as number, sum(bytes) over newest_first as total_bytes
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
-    ), list as (
+    ), counts as (
       select (select count(*) from page) as row_count, ${
         reportId === null
           ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)})`
@@ -144,8 +153,16 @@ async function selectPage(
       } as total, ${
         kind === "order" ? sql`(select latest_day from packed_days where location_id = ${locationId})` : sql`null::date`
       } as latest_packed_day
+    ), list as (
+      select *, ${
+        kind === "order" && isWholeList
+          ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)} and day > latest_packed_day)`
+          : sql`null::bigint`
+      } as later_orders
+      from counts
     )
-    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text
+    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
+      later_orders
       ${withPacked ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), position` : sql``}
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
