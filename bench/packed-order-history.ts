@@ -4,10 +4,12 @@ import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/r
 import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
 import {
+  addBlockChecksum,
   encodeOrderBlock,
   encodeReportBlock,
   maxOrdersPerBlock,
   type PackedOrderTexts,
+  verifyBlockChecksum,
 } from "@pragma/reporting/packing/pack-format";
 import { packTill } from "@pragma/reporting/packing/pack-till";
 import { unpackTill } from "@pragma/reporting/packing/unpack-till";
@@ -143,9 +145,17 @@ export async function requireProductPacksEqually(
 ): Promise<void> {
   const read = async () => {
     const till = await findPackedTill(stores.db.sql, { locationId, tillId });
+    if (!till) throw new Error("A till is not packed.");
+    const { objectKey, hash: _, ...columns } = till;
+    // Without the checksums of the blocks, which depend on the random key of the object.
+    const bytes = await stores.objects.get(objectKey);
+    const blocks = till.blockEnds.map((end, block) =>
+      verifyBlockChecksum(bytes.subarray(till.blockEnds[block - 1] ?? 0, end), { objectKey, block }),
+    );
+    const content = createHash("sha256").update(Buffer.concat(blocks)).digest("hex");
     const orders = await stores.db.sql`
       select * from packed_orders where location_id = ${locationId} and till_id = ${tillId} order by first_position`;
-    return JSON.stringify([{ ...till, objectKey: null }, orders]);
+    return JSON.stringify([columns, content, orders]);
   };
   const written = await read();
   await unpackTill(stores, { locationId, tillId });
@@ -235,12 +245,13 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     const { v1, v2 } = buildResponses(order, storedAt);
     return { v1: Buffer.from(v1), v2: Buffer.from(v2) };
   });
-  const blocks = await Promise.all([
+  const compressed = await Promise.all([
     encodeReportBlock({ v2, v0, accountingFacts, finalized: JSON.stringify(finalized) }),
     encodeOrderBlock(texts),
   ]);
-  const bytes = Buffer.concat(blocks);
   const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
+  const blocks = compressed.map((bytes, block) => addBlockChecksum(bytes, { objectKey, block }));
+  const bytes = Buffer.concat(blocks);
   await objects.put(objectKey, bytes);
   const contentVersion = buildContentVersion({ hash: object.hash, revision, reportVersion, updatedAt: storedAt });
   await db.transaction(async (tx) => {
