@@ -8,6 +8,10 @@ const decompress = promisify(inflate);
 /** DEFLATE can refer to this many bytes before the current position, so only the end of a longer dictionary is used. */
 const maxDictionaryBytes = 32 * 1024;
 
+/** The number of bytes that are decompressed at a time. Large responses are decompressed in larger steps, which is faster. */
+const minChunkBytes = 16 * 1024;
+const maxChunkBytes = 256 * 1024;
+
 /**
  * Compresses the V2 response of an order in zlib's format. The V1 response of the order is part of the preset dictionary,
  * because both responses have most names and values in common. For the orders of a busy shift, the result has a tenth of
@@ -28,10 +32,19 @@ export async function toV2OrderColumns(
 /**
  * Returns the V2 response that `compressV2Order` compressed.
  *
- * @throws Error when the V1 response is not the one with which it was compressed, or when the bytes are damaged.
+ * @throws Error when the V1 response is not the one with which it was compressed, when the bytes are damaged, or when the
+ * V2 response is larger than `maxBytes`; `isTooLargeV2OrderError` returns true only for the latter.
  */
-export async function decompressV2Order(compressed: Uint8Array, { v1 }: { v1: Uint8Array }): Promise<Uint8Array> {
-  return decompress(compressed, { dictionary: buildDictionary(v1) });
+export async function decompressV2Order(
+  compressed: Uint8Array,
+  { v1, maxBytes }: { v1: Uint8Array; maxBytes?: number },
+): Promise<Uint8Array> {
+  const chunkSize = Math.max(minChunkBytes, Math.min(maxChunkBytes, v1.byteLength));
+  return decompress(compressed, { dictionary: buildDictionary(v1), chunkSize, maxOutputLength: maxBytes });
+}
+
+export function isTooLargeV2OrderError(error: unknown): boolean {
+  return error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
 
 /** The V1 response is at the end, where it is used in full even if it is long, and where references to it are short. */

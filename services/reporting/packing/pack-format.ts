@@ -82,14 +82,14 @@ async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
 }
 
 /**
- * Returns the first texts of a block, as many as `countNeeded` returns for the number of its texts. Decompresses the block
+ * Returns the first texts of a block, as many as `countNeeded` returns for the sizes of its texts. Decompresses the block
  * only up to the last of them.
  *
- * @throws Error when the block is damaged.
+ * @throws Error when the block is damaged, and the errors of `countNeeded`.
  */
 async function decodeBlock(
   block: Uint8Array,
-  countNeeded = (textCount: number) => textCount,
+  countNeeded = (sizes: number[]) => sizes.length,
 ): Promise<(Buffer | null)[]> {
   const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
   decompressor.end(block);
@@ -106,7 +106,7 @@ async function decodeBlock(
     const lineEnd = line.indexOf("\n");
     if (lineEnd >= 0) {
       const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
-      sizes = allSizes.slice(0, countNeeded(allSizes.length));
+      sizes = allSizes.slice(0, countNeeded(allSizes));
       start = lineEnd + 1;
       end = sizes.reduce((sum, size) => sum + Math.max(size, 0), start);
     }
@@ -149,11 +149,50 @@ export async function decodeV1Orders(block: Uint8Array, count: number): Promise<
 /** Returns the V2 responses of the first `count` orders of a block. */
 export async function decodeV2Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
   let firstV2 = 0;
-  const texts = await decodeBlock(block, (textCount) => {
-    firstV2 = textCount / 2;
+  const texts = await decodeBlock(block, (sizes) => {
+    firstV2 = sizes.length / 2;
     return firstV2 + count;
   });
   return texts.slice(firstV2);
+}
+
+/** The error for a text that is larger than it may be. `bytes` is its size. */
+export class TooLargeTextError extends Error {
+  override readonly name = "TooLargeTextError";
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`a packed text has ${bytes} bytes`);
+    this.bytes = bytes;
+  }
+}
+
+/** A response in a block. `order` is the number of the order in the block; null for the report. */
+interface PackedText {
+  order: number | null;
+  /** `v1` or `v2` of an order, and `v0` or `v2` of a report. */
+  body: string;
+}
+
+/**
+ * Returns one text of a block.
+ *
+ * @throws Error when the block is damaged, and `TooLargeTextError` if the text is larger than `maxBytes`. In this case,
+ * little of the block was decompressed.
+ */
+export async function decodeText(block: Uint8Array, { order, body }: PackedText, maxBytes: number): Promise<Buffer> {
+  let index = 0;
+  const texts = await decodeBlock(block, (sizes) => {
+    if (order === null) index = body === "v0" ? 1 : 0;
+    else index = body === "v2" ? sizes.length / 2 + order : order;
+    const bytes = sizes[index] ?? 0;
+    if (bytes > maxBytes) throw new TooLargeTextError(bytes);
+    return index + 1;
+  });
+  const text = texts[index];
+  if (!text) throw new Error("A packed block does not contain this text.");
+  // A copy, so that the other texts of the block need not stay in memory.
+  return Buffer.from(text);
 }
 
 export async function decodeOrderBlock(block: Uint8Array): Promise<PackedOrderTexts[]> {
