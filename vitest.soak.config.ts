@@ -9,7 +9,9 @@ export default defineConfig({
   test: {
     ...test,
     include: [
-      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills"].map((name) => `tests/${name}.test.ts`),
+      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills"].map(
+        (name) => `tests/${name}.test.ts`,
+      ),
       "services/order-live/random-changes.test.ts",
       "services/reporting/packing/packing-kills.test.ts",
       "services/reporting/{interrupted-responses,partition-tables}.test.ts",

@@ -104,21 +104,37 @@ describe("packTillsTask", () => {
   });
 });
 
+describe("packTillsTask, during an import", () => {
+  it("leaves the tills of the location until the import has ended", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await pushOldTill(principal, till);
+    const { sql } = service.db;
+    await sql`insert into location_imports ${sql({ locationId: principal.location.id, archiveHash: "hash" })}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(false);
+    await sql`update location_imports set finished_at = now() where location_id = ${principal.location.id}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(true);
+  });
+});
+
 describe("packTillsTask, at an error", () => {
   it("skips a till whose statements take too long, and tries the others again after an outage", async () => {
     const principal = newPrincipal();
     const [large, other] = [buildOldTill(1), buildOldTill(1)];
     for (const till of [large, other]) await pushOldTill(principal, till);
-    const failingFor = (till: TestTill, code: string) => {
+    const failingFor = (tills: TestTill[], code: string) => {
       const put = async (key: string, bytes: Uint8Array) => {
-        if (key.includes(till.id)) throw Object.assign(new postgres.PostgresError("canceled" as never), { code });
+        if (tills.some(({ id }) => key.includes(id)))
+          throw Object.assign(new postgres.PostgresError("canceled" as never), { code });
         await service.objects.put(key, bytes);
       };
       return { ...services(), objects: { ...service.objects, put } };
     };
-    await expect(packTillsTask.run(failingFor(other, "57P01"))).rejects.toThrow();
+    await expect(packTillsTask.run(failingFor([large, other], "57P01"))).rejects.toThrow();
     expect(await isPacked(principal, other)).toBe(false);
-    await packTillsTask.run(failingFor(large, "57014"));
+    await packTillsTask.run(failingFor([large], "57014"));
     expect([await isPacked(principal, large), await isPacked(principal, other)]).toEqual([false, true]);
   });
 });
@@ -385,5 +401,40 @@ describe("packTill", () => {
       for (const till of tills) await packTill(services(), { locationId, tillId: till.id });
       return (await Promise.all(tills.map((till) => isPacked(principal, till)))).every(Boolean);
     });
+  });
+
+  it("never refers to a deleted object, even if objects expire at once while two instances pack", async () => {
+    const principal = newPrincipal();
+    const locationId = principal.location.id;
+    const tills = [buildOldTill(3), buildOldTill(2), buildTestTill([], { startedAt: "2020-03-03T08:00:00.000Z" })];
+    for (const till of tills) await pushOldTill(principal, till);
+    const before = await readEverything(service, principal, tills);
+    const { sql } = service.db;
+    let isDone = false;
+    const deleteUntilDone = async () => {
+      while (!isDone) {
+        await sql`
+          update unused_objects set delete_after = now() where location_id = ${locationId} and random() < 0.2`;
+        await deleteUnusedObjectsTask.run(services());
+      }
+    };
+    const deleting = [deleteUntilDone(), deleteUntilDone()];
+    let packedCount = 0;
+    for (let round = 0; round < 25; round += 1) {
+      const packed = await Promise.all(
+        // The object can be deleted before it has been verified.
+        [...tills, ...tills].map((till) => packTill(services(), keyOf(principal, till)).catch(() => false)),
+      );
+      packedCount += packed.filter(Boolean).length;
+      if (round % 5 === 4) expect(await readEverything(service, principal, tills)).toEqual(before);
+      await Promise.all(
+        [...tills, ...tills].map((till) => unpackTill(services(), keyOf(principal, till)).catch(() => {})),
+      );
+    }
+    isDone = true;
+    await Promise.all(deleting);
+    expect(packedCount).toBeGreaterThan(3);
+    expect(packedCount).toBeLessThan(25 * tills.length);
+    expect(await readEverything(service, principal, tills)).toEqual(before);
   });
 });

@@ -11,9 +11,12 @@ import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/p
 import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { toV2OrderColumns } from "../v2-order-compression.ts";
-import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
+import { decodeOrderBlock, decodeReportBlock, type PackedOrderTexts, verifyBlockChecksum } from "./pack-format.ts";
 
 export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+
+/** The number of orders that are compressed concurrently and stored at a time. Each needs 256 KB of memory meanwhile. */
+const batchSize = 25;
 
 /** After this time, the till cannot change yet, and its event is handled later. */
 const objectTimeoutMs = 30_000;
@@ -53,7 +56,7 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
     const reportId = computeTillReportId(tillId);
     for (const [block, firstPosition] of till.blockFirstPositions.entries()) {
       if (block === 0) continue;
-      const rows = (await decodeOrderBlock(readBlock(block))).map(async (texts, index) => {
+      const toRow = async (texts: PackedOrderTexts, index: number) => {
         const entry = entries[firstPosition + index];
         if (!entry) throw new Error(`${till.objectKey} has more orders than rows.`);
         const [v1, v2] = [`${texts.v1}`, `${texts.v2}`];
@@ -71,8 +74,12 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
           tillId,
           locationId,
         };
-      });
-      await insertOrders(tx, await Promise.all(rows));
+      };
+      const orders = await decodeOrderBlock(readBlock(block));
+      for (let start = 0; start < orders.length; start += batchSize) {
+        const batch = orders.slice(start, start + batchSize).map((texts, index) => toRow(texts, start + index));
+        await insertOrders(tx, await Promise.all(batch));
+      }
     }
     await deletePackedTill(tx, till);
   });
