@@ -81,20 +81,28 @@ async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
   return compressed;
 }
 
+/** The numbers of texts in a block: from `first` to before `end`. */
+interface TextRange {
+  first: number;
+  end: number;
+}
+
 /**
- * Returns the first texts of a block, as many as `countNeeded` returns for the sizes of its texts. Decompresses the block
- * only up to the last of them.
+ * Returns the texts of a block that `selectTexts` selects by the sizes of all texts, by default all. Decompresses the block
+ * only up to the last of them, and keeps no earlier ones.
  *
- * @throws Error when the block is damaged, and the errors of `countNeeded`.
+ * @throws Error when the block is damaged, and the errors of `selectTexts`.
  */
 async function decodeBlock(
   block: Uint8Array,
-  countNeeded = (sizes: number[]) => sizes.length,
+  selectTexts = (sizes: number[]): TextRange => ({ first: 0, end: sizes.length }),
 ): Promise<(Buffer | null)[]> {
   const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
   decompressor.end(block);
   const chunks: Buffer[] = [];
   let length = 0;
+  /** The number of bytes before `chunks`, which were not kept. */
+  let skipped = 0;
   let sizes: number[] | undefined;
   let start = 0;
   let end = Number.POSITIVE_INFINITY;
@@ -106,19 +114,30 @@ async function decodeBlock(
     const lineEnd = line.indexOf("\n");
     if (lineEnd >= 0) {
       const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
-      sizes = allSizes.slice(0, countNeeded(allSizes));
-      start = lineEnd + 1;
-      end = sizes.reduce((sum, size) => sum + Math.max(size, 0), start);
+      const selected = selectTexts(allSizes);
+      sizes = allSizes.slice(selected.first, selected.end);
+      start = lineEnd + 1 + sumTextSizes(allSizes.slice(0, selected.first));
+      end = start + sumTextSizes(sizes);
+    }
+    for (let first = chunks[0]; sizes && first && skipped + first.byteLength <= start; first = chunks[0]) {
+      skipped += first.byteLength;
+      chunks.shift();
     }
     if (length >= end) break;
   }
   const bytes = Buffer.concat(chunks);
   if (sizes === undefined || length < end) throw new Error("A packed block ends before its texts.");
+  start -= skipped;
   return sizes.map((size) => {
     if (size < 0) return null;
     start += size;
     return bytes.subarray(start - size, start);
   });
+}
+
+/** Returns the total size of texts. The size of a missing text is -1. */
+function sumTextSizes(sizes: number[]): number {
+  return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }
 
 export function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
@@ -143,17 +162,12 @@ export function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Buffer> {
 
 /** Returns the V1 responses of the first `count` orders of a block. */
 export async function decodeV1Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  return decodeBlock(block, () => count);
+  return decodeBlock(block, () => ({ first: 0, end: count }));
 }
 
 /** Returns the V2 responses of the first `count` orders of a block. */
 export async function decodeV2Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  let firstV2 = 0;
-  const texts = await decodeBlock(block, (sizes) => {
-    firstV2 = sizes.length / 2;
-    return firstV2 + count;
-  });
-  return texts.slice(firstV2);
+  return decodeBlock(block, ({ length }) => ({ first: length / 2, end: length / 2 + count }));
 }
 
 /** The error for a text that is larger than it may be. `bytes` is its size. */
@@ -181,18 +195,15 @@ interface PackedText {
  * little of the block was decompressed.
  */
 export async function decodeText(block: Uint8Array, { order, body }: PackedText, maxBytes: number): Promise<Buffer> {
-  let index = 0;
-  const texts = await decodeBlock(block, (sizes) => {
-    if (order === null) index = body === "v0" ? 1 : 0;
-    else index = body === "v2" ? sizes.length / 2 + order : order;
-    const bytes = sizes[index] ?? 0;
+  const [text] = await decodeBlock(block, (sizes) => {
+    const first = order === null ? Number(body === "v0") : order + (body === "v2" ? sizes.length / 2 : 0);
+    const bytes = sizes[first] ?? 0;
     if (bytes > maxBytes) throw new TooLargeTextError(bytes);
-    return index + 1;
+    return { first, end: first + 1 };
   });
-  const text = texts[index];
   if (!text) throw new Error("A packed block does not contain this text.");
-  // A copy, so that the other texts of the block need not stay in memory.
-  return Buffer.from(text);
+  // A small text is copied, so that the decompressed bytes around it need not stay in memory.
+  return text.byteLength < decompressedChunkBytes ? Buffer.from(text) : text;
 }
 
 export async function decodeOrderBlock(block: Uint8Array): Promise<PackedOrderTexts[]> {
