@@ -1,16 +1,20 @@
+import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { buildTestLiveOrderProductRow, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
+import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const orderCount = 104;
-const scopes = ["orders:read", "orders:write"] as const;
+const scopes = ["orders:read", "orders:write", "reports:read", "tills:write"] as const;
 
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
@@ -26,8 +30,11 @@ beforeAll(async () => {
     ...(JSON.parse(process.env.LARGE_REPLIES_VARIABLES ?? "{}") as Record<string, string>),
   });
   product = await startPragmaUnderTest(environment.variables, {
-    split: ["accounts", "order-live"],
-    variablesOf: (role) => (role === "order-live" ? { NODE_OPTIONS: "--max-old-space-size=128" } : {}),
+    split: ["accounts", "order-live", "till-ingest", "reporting"],
+    variablesOf: (role) => {
+      if (role === "order-live") return { NODE_OPTIONS: "--max-old-space-size=128" };
+      return role === "reporting" ? { NODE_OPTIONS: "--max-old-space-size=256" } : {};
+    },
   });
   [testLocation, otherLocation] = [
     await createTestLocation(product, { scopes: [...scopes] }),
@@ -47,7 +54,8 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-const readMegabytes = () => readResidentMemoryMegabytes(product.process("order-live").pid ?? 0);
+const readMegabytes = (role: "order-live" | "reporting" = "order-live") =>
+  readResidentMemoryMegabytes(product.process(role).pid ?? 0);
 
 /** Returns a live order with a size of about 480 KB, which is close to the maximum. */
 function createLargeOrder(): OrderLiveInput {
@@ -68,6 +76,29 @@ async function upsertOrders({ key }: TestLocation, orders: OrderLiveInput[]): Pr
   expect(response.status, (await response.text()).slice(0, 1_000)).toBe(200);
 }
 
+/** Pushes a till with an order whose response has about 8 MB, waits for its report, and returns the id of the order. */
+async function pushTillWithLargeOrder(): Promise<string> {
+  const day = new Date().toISOString().slice(0, 10);
+  const till = generateTill({ seed: "large order", tillId: randomUUID(), orders: 3, day });
+  const order = till.orderList.find(({ isTraining, productRowList }) => !isTraining && productRowList.length > 0);
+  const [row] = order?.productRowList ?? [];
+  if (!order || !row) throw new Error("The till has no order with products.");
+  order.productRowList = Array.from({ length: 5_000 }, () => ({
+    ...row,
+    ...{ id: randomUUID(), name: "n".repeat(200), modifierRowList: [], discountRowList: [] },
+  }));
+  const response = await testLocation.request("POST", "/v2/tills/", {
+    body: gzipSync(JSON.stringify(till)),
+    headers: { "content-encoding": "gzip" },
+  });
+  expect(response.status, (await response.text()).slice(0, 1_000)).toBe(201);
+  const report = `/v2/reports/${computeTillReportId(till.id)}`;
+  await eventually("the report", async () => (await testLocation.request("GET", report)).status === 200, {
+    timeoutSeconds: 60,
+  });
+  return order.id;
+}
+
 /** Sends `count` requests, each on its own connection, never reads the responses, and waits six seconds. */
 async function requestWithoutReading(path: string, count: number): Promise<void> {
   const { hostname, port } = new URL(product.url);
@@ -85,14 +116,12 @@ async function requestWithoutReading(path: string, count: number): Promise<void>
  * Checks that the fastest of three responses to another location takes less than two seconds. The other two responses
  * can take longer, because the machine may be busy.
  */
-async function expectOtherLocationServed(): Promise<void> {
+async function expectOtherLocationServed(path = "/v1/orders-live/?size=100", count = 1): Promise<void> {
   const milliseconds: number[] = [];
   for (let time = 0; time < 3; time += 1) {
     const since = performance.now();
-    const { data } = (await (await otherLocation.request("GET", "/v1/orders-live/?size=100")).json()) as {
-      data: unknown[];
-    };
-    expect(data).toHaveLength(1);
+    const { data } = (await (await otherLocation.request("GET", path)).json()) as { data: unknown[] };
+    expect(data).toHaveLength(count);
     milliseconds.push(performance.now() - since);
   }
   expect(Math.min(...milliseconds)).toBeLessThan(2_000);
@@ -119,4 +148,16 @@ it("100 unread streams use a bounded amount of memory, without a delay for other
   await requestWithoutReading("/v1/orders-live/stream", 100);
   await expectOtherLocationServed();
   expect((await readMegabytes()) - idleMegabytes).toBeLessThan(200);
+}, 60_000);
+
+it("200 requests for one large order use a bounded amount of memory, without a delay for other locations", async () => {
+  const path = `/v2/orders/${await pushTillWithLargeOrder()}`;
+  const response = await testLocation.request("GET", path);
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(7_000_000);
+  const initialMegabytes = await readMegabytes("reporting");
+  await requestWithoutReading(path, 200);
+  await expectOtherLocationServed("/v2/reports/", 0);
+  expect((await readMegabytes("reporting")) - initialMegabytes).toBeLessThan(300);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await eventually("the order", async () => (await testLocation.request("GET", path)).status === 200);
 }, 60_000);

@@ -8,6 +8,10 @@ const decompress = promisify(inflate);
 /** DEFLATE can refer to this many bytes before the current position, so only the end of a longer dictionary is used. */
 const maxDictionaryBytes = 32 * 1024;
 
+/** The number of bytes that are decompressed at a time. Large responses are decompressed in larger steps, which is faster. */
+const minChunkBytes = 16 * 1024;
+const maxChunkBytes = 256 * 1024;
+
 /**
  * Larger input is compressed and decompressed in a thread of libuv's pool, so that it does not block the event loop. For
  * an order of usual size, which takes 0.1 ms, using another thread would take more CPU time than the compression.
@@ -36,13 +40,22 @@ export async function toV2OrderColumns(
 /**
  * Returns the V2 response that `compressV2Order` compressed.
  *
- * @throws Error when the V1 response is not the one with which it was compressed, or when the bytes are damaged.
+ * @throws Error when the V1 response is not the one with which it was compressed, when the bytes are damaged, or when the
+ * V2 response is larger than `maxBytes`; `isTooLargeV2OrderError` returns true only for the latter.
  */
-export async function decompressV2Order(compressed: Uint8Array, { v1 }: { v1: Uint8Array }): Promise<Uint8Array> {
-  const options = { dictionary: buildDictionary(v1) };
+export async function decompressV2Order(
+  compressed: Uint8Array,
+  { v1, maxBytes }: { v1: Uint8Array; maxBytes?: number },
+): Promise<Uint8Array> {
+  const chunkSize = Math.max(minChunkBytes, Math.min(maxChunkBytes, v1.byteLength));
+  const options = { dictionary: buildDictionary(v1), chunkSize, maxOutputLength: maxBytes };
   return compressed.byteLength <= maxSynchronousCompressedBytes
     ? inflateSync(compressed, options)
     : decompress(compressed, options);
+}
+
+export function isTooLargeV2OrderError(error: unknown): boolean {
+  return error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
 
 /** The V1 response is at the end, where it is used in full even if it is long, and where references to it are short. */

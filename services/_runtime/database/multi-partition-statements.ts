@@ -16,7 +16,7 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   {
     service: "reporting",
     pattern:
-      /^select etag, .*"v\d", .* from (reports( left join packed_tills .*)?|orders) where id = \$1( and is_current .*order by pushed_at desc limit 1)?$/,
+      /^select etag, .*octet_length\("?v\d.* from (reports( left join packed_tills .*)?|orders) where id = \$\d+( and is_current .*order by pushed_at desc limit 1)?$/,
     reason: "Operators, whose keys have locations:any, read a report or an order by its id alone.",
   },
   {

@@ -8,6 +8,7 @@ import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
+import type { LargeReadLimiter, SizeLimitedBody } from "./large-read-limiter.ts";
 import { getRequestHeader, type RequestPrincipalAndMetadata, type ServiceHonoContext } from "./request-identity.ts";
 import { toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
@@ -86,6 +87,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   readonly principal: Principal;
   readonly #identity: RequestPrincipalAndMetadata;
   readonly #honoContext: ServiceHonoContext;
+  readonly #largeReads: LargeReadLimiter;
 
   constructor(
     parsed: Pick<
@@ -93,7 +95,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
       "params" | "query" | "body" | "services" | "context"
     >,
     identity: RequestPrincipalAndMetadata,
-    honoContext: ServiceHonoContext,
+    { honoContext, largeReads }: { honoContext: ServiceHonoContext; largeReads: LargeReadLimiter },
   ) {
     this.params = parsed.params;
     this.query = parsed.query;
@@ -103,6 +105,21 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     this.principal = identity.principal;
     this.#identity = identity;
     this.#honoContext = honoContext;
+    this.#largeReads = largeReads;
+  }
+
+  /** Reads a body that can be large, within the limits of memory. See `LargeReadLimiter.readBody`. */
+  get readBody(): <T extends SizeLimitedBody | undefined>(read: (maxBytes: number) => Promise<T>) => Promise<T> {
+    return (read) => this.#largeReads.readBody(read, this.#bodyOwner);
+  }
+
+  /** Runs `read`, which reads a large body of about `bytes`, within the limits of memory. See `LargeReadLimiter.run`. */
+  get readLargeBody(): <T>(bytes: number, read: () => Promise<T>) => Promise<T> {
+    return (bytes, read) => this.#largeReads.run(read, { ...this.#bodyOwner, bytes });
+  }
+
+  get #bodyOwner() {
+    return { keyId: this.principal.keyId, outgoing: this.#honoContext.env.outgoing };
   }
 
   get header(): (name: string) => string | undefined {

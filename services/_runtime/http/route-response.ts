@@ -5,6 +5,8 @@ export interface RouteHandlerResponse {
   status: number;
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
   headers: Record<string, string>;
+  /** The memory in bytes that a stream uses until it has been sent. It counts as a large unread response. */
+  streamMemoryBytes?: number;
 }
 
 type ResponseHeaders = Record<string, string>;

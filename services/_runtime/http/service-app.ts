@@ -18,6 +18,7 @@ import {
 } from "./define-route.ts";
 import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
+import type { LargeReadLimiter } from "./large-read-limiter.ts";
 import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
@@ -38,6 +39,7 @@ interface ServiceAppOptions<Services> {
   services: Services;
   handleOnce: IdempotencyHandler;
   unreadResponses: UnreadResponseLimiter;
+  largeReads: LargeReadLimiter;
   /** Limits the concurrent write requests of each location. Further write requests wait. */
   writeSemaphore: KeyedSemaphore;
   log: Logger;
@@ -136,7 +138,15 @@ interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
 async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
-  { caller, context, services, handleOnce, unreadResponses, writeSemaphore }: RequestHandlingOptions<Services>,
+  {
+    caller,
+    context,
+    services,
+    handleOnce,
+    unreadResponses,
+    largeReads,
+    writeSemaphore,
+  }: RequestHandlingOptions<Services>,
 ): Promise<RouteHandlerResponse> {
   const { principal } = caller;
   const { keyId, consumer, scopes, location } = principal;
@@ -162,7 +172,10 @@ async function handleRequest<Services>(
     const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
     // Allows garbage collection of the bytes while the request is handled.
     bytes = undefined;
-    const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, hono);
+    const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, {
+      honoContext: hono,
+      largeReads,
+    });
     let response: RouteHandlerResponse;
     if (idempotentRequest) {
       const { pathname, search } = input.url;

@@ -12,8 +12,8 @@ interface UnreadResponseOwner {
   outgoing: ServerResponse | undefined;
 }
 
-/** Bodies up to this size are not counted. The size is in bytes, or in characters if the body is text. */
-const minTrackedBytes = 256 * 1024;
+/** Responses up to this size are not limited. The size is in bytes, or in characters if the body is text. */
+export const minLargeResponseBytes = 256 * 1024;
 
 /** Limits the total size of large responses that are in memory because clients have not yet read them. */
 export class UnreadResponseLimiter {
@@ -36,20 +36,38 @@ export class UnreadResponseLimiter {
   }
 
   /**
-   * Counts a large response, unless it is a stream, until the client has read it or disconnects.
-   *
-   * @throws `ApiError` rate_limited or overloaded if `canReject` is true, and the response and the other unread
-   * responses together exceed a limit.
+   * Returns the error for a further large response of an API key, if this response and the other unread responses
+   * together exceed a limit: rate_limited or overloaded.
    */
-  trackResponse({ body }: RouteHandlerResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
-    if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
-    const bytes = Buffer.byteLength(body);
+  findCapacityError(bytes: number, keyId: string): ApiError | undefined {
     const keyBytes = this.#held.get(keyId);
     // Without other unread responses, a response above the limit is sent, because it could otherwise never be sent.
-    if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
-      throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
-    if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)
-      throw createOverloadedError();
+    if (keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
+      return createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
+    if (this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)
+      return createOverloadedError();
+    return undefined;
+  }
+
+  /**
+   * Counts a large response until the client has read it or disconnects. Counts a stream only if `streamMemoryBytes` is
+   * set.
+   *
+   * @throws `ApiError` rate_limited or overloaded if `canReject` is true and `findCapacityError` returns this error.
+   */
+  trackResponse(
+    { body, streamMemoryBytes = 0 }: RouteHandlerResponse,
+    { keyId, canReject, outgoing }: UnreadResponseOwner,
+  ): void {
+    if (!outgoing || body === null) return;
+    const isStream = body instanceof ReadableStream;
+    if ((isStream ? streamMemoryBytes : body.length) <= minLargeResponseBytes) return;
+    const bytes = isStream ? streamMemoryBytes : Buffer.byteLength(body);
+    const error = canReject ? this.findCapacityError(bytes, keyId) : undefined;
+    if (error) {
+      if (isStream) body.cancel().catch(() => {});
+      throw error;
+    }
     if (outgoing.destroyed) return;
     this.#held.add(bytes, keyId);
     outgoing.once("close", () => this.#held.add(-bytes, keyId));

@@ -6,6 +6,7 @@ import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
+import { LargeReadLimiter } from "../http/large-read-limiter.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
@@ -113,6 +114,7 @@ export async function startService(
       services,
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
       unreadResponses,
+      largeReads: new LargeReadLimiter(unreadResponses),
       writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,

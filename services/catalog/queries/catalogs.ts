@@ -51,26 +51,42 @@ export async function replaceChangedCatalogLists(
   return updated;
 }
 
-/** A list of a catalog. The body is null if the client has already cached the current list. */
+/** A list of a catalog. The body is null if the client has already cached the current list, or if it is too large. */
 export interface StoredCatalogItemList {
   etag: string;
-  body: string | null;
+  body: string | Uint8Array | null;
+  /** The size of the body in bytes if it is too large. */
+  omittedBytes?: number;
 }
 
 /**
  * Returns a list of a location's catalog. The list of products has the entity tag of the whole catalog, because clients
- * send this tag as If-Match when they replace the catalog. The tag must therefore change when any list changes.
+ * send this tag as If-Match when they replace the catalog. The tag must therefore change when any list changes. A body
+ * that is larger than `maxBytes` is not read.
  */
 export async function findCatalogItemList(
   sql: SqlClient,
-  { locationId, list, cachedEtags }: { locationId: string; list: CatalogItemListName; cachedEtags: string[] },
+  {
+    locationId,
+    list,
+    cachedEtags,
+    maxBytes,
+  }: { locationId: string; list: CatalogItemListName; cachedEtags: string[]; maxBytes: number },
 ): Promise<StoredCatalogItemList> {
-  const etag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
-  const [stored] = await sql<StoredCatalogItemList[]>`
-    select ${etag} as etag, case when ${etag} = any(${cachedEtags}::text[]) then null else body end as body
-    from catalogs join catalog_lists using (location_id)
-    where location_id = ${locationId} and list = ${list}`;
-  if (stored) return stored;
+  const tag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
+  // Reads raw bytes, because the stored text is sent unchanged.
+  const [stored]: unknown[] = await sql`
+    select etag, case when bytes <= ${maxBytes}::int then body end, case when bytes > ${maxBytes}::int then bytes end
+    from (
+      select ${tag} as etag, body,
+        case when ${tag} = any(${cachedEtags}::text[]) then null else octet_length(body) end as bytes
+      from catalogs join catalog_lists using (location_id)
+      where location_id = ${locationId} and list = ${list}
+    ) as stored`.raw();
+  if (stored) {
+    const [etag, body, bytes] = stored as [etag: Buffer, body: Buffer | null, bytes: Buffer | null];
+    return { etag: String(etag), body, ...(bytes && { omittedBytes: Number(bytes) }) };
+  }
   const { body } = emptySerializedCatalog.lists[list];
   return { body, etag: list === "products" ? emptySerializedCatalog.etag : emptySerializedCatalog.lists[list].etag };
 }

@@ -59,13 +59,15 @@ function defineListRoute(
       304: { description: "The client's cached response is current" },
     },
     errors: ["location_forbidden"],
-    async handle({ query, principal, services, header }) {
+    async handle({ query, principal, services, header, readBody }) {
       const locationId = resolveAuthorizedLocationId(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
       const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
-      const { body, etag } = await listReadSemaphore.run(
-        () => findCatalogItemList(services.db.sql, listRequest),
-        principal.keyId,
+      const { body, etag } = await readBody((maxBytes) =>
+        listReadSemaphore.run(
+          () => findCatalogItemList(services.db.sql, { ...listRequest, maxBytes }),
+          principal.keyId,
+        ),
       );
       return createConditionalJsonResponse(body ?? "", { etag, ifNoneMatch });
     },

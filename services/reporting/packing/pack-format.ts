@@ -82,20 +82,28 @@ async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
   return compressed;
 }
 
+/** The numbers of texts in a block: from `first` to before `end`. */
+interface TextRange {
+  first: number;
+  end: number;
+}
+
 /**
- * Returns the first texts of a block, as many as `countNeeded` returns for the number of its texts. Decompresses the block
- * only up to the last of them.
+ * Returns the texts of a block that `selectTexts` selects by the sizes of all texts, by default all. Decompresses the block
+ * only up to the last of them, and keeps no earlier ones.
  *
- * @throws Error when the block is damaged.
+ * @throws Error when the block is damaged, and the errors of `selectTexts`.
  */
 async function decodeBlock(
   block: Uint8Array,
-  countNeeded = (textCount: number) => textCount,
+  selectTexts = (sizes: number[]): TextRange => ({ first: 0, end: sizes.length }),
 ): Promise<(Buffer | null)[]> {
   const decompressor = createBrotliDecompress({ chunkSize: decompressedChunkBytes });
   decompressor.end(block);
   const chunks: Buffer[] = [];
   let length = 0;
+  /** The number of bytes before `chunks`, which were not kept. */
+  let skipped = 0;
   let sizes: number[] | undefined;
   let start = 0;
   let end = Number.POSITIVE_INFINITY;
@@ -107,19 +115,30 @@ async function decodeBlock(
     const lineEnd = line.indexOf("\n");
     if (lineEnd >= 0) {
       const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
-      sizes = allSizes.slice(0, countNeeded(allSizes.length));
-      start = lineEnd + 1;
-      end = sizes.reduce((sum, size) => sum + Math.max(size, 0), start);
+      const selected = selectTexts(allSizes);
+      sizes = allSizes.slice(selected.first, selected.end);
+      start = lineEnd + 1 + sumTextSizes(allSizes.slice(0, selected.first));
+      end = start + sumTextSizes(sizes);
+    }
+    for (let first = chunks[0]; sizes && first && skipped + first.byteLength <= start; first = chunks[0]) {
+      skipped += first.byteLength;
+      chunks.shift();
     }
     if (length >= end) break;
   }
   const bytes = Buffer.concat(chunks);
   if (sizes === undefined || length < end) throw new Error("A packed block ends before its texts.");
+  start -= skipped;
   return sizes.map((size) => {
     if (size < 0) return null;
     start += size;
     return bytes.subarray(start - size, start);
   });
+}
+
+/** Returns the total size of texts. The size of a missing text is -1. */
+function sumTextSizes(sizes: number[]): number {
+  return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }
 
 export function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
@@ -144,17 +163,48 @@ export function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Buffer> {
 
 /** Returns the V1 responses of the first `count` orders of a block. */
 export async function decodeV1Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  return decodeBlock(block, () => count);
+  return decodeBlock(block, () => ({ first: 0, end: count }));
 }
 
 /** Returns the V2 responses of the first `count` orders of a block. */
 export async function decodeV2Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  let firstV2 = 0;
-  const texts = await decodeBlock(block, (textCount) => {
-    firstV2 = textCount / 2;
-    return firstV2 + count;
+  return decodeBlock(block, ({ length }) => ({ first: length / 2, end: length / 2 + count }));
+}
+
+/** The error for a text that is larger than it may be. `bytes` is its size. */
+export class TooLargeTextError extends Error {
+  override readonly name = "TooLargeTextError";
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`a packed text has ${bytes} bytes`);
+    this.bytes = bytes;
+  }
+}
+
+/** A response in a block. `order` is the number of the order in the block; null for the report. */
+interface PackedText {
+  order: number | null;
+  /** `v1` or `v2` of an order, and `v0` or `v2` of a report. */
+  body: string;
+}
+
+/**
+ * Returns one text of a block.
+ *
+ * @throws Error when the block is damaged, and `TooLargeTextError` if the text is larger than `maxBytes`. In this case,
+ * little of the block was decompressed.
+ */
+export async function decodeText(block: Uint8Array, { order, body }: PackedText, maxBytes: number): Promise<Buffer> {
+  const [text] = await decodeBlock(block, (sizes) => {
+    const first = order === null ? Number(body === "v0") : order + (body === "v2" ? sizes.length / 2 : 0);
+    const bytes = sizes[first] ?? 0;
+    if (bytes > maxBytes) throw new TooLargeTextError(bytes);
+    return { first, end: first + 1 };
   });
-  return texts.slice(firstV2);
+  if (!text) throw new Error("A packed block does not contain this text.");
+  // A small text is copied, so that the decompressed bytes around it need not stay in memory.
+  return text.byteLength < decompressedChunkBytes ? Buffer.from(text) : text;
 }
 
 export async function decodeOrderBlock(block: Uint8Array): Promise<PackedOrderTexts[]> {

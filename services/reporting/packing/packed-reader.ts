@@ -5,9 +5,11 @@ import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragm
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
 import {
   decodeReportBlock,
+  decodeText,
   decodeV1Orders,
   decodeV2Orders,
   type PackedReportTexts,
+  TooLargeTextError,
   verifyBlockChecksum,
 } from "./pack-format.ts";
 
@@ -26,6 +28,13 @@ export interface PackedReference {
  */
 const maxConcurrentBlocks = 4;
 const blockSemaphore = createKeyedSemaphore(maxConcurrentBlocks);
+
+/**
+ * The number of blocks of all locations that are decompressed at a time. libuv's pool decompresses up to four in parallel,
+ * so that more would only use more memory. The locations take turns, because each waits with few blocks.
+ */
+const maxConcurrentDecodings = 4;
+const decodingSemaphore = createKeyedSemaphore(maxConcurrentDecodings);
 
 /** After this time without an answer, the object store counts as unavailable for a while, and blocks are not read. */
 const blockTimeoutMs = 3_000;
@@ -50,7 +59,7 @@ export async function readPackedBodies(
   const bodies: Buffer[] = [];
   const blocks = new Map<string, { till: PackedTillIndex; block: number; indexes: number[] }>();
   for (const [index, { till, position }] of references.entries()) {
-    const block = position === null ? 0 : till.blockFirstPositions.findLastIndex((first) => first <= position);
+    const block = findBlock({ till, position });
     const key = `${till.objectKey} ${block}`;
     const entry = blocks.get(key) ?? { till, block, indexes: [] };
     entry.indexes.push(index);
@@ -81,6 +90,32 @@ export async function readPackedBodies(
   return bodies;
 }
 
+function findBlock({ till, position }: PackedReference): number {
+  return position === null ? 0 : till.blockFirstPositions.findLastIndex((first) => first <= position);
+}
+
+/**
+ * Returns one packed response, or its size in bytes if it is larger than `maxBytes`. `body` is as in `readPackedBodies`.
+ *
+ * @throws `ApiError` service_unavailable, as `readPackedBodies` does.
+ */
+export async function readPackedBody(
+  objects: PackedObjects,
+  reference: PackedReference,
+  { body, maxBytes }: { body: string; maxBytes: number },
+): Promise<Buffer | number> {
+  const { till, position } = reference;
+  const block = findBlock(reference);
+  const order = position === null ? null : position - (till.blockFirstPositions[block] ?? 0);
+  const signal = AbortSignal.timeout(requestTimeoutMs);
+  try {
+    return await withBlock(objects, { till, block, signal }, (bytes) => decodeText(bytes, { order, body }, maxBytes));
+  } catch (error) {
+    if (error instanceof TooLargeTextError) return error.bytes;
+    throw error;
+  }
+}
+
 /** Returns the texts of a packed report. @throws `ApiError` service_unavailable, as `readPackedBodies` does. */
 export async function readPackedReport(objects: PackedObjects, till: PackedTillIndex): Promise<PackedReportTexts> {
   return withBlock(objects, { till, block: 0, signal: AbortSignal.timeout(requestTimeoutMs) }, async (bytes) =>
@@ -102,11 +137,13 @@ async function withBlock<T>(
     signal.throwIfAborted();
     // Otherwise, waiting requests would time out one after another, and lists of later days would wait for them.
     if (performance.now() < (retryTimes.get(objects) ?? 0)) throw new Error("The object store did not answer before.");
-    return decode(await readBlock(objects, till, block));
+    const bytes = await readBlock(objects, till, block);
+    return decodingSemaphore.run(() => decode(bytes));
   }, location);
   try {
     return await racePromiseWithAbort(reading, signal);
   } catch (cause) {
+    if (cause instanceof TooLargeTextError) throw cause;
     const error = new ObjectStoreUnavailableError(`block ${block} of ${objectKey} cannot be read`, { cause });
     throw new ApiError("service_unavailable", {
       detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",

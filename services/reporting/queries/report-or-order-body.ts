@@ -1,7 +1,7 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
-import { readPackedBodies } from "../packing/packed-reader.ts";
-import { decompressV2Order } from "../v2-order-compression.ts";
+import { readPackedBody } from "../packing/packed-reader.ts";
+import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 import { type PackedPlace, type ReportAndOrderStores, toPackedReference } from "./packed-places.ts";
 
@@ -12,7 +12,14 @@ interface RequestedBody {
   locationId: string | null;
   /** The column with the response bodies of the requested API version. */
   body: string;
+  /** The maximum size, in bytes. A larger body is not read. */
+  maxBytes: number;
 }
+
+/** The body of a report or order, or null if it is larger than the requested maximum. */
+export type FoundReportOrOrderBody =
+  | { etag: string; body: Uint8Array; omittedBytes?: undefined }
+  | { etag: string; body: null; omittedBytes: number };
 
 /**
  * Returns the response body of a report or order from the column `body`, or from its packed till. If several locations
@@ -21,28 +28,68 @@ interface RequestedBody {
 export async function findReportOrOrderBody(
   { sql, objects }: ReportAndOrderStores,
   requested: RequestedBody,
-): Promise<{ body: Uint8Array; etag: string } | undefined> {
+): Promise<FoundReportOrOrderBody | undefined> {
   // In another location, a packed copy of the order may have been pushed later.
   if (requested.kind === "order" && requested.locationId === null) return findPackedBody({ sql, objects }, requested);
   const [stored]: unknown[] = await selectStoredBody(sql, requested).raw();
-  const [etag, text, deflated, v1] = (stored ?? []) as Partial<StoredBodyRow>;
-  if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag: String(etag) };
-  if (text) return { body: text, etag: String(etag) };
+  const [etag, ...columns] = (stored ?? []) as Partial<StoredBodyRow>;
+  const found = etag && (await toFoundBody(String(etag), columns as BodyColumns, requested));
+  if (found) return found;
   if (requested.kind === "report" && !stored) return undefined;
   return findPackedBody({ sql, objects }, requested);
 }
 
-/** `v1` is null unless `deflated` was compressed with it. */
-type StoredBodyRow = [etag: Buffer, text: Buffer | null, deflated: Buffer | null, v1: Buffer | null];
+/** The texts are null if one of them is larger than the requested maximum. */
+type BodyColumns = [
+  text: Buffer | null,
+  deflated: Buffer | null,
+  /** Null unless `deflated` was compressed with it. */
+  v1: Buffer | null,
+  /** The size of the largest of these columns; null if there is none. */
+  bytes: Buffer | null,
+];
 
-function selectStoredBody(sql: SqlClient, { kind, id, locationId, body }: RequestedBody) {
+type StoredBodyRow = [etag: Buffer, ...BodyColumns];
+
+/** Returns undefined if the columns contain no body. */
+async function toFoundBody(
+  etag: string,
+  [text, deflated, v1, bytes]: BodyColumns,
+  { maxBytes }: Pick<RequestedBody, "maxBytes">,
+): Promise<FoundReportOrOrderBody | undefined> {
+  if (text) return { etag, body: text };
+  if (bytes === null) return undefined;
+  if (!deflated || !v1) return { etag, body: null, omittedBytes: Number(bytes) };
+  try {
+    return { etag, body: await decompressV2Order(decodeRawBytea(deflated), { v1, maxBytes }) };
+  } catch (error) {
+    if (!isTooLargeV2OrderError(error)) throw error;
+    return { etag, body: null, omittedBytes: maxBytes + 1 };
+  }
+}
+
+/** Selects `BodyColumns`. The sizes are read without the texts, so that they need hardly any time. */
+function selectBodyColumns(sql: SqlClient, { kind, body, maxBytes }: RequestedBody) {
+  if (kind === "order" && body === "v2")
+    return sql`
+      case when octet_length(v2) <= ${maxBytes}::int then v2 end,
+      case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int
+        then v2_deflated end,
+      case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int then v1 end,
+      coalesce(octet_length(v2), greatest(octet_length(v1), octet_length(v2_deflated)))`;
+  const column = sql(body);
+  return sql`case when octet_length(${column}) <= ${maxBytes}::int then ${column} end, null::bytea, null::text,
+    octet_length(${column})`;
+}
+
+function selectStoredBody(sql: SqlClient, requested: RequestedBody) {
+  const { kind, id, locationId } = requested;
   const isRequested = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
   const source =
     kind === "report"
       ? sql`reports where ${isRequested}`
       : sql`orders where ${isRequested} and is_current order by pushed_at desc limit 1`;
-  const compressed = kind === "order" && body === "v2" ? sql`v2_deflated, v1` : sql`null, null`;
-  return sql`select etag, ${sql(body)}, ${compressed} from ${source}`;
+  return sql`select etag, ${selectBodyColumns(sql, requested)} from ${source}`;
 }
 
 /**
@@ -52,47 +99,47 @@ function selectStoredBody(sql: SqlClient, { kind, id, locationId, body }: Reques
 async function findPackedBody(
   { sql, objects }: ReportAndOrderStores,
   requested: RequestedBody,
-): Promise<{ body: Uint8Array; etag: string } | undefined> {
+): Promise<FoundReportOrOrderBody | undefined> {
   const select = requested.kind === "report" ? selectPackedOrStoredReport : selectPackedOrStoredOrder;
   const [row]: unknown[] = await select(sql, requested).raw();
   if (!row) return undefined;
-  const [storedTag, contentVersion, text, deflated, v1, ...place] = row as PackedOrStoredBodyRow;
-  const tag = storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase());
-  const etag = String(tag);
-  if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag };
-  if (text) return { body: text, etag };
-  const [body] = await readPackedBodies(objects, [toPackedReference(place)], requested.body);
-  return body && { body, etag };
+  const [storedTag, contentVersion, text, deflated, v1, bytes, ...place] = row as PackedOrStoredBodyRow;
+  const etag = String(storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase()));
+  const [objectKey] = place;
+  if (!objectKey) return toFoundBody(etag, [text, deflated, v1, bytes], requested);
+  if (Number(bytes) > requested.maxBytes) return { etag, body: null, omittedBytes: Number(bytes) };
+  const read = await readPackedBody(objects, toPackedReference(place), requested);
+  return typeof read === "number" ? { etag, body: null, omittedBytes: read } : { etag, body: read };
 }
 
+/** For a packed order, `bytes` is the size of its V1 response, because that of its V2 response is only in its block. */
 type PackedOrStoredBodyRow = [
   /** Null if the tag is computed from the content version. */
   etag: Buffer | null,
   contentVersion: Buffer | null,
-  text: Buffer | null,
-  deflated: Buffer | null,
-  v1: Buffer | null,
+  ...BodyColumns,
   ...PackedPlace,
 ];
 
-function selectPackedOrStoredReport(sql: SqlClient, { id, locationId, body }: RequestedBody) {
+function selectPackedOrStoredReport(sql: SqlClient, requested: RequestedBody) {
+  const { id, locationId } = requested;
   return sql`
-    select etag, null as content_version, ${sql(body)}, null, null, object_key, to_json(block_ends),
+    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, object_key, to_json(block_ends),
       to_json(block_first_positions), null
     from reports left join packed_tills
       on v2 is null and packed_tills.location_id = reports.location_id and packed_tills.till_id = reports.till_id
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
 }
 
-function selectPackedOrStoredOrder(sql: SqlClient, { id, locationId, body }: RequestedBody) {
+function selectPackedOrStoredOrder(sql: SqlClient, requested: RequestedBody) {
+  const { id, locationId } = requested;
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
-  const compressed = body === "v2" ? sql`v2_deflated, v1` : sql`null::bytea, null::text`;
   return sql`
-    select etag, null as content_version, ${sql(body)}, ${compressed}, null as object_key, null::json, null::json,
-      null::int, pushed_at
+    select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null as object_key, null::json,
+      null::json, null::int, pushed_at
     from orders where id = ${id} and is_current ${isOfLocation}
     union all
-    select etags[number], content_version, null, null, null, object_key, to_json(block_ends),
+    select etags[number], content_version, null, null, null, v1_bytes[number], object_key, to_json(block_ends),
       to_json(block_first_positions), first_position + number - 1, pushed_at
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
     where ids @> array[${id}::uuid] and is_current ${isOfLocation}

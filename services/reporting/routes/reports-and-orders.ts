@@ -7,7 +7,11 @@ import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
-import { createConditionalJsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
+import {
+  createConditionalJsonResponse,
+  notModifiedResponseIfUnchanged,
+  type RouteHandlerResponse,
+} from "@pragma/runtime/http/route-response";
 import {
   getReadRestrictionLocationId,
   locationIdQueryParameter,
@@ -60,7 +64,7 @@ async function reportOrOrderPageResponse(
 
 type ReportOrOrderRouteInput = Pick<
   RouteHandlerInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, ReportingServiceContext>,
-  "params" | "principal" | "services" | "header"
+  "params" | "principal" | "services" | "header" | "readBody"
 >;
 
 /**
@@ -69,15 +73,20 @@ type ReportOrOrderRouteInput = Pick<
  * @throws `ApiError` report_not_found or order_not_found, also for a report or order of another location.
  */
 async function reportOrOrderResponse(
-  { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
+  { params: { id }, principal, services, header, readBody }: ReportOrOrderRouteInput,
   { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteHandlerResponse> {
   const locationId = getReadRestrictionLocationId(principal);
-  const stored = await services.db.read(locationId, ({ sql }) =>
-    findReportOrOrderBody({ sql, objects: services.objects }, { kind, id, locationId, body }),
-  );
+  const ifNoneMatch = header("if-none-match");
+  const stored = await readBody(async (maxBytes) => {
+    const found = await services.db.read(locationId, ({ sql }) =>
+      findReportOrOrderBody({ sql, objects: services.objects }, { kind, id, locationId, body, maxBytes }),
+    );
+    const isUnchanged = found && notModifiedResponseIfUnchanged({ etag: found.etag, ifNoneMatch });
+    return isUnchanged ? { ...found, omittedBytes: undefined } : found;
+  });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
-  return createConditionalJsonResponse(stored.body, { etag: stored.etag, ifNoneMatch: header("if-none-match") });
+  return createConditionalJsonResponse(stored.body ?? "", { etag: stored.etag, ifNoneMatch });
 }
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;

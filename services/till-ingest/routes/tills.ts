@@ -196,11 +196,11 @@ export const getTillObjectRoute = defineTillIngestRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
-  async handle({ params, principal, services, header }) {
+  async handle({ params, principal, services, header, readLargeBody }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
     const notModified = notModifiedResponseIfUnchanged(tag);
     if (notModified) return notModified;
-    return createTillBodyResponse(services.objects, till, header("accept-encoding"));
+    return createTillBodyResponse(services, till, { acceptEncoding: header("accept-encoding"), readLargeBody });
   },
 });

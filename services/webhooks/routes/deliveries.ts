@@ -108,7 +108,7 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["delivery_not_found"],
-  async handle({ params, principal, services: { db, config }, header }) {
+  async handle({ params, principal, services: { db, config }, header, readBody }) {
     const { sql } = db;
     const located = await createLocationConditions(db);
     const [row] = await sql<(WebhookDeliveryRow & { locationId: string })[]>`
@@ -123,17 +123,31 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
     // The retention has removed both in the meantime.
     if (!message) throw new ApiError("delivery_not_found");
     // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
-    const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
-      select * from (
-        select
-          generation, number, started_at, milliseconds, status, error, response, next_attempt_at
-        from attempts where ${ofLocation} and delivery_id = ${delivery.id} and ${ofDay}
-        union all
-        select
-          generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
-        from webhook_deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
-        order by generation desc, number desc limit 1000
-      ) latest order by generation, number`;
+    const { attempts } = await readBody(async (maxBytes) => {
+      const rows = await sql<
+        (WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt"> & { bytes: number })[]
+      >`
+        select generation, number, started_at, milliseconds, status, error,
+          case when bytes <= ${maxBytes}::int then response end as response, next_attempt_at, bytes
+        from (
+          select *, sum(octet_length(response)) over () as bytes
+          from (
+            select
+              generation, number, started_at, milliseconds, status, error, response, next_attempt_at
+            from attempts where ${ofLocation} and delivery_id = ${delivery.id} and ${ofDay}
+            union all
+            select
+              generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
+            from webhook_deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
+            order by generation desc, number desc limit 1000
+          ) latest
+        ) measured order by generation, number`;
+      const bytes = rows[0]?.bytes ?? 0;
+      return {
+        attempts: rows.map(({ bytes: _, ...attempt }) => attempt),
+        ...(bytes > maxBytes && { omittedBytes: bytes }),
+      };
+    });
     // The payload is inserted as text, so that it is byte for byte the same as the sent body.
     const responseText = joinJsonObjectTexts(
       JSON.stringify({ ...delivery, attempts }),
