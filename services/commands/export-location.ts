@@ -7,7 +7,8 @@ import { createEncryption } from "@pragma/runtime/security/encryption";
 import { readBackupConfig } from "./backup-and-restore.ts";
 import { computeBodyHash } from "./copy-till-bodies.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
-import { writeLocationArchive } from "./location-archive.ts";
+import { toArchivedConsumerRow } from "./imported-consumers.ts";
+import { requireWritableArchivePath, writeLocationArchive } from "./location-archive.ts";
 import {
   type ArchiveManifest,
   addToPart,
@@ -42,6 +43,8 @@ interface ServiceSnapshot {
 interface ExportOptions {
   locationId: string;
   file: string;
+  /** Whether to export the location although the object store has none of its objects. */
+  isAllowedWithMissingObjects: boolean;
   environment: EnvironmentVariables;
   log: (line: string) => void;
 }
@@ -50,11 +53,18 @@ interface ExportOptions {
  * Writes all data of a location to an encrypted archive: the rows of all services, all of the same moment, and the
  * bodies of its tills.
  *
- * @throws `ConfigError` and `Error` when the location does not exist.
+ * @throws `ConfigError`, and `Error` when the location does not exist, or when the object store has none of its objects.
  */
-export async function exportLocation({ locationId, file, environment, log }: ExportOptions): Promise<ArchiveManifest> {
+export async function exportLocation({
+  locationId,
+  file,
+  isAllowedWithMissingObjects,
+  environment,
+  log,
+}: ExportOptions): Promise<ArchiveManifest> {
   const config = readBackupConfig(environment);
   const { LOCATION_ARCHIVE_KEY, DATA_KEYS } = readConfigFromEnvironment(exportConfigSchema, environment);
+  await requireWritableArchivePath(file);
   const encryption = createEncryption(DATA_KEYS);
   const manifest: ArchiveManifest = {
     ...{ locationId, startedAt: new Date().toISOString(), migrations: {}, parts: {}, missingObjects: [] },
@@ -74,6 +84,11 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
       const sources = snapshots.flatMap(({ sql, services }) => services.map((service) => ({ sql, service })));
       sources.sort((a, b) => importSequence.indexOf(a.service.name) - importSequence.indexOf(b.service.name));
       for (const source of sources) yield* writeBodies(source);
+      const { missingObjects } = manifest;
+      if (missingObjects.length > 0 && !hashes.has(objectPart) && !isAllowedWithMissingObjects)
+        throw new Error(
+          `The object store has none of the ${missingObjects.length} objects of the location. Check OBJECT_STORE. To export the location without them, add --allow-missing-objects.`,
+        );
       for (const source of sources) yield* writeRows(source);
       if (!hashes.has("accounts.locations")) throw new Error(`The location ${locationId} does not exist.`);
       manifest.parts = summarizeParts(hashes);
@@ -84,12 +99,16 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
       await sql`select set_config('search_path', ${service.schema}, true)`;
       const migrations = await sql<{ name: string }[]>`select name from migrations order by name`;
       manifest.migrations[service.name] = migrations.map(({ name }) => name);
-      for (const { name, condition } of await listLocationTables(sql, service)) {
+      for (const { name, condition, exportCondition = condition } of await listLocationTables(sql, service)) {
         if (omittedTables.has(name) || isReplacedOrUnfilledTable(name)) continue;
         const part = `${service.name}.${name}`;
-        const query = `select to_jsonb(t)::text as row from "${name}" t where ${condition}`;
+        const toArchivedRow = (row: string) =>
+          part === "accounts.consumers"
+            ? toArchivedConsumerRow(row, locationId)
+            : mapEncryptedColumns(part, row, encryption.decrypt);
+        const query = `select to_jsonb(t)::text as row from "${name}" t where ${exportCondition}`;
         for await (const batch of sql.unsafe<{ row: string }[]>(query, [locationId]).cursor(cursorRows)) {
-          for (const { row } of batch) yield toLine(part, mapEncryptedColumns(part, row, encryption.decrypt));
+          for (const { row } of batch) yield toLine(part, toArchivedRow(row));
         }
       }
     }
