@@ -1,0 +1,353 @@
+import { execFile } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { deleteUnusedObjectsTask } from "@pragma/reporting/periodic/delete-unused-objects";
+import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
+import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { readBackupConfig, restoreDatabaseAndTillBackup } from "@pragma/services/commands/backup-and-restore";
+import { writeLocationArchive } from "@pragma/services/commands/location-archive";
+import { runLocationCommand } from "@pragma/services/commands/location-commands";
+import {
+  addToPart,
+  type PartHashes,
+  readArchiveLines,
+  summarizeParts,
+} from "@pragma/services/commands/location-manifest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { getTestCommandProgram } from "./harness/command-program.ts";
+
+type Row = Record<string, unknown>;
+
+const archiveKey = "a key of an archive, of 32 characters or more";
+const locationId = randomUUID();
+const otherLocationId = randomUUID();
+const consumerId = randomUUID();
+const [tillId, keyId] = [randomUUID(), randomUUID()];
+const log = createLogger({ name: "test", level: "silent" });
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const body = Buffer.from(JSON.stringify({ id: tillId }));
+const bodyKey = `tills/${locationId}/${sha256(body).slice(0, 2)}/${sha256(body)}.br`;
+const packedKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
+
+let folder: string;
+/** The archive of the location, and a changed copy. */
+let file: string;
+let changedFile: string;
+let environment: IsolatedTestEnvironment;
+let variables: Record<string, string>;
+let accounts: Database;
+let tillIngest: Database;
+let reporting: Database;
+let objects: CompressingObjectStore;
+/** What commands have reported as failures. */
+const failures: string[] = [];
+
+const location = (...commandLine: string[]) =>
+  runLocationCommand(commandLine, {
+    ...{ environment: variables, log() {} },
+    reportFailure: (message) => failures.push(message),
+  });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "pragma-attacks-"));
+  file = join(folder, "location.archive");
+  changedFile = join(folder, "changed.archive");
+  environment = await createIsolatedTestEnvironment();
+  variables = { ...environment.variables, LOCATION_ARCHIVE_KEY: archiveKey };
+  // Prepares the databases without starting the product.
+  await promisify(execFile)(process.execPath, [getTestCommandProgram("migrate")], {
+    env: { PATH: process.env.PATH, ...environment.variables },
+  });
+  const open = (service: string) =>
+    createDatabasePool(
+      { DATABASE_URL: variables.DATABASE_URL ?? "", DATABASE_POOL: 2 },
+      { schema: `${environment.namespace}_${service}`, log },
+    );
+  [accounts, tillIngest, reporting] = [open("accounts"), open("till_ingest"), open("reporting")];
+  objects = createObjectStore(variables.OBJECT_STORE ?? "");
+  await storeLocation();
+  await location("export", locationId, "--output", file);
+}, 120_000);
+beforeEach(async () => {
+  failures.length = 0;
+  await deleteLocation();
+});
+afterAll(async () => {
+  await Promise.all([accounts, tillIngest, reporting].map((db) => db?.close()));
+  await objects?.close();
+  await environment?.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Stores a location with a key, a till, its body, and a packed till. */
+async function storeLocation(): Promise<void> {
+  await objects.put(bodyKey, body);
+  await objects.put(packedKey, body);
+  const { sql } = accounts;
+  await sql`insert into locations ${sql({
+    ...{ id: locationId, application: "POPINA", organizationId: "1", agencyId: "1", options: sql.json({}) },
+    ...{ settingsId: randomUUID(), settings: sql.json({ timezone: "Europe/Paris", locationName: "Chez Acme" }) },
+  })}`;
+  await sql`insert into consumers ${sql({ id: consumerId, name: "Acme", scopes: ["reports:read", "orders:read"] })}`;
+  await sql`insert into api_keys ${sql({
+    ...{ id: keyId, hash: sha256(Buffer.from(keyId)), prefix: "pragma_", consumerId, locationId },
+    ...{ createdFrom: "request", madeFrom: "request" },
+  })}`;
+  const object = { hash: sha256(body), objectKey: bodyKey, size: body.byteLength, format: "V2", revision: 1 };
+  await tillIngest.transaction(async (tx) => {
+    await tx`insert into till_directory ${tx({ tillId, locationId })}`;
+    await tx`insert into tills ${tx({
+      ...{ ...object, id: tillId, locationId, application: "POPINA", isTraining: false, timeZone: "Europe/Paris" },
+    })}`;
+    await tx`insert into till_versions ${tx({
+      ...{ ...object, tillId, locationId, reason: "push", keyId, consumer: "Acme" },
+    })}`;
+  });
+  await reporting.sql`
+    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, block_ends, block_first_positions)
+    values (${locationId}, ${tillId}, ${packedKey}, ${sha256(body)}, now(), '{10}', '{0}')`;
+}
+
+async function deleteLocation(): Promise<void> {
+  await reporting.sql`delete from packed_tills`;
+  for (const table of ["till_versions", "tills", "till_directory"])
+    await tillIngest.sql`delete from ${tillIngest.sql(table)}`;
+  for (const table of ["api_keys", "consumers", "locations", "outbox"])
+    await accounts.sql`delete from ${accounts.sql(table)}`;
+  for (const schema of ["accounts", "catalog", "jobs", "order_live", "reporting", "till_ingest", "webhooks"])
+    for (const table of ["location_imports", "removed_locations"])
+      await accounts.sql`delete from ${accounts.sql(`${environment.namespace}_${schema}`)}.${accounts.sql(table)}`;
+  await objects.delete(bodyKey);
+  await objects.delete(packedKey);
+}
+
+/** Writes a changed copy of the archive, as somebody who has its key could. */
+async function changeArchive(part: string, change: (row: Row) => Row | string): Promise<void> {
+  const hashes: PartHashes = new Map();
+  async function* writeLines() {
+    for await (const { part: linePart, json } of readArchiveLines(file, archiveKey)) {
+      if (linePart === "manifest")
+        yield `manifest ${JSON.stringify({ ...JSON.parse(json), parts: summarizeParts(hashes) })}\n`;
+      else if (linePart === part) {
+        const changed = change(JSON.parse(json));
+        yield addToPart(hashes, part, typeof changed === "string" ? changed : JSON.stringify(changed));
+      } else yield addToPart(hashes, linePart, json);
+    }
+  }
+  await writeLocationArchive(changedFile, archiveKey, writeLines());
+}
+
+const createConsumer = (consumer: { name: string; scopes: string[]; locationId?: string }) =>
+  accounts.sql`insert into consumers ${accounts.sql({ id: randomUUID(), ...consumer })}`;
+
+/** Expects that an import has stored nothing. */
+async function expectNothingImported(): Promise<void> {
+  const { sql } = accounts;
+  const schema = sql(`${environment.namespace}_reporting`);
+  const [stored] = await sql`
+    select (select count(*) from locations) + (select count(*) from api_keys) + (select count(*) from location_imports)
+      + (select count(*) from ${schema}.packed_tills) as rows`;
+  expect(stored).toEqual({ rows: 0 });
+  await expect(objects.get(bodyKey)).rejects.toThrow();
+}
+
+describe("npm run ops -- location import", () => {
+  it("imports an unchanged archive, whose consumer exists with the same or fewer scopes", async () => {
+    await createConsumer({ name: "Acme", scopes: ["reports:read"] });
+    expect(await location("import", file)).toMatchObject({ consumers: [{ name: "Acme", isNew: false }] });
+    expect(await accounts.sql`select location_id from api_keys`).toEqual([{ locationId }]);
+    expect(`${await objects.get(bodyKey)}`).toBe(`${body}`);
+  });
+
+  it("stores nothing of an archive with a row or an object of another location", async () => {
+    await changeArchive("till-ingest.till_versions", (row) => ({ ...row, location_id: otherLocationId }));
+    await expect(location("import", changedFile)).rejects.toThrow(/till_versions in the archive does not belong/);
+    const foreignKey = `packed/${otherLocationId}/a`;
+    await changeArchive("reporting.packed_tills", (row) => ({ ...row, object_key: foreignKey }));
+    await expect(location("import", changedFile)).rejects.toThrow(/not the location's/);
+    await changeArchive("accounts.api_keys", (row) => ({ ...row, location_id: null }));
+    await expect(location("import", changedFile)).rejects.toThrow(/api_keys in the archive does not belong/);
+    await expectNothingImported();
+  });
+
+  it("stores nothing of an archive with a row that its table cannot store", async () => {
+    const hash = "not a hash";
+    await changeArchive("accounts.api_keys", (row) => ({ ...row, hash }));
+    await expect(location("import", changedFile)).rejects.toThrow(
+      "A row of accounts.api_keys in the archive cannot be stored: it violates api_keys_hash_check.",
+    );
+    const changes: [string, Row][] = [
+      ["till-ingest.tills", { size: "large" }],
+      ["reporting.packed_tills", { content_version: "\u0000" }],
+      ["accounts.locations", { created_at: "yesterday, or so" }],
+    ];
+    for (const [part, change] of changes) {
+      await changeArchive(part, (row) => ({ ...row, ...change }));
+      await expect(location("import", changedFile), part).rejects.toThrow(
+        `A row of ${part} in the archive cannot be stored: a value does not have the type of its column.`,
+      );
+    }
+    await changeArchive("accounts.consumers", (row) => ({ ...row, scopes: "{admin}" }));
+    await expect(location("import", changedFile)).rejects.toThrow("A consumer in the archive is not valid: scopes.");
+    await expectNothingImported();
+  });
+
+  it("refuses a consumer that exists with wider scopes, unless the operator allows it", async () => {
+    await createConsumer({ name: "Acme", scopes: ["reports:read", "tills:write"] });
+    await expect(location("import", file)).rejects.toThrow(/consumer Acme .*: tills:write\. .*--allow-consumer "Acme"/);
+    await expect(location("import", file, "--allow-consumer", "Other")).rejects.toThrow(/consumer Acme/);
+    await expectNothingImported();
+    expect(await location("import", file, "--allow-consumer", "Acme")).toMatchObject({ consumers: [{ isNew: false }] });
+  });
+
+  it("refuses a consumer that is renamed to an operators' consumer with all scopes", async () => {
+    await createConsumer({ name: "admin", scopes: ["admin"] });
+    for (const scopes of [["reports:read"], ["admin"]]) {
+      await changeArchive("accounts.consumers", (row) => ({ ...row, name: "admin", scopes }));
+      await expect(location("import", changedFile), `${scopes}`).rejects.toThrow(/consumer admin exists .*: admin\./);
+    }
+    await expectNothingImported();
+  });
+
+  it("refuses a consumer with scopes for other locations that it does not have here", async () => {
+    for (const scope of ["admin", "locations:any"]) {
+      await changeArchive("accounts.consumers", (row) => ({ ...row, scopes: [scope] }));
+      await expect(location("import", changedFile, "--allow-consumer", "Acme")).rejects.toThrow(
+        `The consumer Acme of the archive has scopes that reach other locations: ${scope}.`,
+      );
+    }
+    await createConsumer({ name: "Acme", scopes: ["reports:read"] });
+    await expect(location("import", changedFile, "--allow-consumer", "Acme")).rejects.toThrow(/locations:any/);
+    await expectNothingImported();
+  });
+
+  it("refuses the consumer of another location", async () => {
+    await createConsumer({ name: "Acme", scopes: [], locationId: otherLocationId });
+    await expect(location("import", file)).rejects.toThrow(/a consumer of a location has the name Acme/);
+    await expectNothingImported();
+  });
+
+  it("gives a consumer another id if its id is in use", async () => {
+    const { sql } = accounts;
+    await sql`insert into consumers ${sql({ id: consumerId, name: "Other", scopes: [] })}`;
+    await location("import", file);
+    const [key] = await sql`select name from consumers where id = (select consumer_id from api_keys)`;
+    expect(key).toEqual({ name: "Acme" });
+  });
+});
+
+describe("npm run ops -- location export", () => {
+  beforeEach(storeLocation);
+
+  it("reports missing objects as a failure, and the import needs the operator's consent", async () => {
+    await objects.delete(packedKey);
+    expect(await location("export", locationId, "--output", changedFile)).toMatchObject({
+      missingObjects: [packedKey],
+    });
+    expect(failures).toEqual([expect.stringMatching(/except 1 objects that are missing or damaged/)]);
+    await deleteLocation();
+    await expect(location("import", changedFile)).rejects.toThrow(/lacks 1 objects .*--allow-missing-objects/);
+    await expectNothingImported();
+    await location("import", changedFile, "--allow-missing-objects");
+  });
+
+  it("refuses an object store without any object of the location", async () => {
+    await objects.delete(packedKey);
+    await objects.delete(bodyKey);
+    const other = join(folder, "other.archive");
+    await expect(location("export", locationId, "--output", other)).rejects.toThrow(
+      /has none of the 2 objects of the location\. Check OBJECT_STORE/,
+    );
+    await expect(stat(other)).rejects.toThrow();
+  });
+
+  it("contains neither objects to delete nor consumers of other locations", async () => {
+    await reporting.sql`insert into unused_objects values (${locationId}, ${`packed/${locationId}/old`}, now())`;
+    const name = { name: `${otherLocationId}:Acme`, displayName: "Acme", givenName: "Acme" };
+    await accounts.sql`update consumers set ${accounts.sql({ ...name, locationId: otherLocationId })}`;
+    await location("export", locationId, "--output", changedFile);
+    await reporting.sql`delete from unused_objects`;
+    await deleteLocation();
+    await location("import", changedFile);
+    expect(await accounts.sql`select name, display_name, location_id from consumers`).toEqual([
+      { name: `${locationId}:Acme`, displayName: "Acme", locationId },
+    ]);
+    expect(await reporting.sql`select from unused_objects`).toEqual([]);
+  });
+});
+
+describe("npm run ops -- location remove", () => {
+  it("deletes the objects of unpacked tills, so that the location can be imported again", async () => {
+    await storeLocation();
+    await accounts.sql`delete from api_keys`;
+    const [unpackedKey, uploadKey] = [`packed/${locationId}/unpacked`, `packed/${locationId}/upload`];
+    await objects.put(unpackedKey, body);
+    await reporting.sql`
+      insert into unused_objects values (${locationId}, ${unpackedKey}, now() + interval '1 day'),
+        (${locationId}, ${uploadKey}, now() + interval '1 hour')`;
+    expect(await location("remove", locationId, "--yes", "Chez Acme")).toMatchObject({ objects: 3 });
+    await expect(objects.get(unpackedKey)).rejects.toThrow();
+    expect(await reporting.sql`select object_key from unused_objects`).toEqual([{ objectKey: uploadKey }]);
+    // The upload ends after the removal.
+    await objects.put(uploadKey, body);
+    await expect(location("import", file)).rejects.toThrow(/was being packed when the location was removed/);
+    await reporting.sql`update unused_objects set delete_after = now() - interval '1 second'`;
+    await deleteUnusedObjectsTask.run({ db: reporting, objects, log });
+    await expect(objects.get(uploadKey)).rejects.toThrow();
+    await location("import", file);
+    expect(`${await objects.get(packedKey)}`).toBe(`${body}`);
+  });
+
+  it("keeps a body that was being uploaded and is imported again", async () => {
+    const { sql } = tillIngest;
+    await sql`insert into pending_uploads values (${bodyKey}, now() - interval '2 days', now())`;
+    await expect(location("import", file)).rejects.toThrow(/is being deleted\. Run the import again in an hour/);
+    await sql`update pending_uploads set removal_claimed_at = null`;
+    await location("import", file);
+    expect(await sql`select from pending_uploads where created_at < now() - interval '1 hour'`).toEqual([]);
+  });
+});
+
+describe("the commands of operators", () => {
+  it("name the folder or file that does not exist", async () => {
+    await storeLocation();
+    await expect(location("export", locationId, "--output", folder)).rejects.toThrow(
+      `--output must name a file, but ${folder} is a folder.`,
+    );
+    await expect(location("export", locationId, "--output", join(folder, "none", "a"))).rejects.toThrow(
+      `The folder ${join(folder, "none")} of --output does not exist.`,
+    );
+    await expect(location("import", join(folder, "none"))).rejects.toThrow(/^The file .*none does not exist\.$/);
+    await expect(restoreDatabaseAndTillBackup(readBackupConfig(variables), join(folder, "none"))).rejects.toThrow(
+      `The folder ${join(folder, "none")} does not contain a backup`,
+    );
+  });
+
+  it("state that a location does not exist", async () => {
+    const unknownId = randomUUID();
+    await expect(location("count", unknownId)).rejects.toThrow(`The location ${unknownId} does not exist`);
+  });
+
+  it("name the variable of a database that cannot be reached", async () => {
+    const reachable = variables;
+    try {
+      variables = { ...reachable, WEBHOOKS_DATABASE_URL: "postgres://user:secret@127.0.0.1:1/webhooks" };
+      for (const commandLine of [
+        ["count", locationId],
+        ["import", file],
+        ["remove", locationId, "--yes", locationId],
+      ]) {
+        const error = await location(...commandLine).catch((reason: Error) => reason.message);
+        expect(error).toMatch(/^The database 127\.0\.0\.1:1\/webhooks cannot be reached with the URL in WEBHOOKS_/);
+        expect(error).not.toContain("secret");
+      }
+    } finally {
+      variables = reachable;
+    }
+  });
+});
