@@ -179,7 +179,15 @@ describe("npm run ops -- location import", () => {
     const hash = "not a hash";
     await changeArchive("accounts.api_keys", (row) => ({ ...row, hash }));
     await expect(location("import", changedFile)).rejects.toThrow(
-      "A row of accounts.api_keys in the archive cannot be stored: it violates api_keys_hash_check.",
+      "A row of accounts.api_keys in the archive cannot be stored: it does not conform to api_keys_hash_check.",
+    );
+    await changeArchive("accounts.locations", (row) => ({ ...row, settings: {} }));
+    await expect(location("import", changedFile)).rejects.toThrow(
+      /accounts\.locations .* does not conform to time_zone/,
+    );
+    await changeArchive("accounts.locations", (row) => ({ ...row, legacy_id: "9223372036854775807" }));
+    await expect(location("import", changedFile)).rejects.toThrow(
+      "The location in the archive is not valid: legacyId.",
     );
     const changes: [string, Row][] = [
       ["till-ingest.tills", { size: "large" }],
@@ -199,7 +207,7 @@ describe("npm run ops -- location import", () => {
 
   it("refuses a consumer that exists with wider scopes, unless the operator allows it", async () => {
     await createConsumer({ name: "Acme", scopes: ["reports:read", "tills:write"] });
-    await expect(location("import", file)).rejects.toThrow(/consumer Acme .*: tills:write\. .*--allow-consumer "Acme"/);
+    await expect(location("import", file)).rejects.toThrow(/consumer Acme .*: tills:write\. .*--allow-consumer 'Acme'/);
     await expect(location("import", file, "--allow-consumer", "Other")).rejects.toThrow(/consumer Acme/);
     await expectNothingImported();
     expect(await location("import", file, "--allow-consumer", "Acme")).toMatchObject({ consumers: [{ isNew: false }] });

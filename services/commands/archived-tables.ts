@@ -1,5 +1,5 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type postgres from "postgres";
 import { omittedTables } from "./location-manifest.ts";
 import {
   importSequence,
@@ -8,7 +8,6 @@ import {
   listReferences,
   type TableReference,
 } from "./location-tables.ts";
-import type { ServiceDatabases } from "./service-databases.ts";
 
 /** A table of which an archive can contain rows. */
 export interface ArchivedTable {
@@ -22,8 +21,16 @@ export interface ArchivedTable {
   references: Omit<TableReference, "from">[];
 }
 
-/** Returns the tables of which an archive can contain rows, by the part of the archive, in the sequence of an archive. */
-export async function readArchivedTables(databases: ServiceDatabases): Promise<Map<string, ArchivedTable>> {
+/** Where the tables of a service are. */
+interface ServiceTables {
+  sql: postgres.Sql;
+  schema: string;
+}
+
+/** Returns the tables of which an archive can contain rows, by the part of the archive. */
+export async function readArchivedTables(databases: {
+  of(service: ServiceName): ServiceTables;
+}): Promise<Map<string, ArchivedTable>> {
   const tables = new Map<string, ArchivedTable>();
   for (const service of importSequence) {
     const { sql, schema } = databases.of(service);
@@ -33,16 +40,16 @@ export async function readArchivedTables(databases: ServiceDatabases): Promise<M
     const references = (await listReferences(sql, schema)).filter(({ to }) => names.includes(to));
     for (const name of names)
       tables.set(`${service}.${name}`, {
-        ...{ service, name, ...(await readColumns(sql, { schema, name })) },
+        ...{ service, name, ...(await readColumns({ sql, schema }, name)) },
         references: references.filter(({ from }) => from === name),
       });
   }
   return tables;
 }
 
-async function readColumns(sql: SqlClient, { schema, name }: { schema: string; name: string }) {
+async function readColumns({ sql, schema }: ServiceTables, name: string) {
   const columns = await sql<{ name: string; isRequired: boolean }[]>`
-    select attname as name, attnotnull as is_required from pg_attribute join pg_class on pg_class.oid = attrelid
+    select attname as name, attnotnull as "isRequired" from pg_attribute join pg_class on pg_class.oid = attrelid
     where relnamespace = to_regnamespace(${schema}) and relname = ${name} and attnum > 0 and not attisdropped`;
   return {
     columns: columns.map((column) => column.name),

@@ -4,11 +4,12 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createObjectStore, ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
+import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { readBackupConfig } from "./backup-and-restore.ts";
 import { computeBodyHash } from "./copy-till-bodies.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { toArchivedConsumerRow } from "./imported-consumers.ts";
-import { requireWritableArchivePath, writeLocationArchive } from "./location-archive.ts";
+import { InvalidArchiveError, requireWritableArchivePath, writeLocationArchive } from "./location-archive.ts";
 import {
   type ArchiveManifest,
   addToPart,
@@ -18,6 +19,7 @@ import {
   objectPart,
   omittedTables,
   type PartHashes,
+  readArchiveLines,
   summarizeParts,
 } from "./location-manifest.ts";
 import {
@@ -26,6 +28,7 @@ import {
   listLocationObjects,
   listLocationTables,
 } from "./location-tables.ts";
+import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const exportConfigSchema = locationArchiveConfigSchema.extend(
   commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape,
@@ -49,9 +52,15 @@ interface ExportOptions {
   log: (line: string) => void;
 }
 
+interface ExportResult {
+  manifest: ArchiveManifest;
+  /** Why an import would refuse the archive; undefined if it would not. */
+  refusal: string | undefined;
+}
+
 /**
  * Writes all data of a location to an encrypted archive: the rows of all services, all of the same moment, and the
- * bodies of its tills.
+ * bodies of its tills. Then reads the archive, and checks it as an import does.
  *
  * @throws `ConfigError`, and `Error` when the location does not exist, or when the object store has none of its objects.
  */
@@ -61,7 +70,7 @@ export async function exportLocation({
   isAllowedWithMissingObjects,
   environment,
   log,
-}: ExportOptions): Promise<ArchiveManifest> {
+}: ExportOptions): Promise<ExportResult> {
   const config = readBackupConfig(environment);
   const { LOCATION_ARCHIVE_KEY, DATA_KEYS } = readConfigFromEnvironment(exportConfigSchema, environment);
   await requireWritableArchivePath(file);
@@ -70,6 +79,7 @@ export async function exportLocation({
     ...{ locationId, startedAt: new Date().toISOString(), migrations: {}, parts: {}, missingObjects: [] },
   };
   const hashes: PartHashes = new Map();
+  let tables = new Map<string, ArchivedTable>();
   let loggedAt = performance.now();
   const toLine = (part: string, json: string) => {
     const line = addToPart(hashes, part, json);
@@ -128,8 +138,30 @@ export async function exportLocation({
     }
 
     await writeLocationArchive(file, LOCATION_ARCHIVE_KEY, writeLines());
+    tables = await readArchivedTables({
+      of(name) {
+        const source = snapshots.find(({ services }) => services.some((service) => service.name === name));
+        const schema = source?.services.find((service) => service.name === name)?.schema;
+        if (!source || !schema) throw new Error(`There is no database for ${name}.`);
+        return { sql: source.sql, schema };
+      },
+    });
   });
-  return manifest;
+  log("archive written");
+  return {
+    manifest,
+    refusal: await findRefusal({ lines: readArchiveLines(file, LOCATION_ARCHIVE_KEY), manifest, tables }),
+  };
+}
+
+/** Returns the message of the error with which an import would refuse an archive, or undefined. */
+async function findRefusal(verification: Parameters<typeof verifyArchiveContent>[0]): Promise<string | undefined> {
+  try {
+    await verifyArchiveContent(verification);
+  } catch (error) {
+    if (error instanceof InvalidArchiveError) return error.message;
+    throw error;
+  }
 }
 
 /** Returns a body as it is stored, or undefined if it no longer exists or does not have its hash. */

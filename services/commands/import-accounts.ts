@@ -2,6 +2,7 @@ import { LocationRef } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ImportedConsumer } from "./imported-consumers.ts";
+import { InvalidArchiveError } from "./location-archive.ts";
 import { insertRows, withValues } from "./location-rows.ts";
 
 interface AccountRow {
@@ -30,6 +31,16 @@ export async function importAccountRow(tx: SqlTransaction, { table, line, consum
   }
   const { id } = findConsumer(JSON.parse(line).consumer_id);
   await insertRows(tx, table, [withValues(line, { consumer_id: id })]);
+}
+
+/** Checks that services can use an archived location. @throws `InvalidArchiveError` */
+export function requireValidLocation(row: string): void {
+  const { legacy_id: legacyId, time_zone: timeZone, ...location } = JSON.parse(row);
+  const { error } = LocationRef.safeParse({ ...location, legacyId, timeZone });
+  if (error)
+    throw new InvalidArchiveError(
+      `The location in the archive is not valid: ${error.issues.map(({ path }) => path[0]).join(", ")}.`,
+    );
 }
 
 /** Publishes the events that are published when a location and its keys are created. */

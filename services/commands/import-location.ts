@@ -10,7 +10,7 @@ import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
 import { hasObject } from "./copy-till-bodies.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
-import { importAccountRow, publishImportedLocation } from "./import-accounts.ts";
+import { importAccountRow, publishImportedLocation, requireValidLocation } from "./import-accounts.ts";
 import { type ImportedConsumer, selectConsumers } from "./imported-consumers.ts";
 import { InvalidArchiveError } from "./location-archive.ts";
 import {
@@ -136,7 +136,7 @@ async function requireSameMigrations(databases: ServiceDatabases, { migrations }
       differences.push(`${service}: the archive is older, it lacks ${missingThere.join(", ")}`);
   }
   if (differences.length > 0)
-    throw new Error(
+    throw new InvalidArchiveError(
       `The archive and this installation have different migrations. Upgrade the older one, and export the location again if necessary.\n${differences.join("\n")}`,
     );
 }
@@ -200,6 +200,7 @@ async function requireNewRows(context: ImportContext): Promise<void> {
     const part = `${service}.${table}`;
     const completed = rows.map((row) => completeRow(part, row, context.locationId));
     await requireStorableRows(sql, { service, table, rows: completed });
+    if (part === "accounts.locations") rows.forEach(requireValidLocation);
     // Consumers can exist, because locations share them.
     if (part === "accounts.consumers") continue;
     const found = await findRowWithSameKey(sql, { table, rows });

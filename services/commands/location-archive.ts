@@ -22,13 +22,13 @@ const passphraseCost = 15;
  */
 const maxLineBytes = 268_435_456;
 
-const maxMessageLength = 1_000;
+const maxMessageLength = 4_000;
 
 /** The error for an archive that is damaged, incomplete, encrypted with another key, or contains what it must not. */
 export class InvalidArchiveError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     // Messages quote values of the archive, which must not control the operator's terminal.
-    super(message.replaceAll(/\p{Cc}/gu, " ").slice(0, maxMessageLength), options);
+    super(message.replaceAll(/[^\P{Cc}\n]/gu, " ").slice(0, maxMessageLength), options);
   }
 }
 

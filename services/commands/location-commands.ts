@@ -46,10 +46,20 @@ export async function runLocationCommand(commandLine: string[], context: Command
     );
   if (verb === "count") return countLocationRows(locationId, environment);
   const file = options.output ?? `${locationId}.archive`;
-  const manifest = await exportLocation({ locationId, file, isAllowedWithMissingObjects, environment, log });
+  const { manifest, refusal } = await exportLocation({
+    locationId,
+    file,
+    isAllowedWithMissingObjects,
+    environment,
+    log,
+  });
   if (manifest.missingObjects.length > 0)
     context.reportFailure(
       `Everything was exported to ${file}, except ${manifest.missingObjects.length} objects that are missing or damaged in the object store (missingObjects).`,
+    );
+  if (refusal !== undefined)
+    context.reportFailure(
+      `Everything was exported to ${file}, but no installation would import it. Do not remove the location. ${refusal}`,
     );
   return manifest;
 }

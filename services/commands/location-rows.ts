@@ -129,14 +129,23 @@ export async function requireStorableRows(
   const checks = await sql<{ name: string; expression: string }[]>`
     select conname as name, pg_get_expr(conbin, conrelid) as expression from pg_constraint
     where conrelid = ${quote(table)}::regclass and contype = 'c'`;
-  const failed = checks.map(({ name, expression }) => `case when (${expression}) is false then '${name}' end`);
+  const generated = await sql<{ name: string; expression: string }[]>`
+    select attname as name, pg_get_expr(adbin, adrelid) as expression from pg_attribute
+    join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = ${quote(table)}::regclass and attgenerated <> ''`;
+  const failed = [
+    ...checks.map(({ name, expression }) => `case when (${expression}) is false then '${name}' end`),
+    ...generated.map(
+      ({ name, expression }) => `case when (${expression}) is distinct from "${name}" then '${name}' end`,
+    ),
+  ];
   try {
     const [row] = await sql.unsafe<{ name: string | null }[]>(
       `select max(coalesce(${[...failed, "null"].join(", ")})) as name
       from jsonb_populate_recordset(null::${quote(table)}, $1::text::jsonb)`,
       [toArray(rows)],
     );
-    if (row?.name) fail(`it violates ${row.name}`);
+    if (row?.name) fail(`it does not conform to ${row.name}`);
   } catch (error) {
     if (!(error instanceof postgres.PostgresError) || !invalidValueCode.test(error.code)) throw error;
     fail("a value does not have the type of its column", error);

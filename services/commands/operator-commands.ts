@@ -23,6 +23,9 @@ partition-tables and location connect to the databases instead. They read DATABA
 <SERVICE>_OWNER_DATABASE_URL and NAMESPACE; location also reads OBJECT_STORE, export, verify and import
 LOCATION_ARCHIVE_KEY, export and import DATA_KEYS, and remove NATS_URL.`;
 
+/** Returns a text as one word of a command line. Names can contain characters that a shell would interpret. */
+export const quoteForShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}
 

@@ -16,6 +16,7 @@ import { requireReachableDatabases } from "./database-snapshots.ts";
 import { withLocationLock } from "./import-location.ts";
 import { deleteLocationRows } from "./location-rows.ts";
 import { importSequence, type LocationTable, listLocationObjects, listLocationTables } from "./location-tables.ts";
+import { quoteForShell } from "./operator-commands.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
 
@@ -116,7 +117,7 @@ async function requireConfirmation({ sql }: Database, locationId: string, confir
   const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
   if (confirmation && names.includes(confirmation)) return;
   throw new Error(
-    `To remove the location for ever, repeat its id or name: --yes ${JSON.stringify(location?.name ?? location?.establishmentName ?? locationId)}`,
+    `To remove the location for ever, repeat its id or name: --yes ${quoteForShell(location?.name ?? location?.establishmentName ?? locationId)}`,
   );
 }
 
