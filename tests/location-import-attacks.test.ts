@@ -240,6 +240,13 @@ describe("npm run ops -- location import", () => {
     await expectNothingImported();
   });
 
+  it("refuses a consumer of the location with the name of another location's consumer", async () => {
+    const names = { name: `${otherLocationId}:Acme`, display_name: "Acme", given_name: "Acme" };
+    await changeArchive("accounts.consumers", (row) => ({ ...row, ...names, location_id: locationId }));
+    await expect(location("import", changedFile)).rejects.toThrow(/has a name that is not the location's/);
+    await expectNothingImported();
+  });
+
   it("gives a consumer another id if its id is in use", async () => {
     const { sql } = accounts;
     await sql`insert into consumers ${sql({ id: consumerId, name: "Other", scopes: [] })}`;
@@ -264,6 +271,25 @@ describe("npm run ops -- location export", () => {
     await location("import", changedFile, "--allow-missing-objects");
   });
 
+  it("ends with exit code 1 when objects are missing", async () => {
+    await objects.delete(packedKey);
+    const commandLine = ["location", "export", locationId, "--output", changedFile];
+    const env = { PATH: process.env.PATH, ...variables };
+    const failed = promisify(execFile)(process.execPath, [getTestCommandProgram("ops"), ...commandLine], { env });
+    await expect(failed).rejects.toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining(`Everything was exported to ${changedFile}, except 1 objects`) },
+      stdout: expect.stringContaining(packedKey),
+    });
+  });
+
+  it("reports an archive that no installation would import as a failure", async () => {
+    await tillIngest.sql`delete from till_directory`;
+    await location("export", locationId, "--output", changedFile);
+    expect(failures).toEqual([expect.stringMatching(/Do not remove the location\. A row of till-ingest\.tills/)]);
+    await accounts.sql`update consumers set ${accounts.sql({ locationId, displayName: "Acme", scopes: ["admin"] })}`;
+    await expect(location("export", locationId, "--output", changedFile)).rejects.toThrow(/Remove the scopes from it/);
+  });
+
   it("refuses an object store without any object of the location", async () => {
     await objects.delete(packedKey);
     await objects.delete(bodyKey);
@@ -274,12 +300,19 @@ describe("npm run ops -- location export", () => {
     await expect(stat(other)).rejects.toThrow();
   });
 
-  it("contains neither objects to delete nor consumers of other locations", async () => {
+  it("contains neither objects to delete, nor consumers of other locations, nor exports of several locations", async () => {
     await reporting.sql`insert into unused_objects values (${locationId}, ${`packed/${locationId}/old`}, now())`;
+    const [exportId, row] = [randomUUID(), { keyId, consumer: "Acme", state: "done", attempt: 1 }];
+    await reporting.sql`insert into accounting_exports ${reporting.sql({ ...row, id: exportId, locationId: null })}`;
+    await reporting.sql`insert into accounting_files ${reporting.sql({
+      ...{ exportId, number: 1, locationId, configId: randomUUID(), provider: "FEC", config: "{}" },
+    })}`;
     const name = { name: `${otherLocationId}:Acme`, displayName: "Acme", givenName: "Acme" };
     await accounts.sql`update consumers set ${accounts.sql({ ...name, locationId: otherLocationId })}`;
     await location("export", locationId, "--output", changedFile);
-    await reporting.sql`delete from unused_objects`;
+    expect(failures).toEqual([]);
+    for (const table of ["unused_objects", "accounting_files", "accounting_exports"])
+      await reporting.sql`delete from ${reporting.sql(table)}`;
     await deleteLocation();
     await location("import", changedFile);
     expect(await accounts.sql`select name, display_name, location_id from consumers`).toEqual([

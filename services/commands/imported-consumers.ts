@@ -53,6 +53,7 @@ export function toArchivedConsumerRow(row: string, locationId: string): string {
 }
 
 interface ConsumerSelection {
+  locationId: string;
   /** The rows of the archive as JSON. */
   consumerRows: readonly string[];
   /** The names of existing consumers that may have wider scopes than in the archive. */
@@ -68,7 +69,7 @@ interface ConsumerSelection {
  */
 export async function selectConsumers(
   sql: SqlClient | SqlTransaction,
-  { consumerRows, allowedConsumers }: ConsumerSelection,
+  { locationId, consumerRows, allowedConsumers }: ConsumerSelection,
 ): Promise<ImportedConsumer[]> {
   const archived = consumerRows.map(parseConsumer);
   const names = archived.map(({ name }) => name);
@@ -78,6 +79,10 @@ export async function selectConsumers(
   requireUniqueConsumers(archived);
   return archived.map((consumer) => {
     const { id: archivedId, name } = consumer;
+    if (consumer.location_id !== null && name !== `${locationId}:${consumer.display_name}`)
+      throw new InvalidArchiveError(
+        `The location's consumer ${name} in the archive has a name that is not the location's.`,
+      );
     const found = existing.find((each) => each.name === name);
     if (found && (found.locationId !== null || consumer.location_id !== null))
       throw new InvalidArchiveError(

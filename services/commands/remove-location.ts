@@ -115,7 +115,7 @@ async function requireConfirmation({ sql }: Database, locationId: string, confir
     union all select from location_imports where location_id = ${locationId}`;
   if (!location && !started) throw new Error(`The location ${locationId} does not exist.`);
   const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
-  if (confirmation && names.includes(confirmation)) return;
+  if (confirmation && (names.includes(confirmation) || confirmation.toLowerCase() === locationId)) return;
   throw new Error(
     `To remove the location for ever, repeat its id or name: --yes ${quoteForShell(location?.name ?? location?.establishmentName ?? locationId)}`,
   );
