@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { packTill } from "@pragma/reporting/packing/pack-till";
 import { deleteUnusedObjectsTask } from "@pragma/reporting/periodic/delete-unused-objects";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -118,7 +120,8 @@ async function storeLocation(): Promise<void> {
 }
 
 async function deleteLocation(): Promise<void> {
-  await reporting.sql`delete from packed_tills`;
+  for (const table of ["packed_tills", "reports", "tills", "unused_objects"])
+    await reporting.sql`delete from ${reporting.sql(table)}`;
   for (const table of ["till_versions", "tills", "till_directory"])
     await tillIngest.sql`delete from ${tillIngest.sql(table)}`;
   for (const table of ["api_keys", "consumers", "locations", "outbox"])
@@ -148,6 +151,37 @@ async function changeArchive(part: string, change: (row: Row) => Row | string): 
 
 const createConsumer = (consumer: { name: string; scopes: string[]; locationId?: string }) =>
   accounts.sql`insert into consumers ${accounts.sql({ id: randomUUID(), ...consumer })}`;
+
+/** Begins to pack another till of the location, up to the upload of its object. */
+async function startPacking() {
+  const key = { locationId, tillId: randomUUID() };
+  const { sql } = reporting;
+  await sql`insert into tills ${sql({ ...key, revision: 1, pushedAt: new Date() })}`;
+  await sql`insert into reports ${sql({
+    ...{ ...key, id: randomUUID(), revision: 1, reportVersion: 1, day: "2026-04-01", startedAt: new Date() },
+    ...{ createdAt: new Date(), updatedAt: new Date() },
+    ...{ orderCount: 0, etag: "a", finalized: "{}", v2: "{}", v0: "{}", listItem: "{}" },
+  })}`;
+  const upload = new EventEmitter();
+  const begun = once(upload, "begin");
+  const ended = once(upload, "end");
+  const slowObjects: CompressingObjectStore = {
+    ...objects,
+    async put(objectKey, bytes) {
+      upload.emit("begin", objectKey);
+      await ended;
+      await objects.put(objectKey, bytes);
+    },
+  };
+  const packed = packTill({ db: reporting, objects: slowObjects }, key);
+  return {
+    objectKey: String((await begun)[0]),
+    finish() {
+      upload.emit("end");
+      return packed;
+    },
+  };
+}
 
 /** Expects that an import has stored nothing. */
 async function expectNothingImported(): Promise<void> {
@@ -340,20 +374,20 @@ describe("npm run ops -- location remove", { timeout }, () => {
   it("deletes the objects of unpacked tills, so that the location can be imported again", async () => {
     await storeLocation();
     await accounts.sql`delete from api_keys`;
-    const [unpackedKey, uploadKey] = [`packed/${locationId}/unpacked`, `packed/${locationId}/upload`];
+    const unpackedKey = `packed/${locationId}/unpacked`;
     await objects.put(unpackedKey, body);
     await reporting.sql`
-      insert into unused_objects values (${locationId}, ${unpackedKey}, now() + interval '1 day'),
-        (${locationId}, ${uploadKey}, now() + interval '1 hour')`;
+      insert into unused_objects values (${locationId}, ${unpackedKey}, now() + interval '1 day')`;
+    const packing = await startPacking();
     expect(await location("remove", locationId, "--yes", "Chez Acme")).toMatchObject({ objects: 3 });
     await expect(objects.get(unpackedKey)).rejects.toThrow();
-    expect(await reporting.sql`select object_key from unused_objects`).toEqual([{ objectKey: uploadKey }]);
-    // The upload ends after the removal.
-    await objects.put(uploadKey, body);
+    expect(await reporting.sql`select object_key from unused_objects`).toEqual([{ objectKey: packing.objectKey }]);
     await expect(location("import", file)).rejects.toThrow(/was being packed when the location was removed/);
+    expect(await packing.finish()).toBe(false);
+    expect(await objects.get(packing.objectKey)).toBeDefined();
     await reporting.sql`update unused_objects set delete_after = now() - interval '1 second'`;
     await deleteUnusedObjectsTask.run({ db: reporting, objects, log });
-    await expect(objects.get(uploadKey)).rejects.toThrow();
+    await expect(objects.get(packing.objectKey)).rejects.toThrow();
     await location("import", file);
     expect(`${await objects.get(packedKey)}`).toBe(`${body}`);
   });
