@@ -7,6 +7,7 @@ const sequentialTests = [
   "tests/expensive-bodies.test.ts",
   "tests/large-responses.test.ts",
   "tests/location-fairness.test.ts",
+  "tests/packed-tills-fairness.test.ts",
 ];
 
 /** Tests that only `npm run test:soak` runs, because they take long. */

@@ -9,8 +9,11 @@ export default defineConfig({
   test: {
     ...test,
     include: [
-      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
+      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills"].map(
+        (name) => `tests/${name}.test.ts`,
+      ),
       "services/order-live/random-changes.test.ts",
+      "services/reporting/packing/packing-kills.test.ts",
       "services/reporting/{interrupted-responses,partition-tables}.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
       "tests/upgrade-from-version-1-0.test.ts",
@@ -25,6 +28,8 @@ export default defineConfig({
       WEBHOOK_ROUNDS: "1",
       LIVE_RUNS: "300",
       PARTITIONED_ORDERS: "20000",
+      PACKED_TILLS: "300",
+      PACKING_KILLS: "all",
       INTERRUPTED_BYTES_STEP: "1",
       CHECK_ALL_PAGES: "true",
       UPGRADE_ROUNDS: "10",

@@ -35,8 +35,15 @@ export interface BenchEnvironment {
   getSharedPragma(
     shape: "split" | "all in one",
   ): Promise<{ product: BenchPragmaDeployment; benchLocation: BenchLocation }>;
-  /** Starts a product for one benchmark. The benchmark must stop this product. */
-  startProduct(namespace: string, roles: BenchPragmaProcessRole[]): Promise<BenchPragmaDeployment>;
+  /**
+   * Starts a product for one benchmark: this version, or another version by the path of its compiled program. The
+   * benchmark must stop this product.
+   */
+  startProduct(
+    namespace: string,
+    roles: BenchPragmaProcessRole[],
+    mainProgram?: string,
+  ): Promise<BenchPragmaDeployment>;
   close(): Promise<void>;
 }
 
@@ -66,12 +73,13 @@ export async function createBenchEnvironment({
     urls,
     postgres,
     loadGenerator,
-    startProduct: (namespace, roles) =>
+    startProduct: (namespace, roles, mainProgram) =>
       startBenchPragmaDeployment({
         folder: join(folder, namespace),
         servers: urls,
         namespace,
         roles,
+        mainProgram,
         profilesFolder: profiles,
       }),
     getSharedPragma(shape) {

@@ -45,6 +45,8 @@ export interface BenchPragmaDeploymentOptions {
   /** A name that separates the data of this product from that of other products on the same servers. */
   namespace: string;
   roles: BenchPragmaProcessRole[];
+  /** The path of another version's compiled program; this version by default. */
+  mainProgram?: string | undefined;
   /** The folder in which the processes write CPU profiles; undefined if they write no profiles. */
   profilesFolder: string | undefined;
 }
@@ -52,7 +54,7 @@ export interface BenchPragmaDeploymentOptions {
 export const singleProcessBenchRoles: BenchPragmaProcessRole[] = ["all"];
 export const serviceAndGatewayBenchRoles: BenchPragmaProcessRole[] = [...serviceNames, "gateway"];
 
-const mainProgram = join(
+const currentMainProgram = join(
   findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")),
   "dist",
   "main.js",
@@ -68,6 +70,7 @@ export async function startBenchPragmaDeployment({
   servers,
   namespace,
   roles,
+  mainProgram = currentMainProgram,
   profilesFolder,
 }: BenchPragmaDeploymentOptions): Promise<BenchPragmaDeployment> {
   const adminKey = randomBytes(32).toString("hex");

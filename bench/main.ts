@@ -19,7 +19,9 @@ import { paginationDepthBenchmark } from "./benchmarks/list-depth.ts";
 import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
 import { memoryBenchmark } from "./benchmarks/memory.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
+import { packedListDepthBenchmark } from "./benchmarks/packed-list-depth.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
+import { reportDelaySinceVersion10Benchmark } from "./benchmarks/report-delay-since-version-1-0.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { storedBytesBenchmark } from "./benchmarks/stored-bytes.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
@@ -33,6 +35,7 @@ const benchmarks: BenchmarkDefinition[] = [
   orderPageBenchmark,
   tillCostBenchmark,
   reportDelayBenchmark,
+  reportDelaySinceVersion10Benchmark,
   liveOrdersBenchmark,
   webhookDeliveryCostBenchmark,
   webhookDeliveryDelayBenchmark,
@@ -40,6 +43,7 @@ const benchmarks: BenchmarkDefinition[] = [
   memoryBenchmark,
   paginationDepthBenchmark,
   storedBytesBenchmark,
+  packedListDepthBenchmark,
 ];
 
 const resultsFolder = join(import.meta.dirname, "results");

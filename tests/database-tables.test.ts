@@ -85,14 +85,9 @@ const keysOfOtherKinds: Record<string, string[]> = {
     // A file refers to its export.
     ...["reporting.accounting_exports (id)", "reporting.accounting_files (export_id)"],
   ],
-  "not done yet, to be removed from this list: the tables of webhooks": [
-    ...["webhooks.attempts (delivery_id, generation, number)", "webhooks.deliveries (id)"],
-    ...["webhooks.deliveries (message_id)", "webhooks.deliveries (message_id, webhook_id)"],
-    ...["webhooks.deliveries (webhook_id)", "webhooks.delivery_recoveries (id)"],
-    ...["webhooks.delivery_recoveries (webhook_id)", "webhooks.messages (id)", "webhooks.recipients (id)"],
-    ...["webhooks.signing_secrets (recipient_id)", "webhooks.signing_secrets (recipient_id, version)"],
-    ...["webhooks.webhook_hourly_stats (webhook_id)", "webhooks.webhook_hourly_stats (webhook_id, hour)"],
-    ...["webhooks.webhooks (id)", "webhooks.webhooks (recipient_id)"],
+  "clients choose the ids, which are unique in the installation": [
+    "webhooks.recipients (id)",
+    "webhooks.webhooks (id)",
   ],
 };
 

@@ -1,15 +1,13 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { measureCpuSlowdown } from "./harness/cpu-slowdown.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-
-/** CPU time of the computation that measures how busy the machine is, in milliseconds. */
-const measuredCpuMs = 200;
 
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
@@ -95,19 +93,3 @@ it("a location's report is ready within two seconds while another pushes 350 til
     sendMany(350, () => busyLocation.request("POST", "/v2/tills/", { body: createTill() })),
   );
 }, 300_000);
-
-/**
- * Returns the factor by which other programs slow down this process, which is at least 1. It is the elapsed time of a
- * computation divided by the CPU time of the computation.
- */
-function measureCpuSlowdown(): number {
-  const started = performance.now();
-  const before = process.cpuUsage();
-  let usedMs = 0;
-  while (usedMs < measuredCpuMs) {
-    createHash("sha256").update(Buffer.alloc(100_000)).digest();
-    const { user, system } = process.cpuUsage(before);
-    usedMs = (user + system) / 1000;
-  }
-  return Math.max(1, (performance.now() - started) / usedMs);
-}

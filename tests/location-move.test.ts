@@ -225,7 +225,7 @@ describe("a location with data of all services", () => {
     await sendTestPaidLiveOrders(location, { orders: 1, batchSize: 1, perSecond: 100 });
     await eventually("a pending delivery", async () => {
       const [row] = await from.sql`
-        select from ${from.sql(`${from.environment.namespace}_webhooks`)}.deliveries where state = 'pending'`;
+        select from ${from.sql(`${from.environment.namespace}_webhooks`)}.webhook_deliveries where state = 'pending'`;
       return row;
     });
     await waitUntilTestTillIsPacked(from.environment, tillIds[0] ?? "");
@@ -376,7 +376,7 @@ describe("a location with data of all services", () => {
   it("delivers the messages that were due, and messages about new tills", async () => {
     // The next attempt can be due in some minutes.
     await to.sql`
-      update ${to.sql(`${to.environment.namespace}_webhooks`)}.deliveries set due_at = now() where state = 'pending'`;
+      update ${to.sql(`${to.environment.namespace}_webhooks`)}.webhook_deliveries set due_at = now() where state = 'pending'`;
     await eventually("the delivery that was pending", () => received.some(({ event }) => event === "order.paid"), {
       timeoutSeconds: 60,
     });

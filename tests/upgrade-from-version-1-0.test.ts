@@ -2,18 +2,24 @@ import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { ServiceName } from "@pragma/contracts/service-names";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { type GeneratedTill, generateTill } from "@pragma/simulator/generate-till";
+import {
+  startTestWebhookReceiver,
+  type TestWebhookReceiver,
+  type TestWebhookReceiverEndpoint,
+} from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.js";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, type PragmaUnderTestAccess, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
-import { extractVersion10, isVersion10Available, type Version10 } from "./harness/version-1-0.ts";
 
 const adminKey = `admin-key-of-a-test-${randomUUID()}`;
 const rounds = Number(process.env.UPGRADE_ROUNDS ?? 3);
@@ -33,6 +39,10 @@ let previous: PragmaUnderTest;
 let current: PragmaUnderTest | undefined;
 let location: TestLocation;
 let configId: string;
+let receiver: TestWebhookReceiver;
+let endpoint: TestWebhookReceiverEndpoint;
+let recipientId: string;
+let webhookId: string;
 let sql: postgres.Sql;
 const tills: PushedTill[] = [];
 const exportIds: string[] = [];
@@ -46,8 +56,13 @@ beforeAll(async () => {
   const { nodeArguments } = version10;
   previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments });
   location = await createTestLocation(previous, {
-    scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "accounting:write"],
+    scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "accounting:write", "webhooks:write"],
   });
+  receiver = await startTestWebhookReceiver();
+  endpoint = receiver.addEndpoint();
+  recipientId = (await location.create("/v1/recipients/", { name: "Stock" })).id;
+  const events = ["report.finalized"];
+  webhookId = (await location.create("/v1/webhooks/", { recipientId, endpointUrl: endpoint.url, events })).id;
   configId = (await location.create("/v1/accounting/configs", {})).id;
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
 }, 180_000);
@@ -55,6 +70,7 @@ afterAll(async () => {
   await sql?.end();
   await current?.stop();
   await previous?.process("all").kill();
+  await receiver?.close();
   await environment?.remove();
   await version10?.remove();
 }, 60_000);
@@ -133,6 +149,39 @@ async function waitForResults(product: PragmaUnderTestAccess): Promise<void> {
       },
       { timeoutSeconds: 60 },
     );
+  await waitForMessages();
+}
+
+/** Waits until the endpoint has received a message about the latest revision of every till, and no delivery is due. */
+async function waitForMessages(): Promise<void> {
+  const [ingest, webhooks] = ["till-ingest", "webhooks"].map((service) =>
+    buildServiceSchemaName(environment.namespace, service as ServiceName),
+  );
+  await eventually(
+    "all messages to be delivered",
+    async () => {
+      const received = endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body).data);
+      const pushed = await sql<{ id: string; revision: number }[]>`select id, revision from ${sql(ingest ?? "")}.tills`;
+      const missing = pushed.filter(
+        ({ id, revision }) => !received.some((data) => data.tillId === id && data.revision >= revision),
+      );
+      const table = sql`${sql(webhooks ?? "")}.${sql(current ? "webhook_deliveries" : "deliveries")}`;
+      const due = await sql`select 1 from ${table} where state in ('pending', 'sending')`;
+      return missing.length + due.length === 0;
+    },
+    { timeoutSeconds: 60 },
+  );
+}
+
+/** Changes the recipient, rotates its secret, sends a test message, and recovers failed deliveries. */
+async function useWebhook(product: PragmaUnderTestAccess): Promise<void> {
+  const name = `Stock ${tillCount}`;
+  await sendExpecting(200, product, "POST", "/v1/recipients/", JSON.stringify({ id: recipientId, name }));
+  const isLeaked = { isLeaked: true };
+  await sendExpecting(200, product, "POST", `/v1/recipients/${recipientId}/rotate`, JSON.stringify(isLeaked));
+  await sendExpecting(202, product, "POST", `/v1/webhooks/${webhookId}/test`);
+  const since = { since: "2026-01-01T00:00:00Z" };
+  await sendExpecting(202, product, "POST", `/v1/webhooks/${webhookId}/recover`, JSON.stringify(since));
 }
 
 /** Returns the responses to all reads, by path. The bodies of tills must be those that were pushed. */
@@ -162,6 +211,11 @@ async function readEverything(product: PragmaUnderTestAccess): Promise<Record<st
   expect([...reportedTills].sort()).toEqual(tills.map(({ id }) => id).sort());
   await read("/v1/reports?size=100");
   await read("/v1/orders?size=20");
+  await read("/v1/recipients?size=100");
+  const deliveries = JSON.parse(await read(`/v1/webhooks/${webhookId}/deliveries?size=100`)) as {
+    data: { id: string }[];
+  };
+  for (const { id } of deliveries.data) await read(`/v1/webhooks/deliveries/${id}`);
   for (const id of exportIds) {
     const { files } = JSON.parse(await read(`/v1/accounting/exports/${id}`)) as { files: { number: number }[] };
     expect(files).toHaveLength(1);
@@ -241,7 +295,7 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
       ] as [PragmaUnderTest, PushedTill][])
         await sendExpecting(200, product, "POST", `/v1/tills/${id}/reprocess`);
       await waitForResults(other);
-      await Promise.all([exportTills(one), exportTills(other)]);
+      await Promise.all([exportTills(one), exportTills(other), useWebhook(one), useWebhook(other)]);
       await waitForResults(one);
       expect(await readEverything(previous)).toEqual(await readEverything(next));
     }
@@ -279,9 +333,13 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
       [join(folder, "dist", "commands", "ops.js"), "partition-tables"],
       { env: { PATH: process.env.PATH, ...environment.variables } },
     );
-    expect(JSON.parse(stdout)).toMatchObject({ reporting: expect.arrayContaining(["orders", "reports"]) });
+    expect(JSON.parse(stdout)).toMatchObject({
+      reporting: expect.arrayContaining(["orders", "reports"]),
+      webhooks: expect.arrayContaining(["attempts", "webhook_deliveries", "webhook_messages"]),
+    });
     expect(await readEverything(next)).toEqual(compressing);
     await pushTill(next, "V1");
+    await useWebhook(next);
     await waitForResults(next);
     await readEverything(next);
     await expectDatabaseConsistency(environment);

@@ -225,7 +225,7 @@ async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<Lo
       coalesce(array_agg(a.status order by a.generation, a.number) filter (where a.status is not null), '{}')
         as statuses,
       (count(a.number) filter (where a.status is null))::int as unanswered
-    from ${schema}.deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
+    from ${schema}.webhook_deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
     where d.event = 'order.paid'
-    group by d.id`;
+    group by d.location_id, d.id`;
 }

@@ -18,7 +18,7 @@ interface HeldRows {
 /** The tables whose rows can cause work. */
 const heldRows: Record<string, HeldRows> = {
   "webhooks.webhooks": { isHeld: ({ state }) => state === "active", until: { state: "paused" } },
-  "webhooks.deliveries": { isHeld: ({ state }) => state === "pending" || state === "sending" },
+  "webhooks.webhook_deliveries": { isHeld: ({ state }) => state === "pending" || state === "sending" },
   "webhooks.delivery_recoveries": { isHeld: (row) => row.finished_at === null },
   "jobs.location_jobs": {
     isHeld: (row) => row.finished_at === null,
@@ -175,7 +175,7 @@ export async function findRowWithSameKey(sql: Sql, { table, rows }: RowSet): Pro
   }
 }
 
-/** Returns whether another location has a row with the primary key of one of these rows. */
+/** Returns whether another location has a row with a unique key of one of these rows. */
 export async function isKeyOfOtherLocation(
   sql: Sql,
   { table, rows, locationId }: RowSet & { locationId: string },
@@ -183,15 +183,19 @@ export async function isKeyOfOtherLocation(
   const [column] = await sql`
     select from pg_attribute where attrelid = ${quote(table)}::regclass and attname = 'location_id' and not attisdropped`;
   if (!column) return false;
-  const [key = []] = await listUniqueKeys(sql, table);
-  const columns = key.map(quote).join(", ");
-  const found = await sql.unsafe(
-    `select 1 from ${quote(table)} where location_id is distinct from $2 and (${columns}) in (
-      select ${columns} from jsonb_populate_recordset(null::${quote(table)}, $1::text::jsonb)
-    ) limit 1`,
-    [toArray(rows), locationId],
-  );
-  return found.length > 0;
+  // Locations cannot share keys that contain the location.
+  const keys = (await listUniqueKeys(sql, table)).filter((key) => !key.includes("location_id"));
+  for (const key of keys) {
+    const columns = key.map(quote).join(", ");
+    const found = await sql.unsafe(
+      `select 1 from ${quote(table)} where location_id is distinct from $2 and (${columns}) in (
+        select ${columns} from jsonb_populate_recordset(null::${quote(table)}, $1::text::jsonb)
+      ) limit 1`,
+      [toArray(rows), locationId],
+    );
+    if (found.length > 0) return true;
+  }
+  return false;
 }
 
 const deleteBatchRows = 1_000;
@@ -205,17 +209,7 @@ export async function deleteLocationRows(
   const [key = []] = await listUniqueKeys(sql, name);
   const columns = key.map(quote).join(", ");
   const batch = `select ${columns} from ${quote(name)} where ${condition} limit ${deleteBatchRows}`;
-  const statement =
-    name === "deliveries" && condition !== "location_id = $1"
-      ? // Only deliveries tell the location of a message.
-        `with deleted as (delete from deliveries where id in (${batch}) returning id, message_id),
-        unused as (
-          delete from messages m where id in (select message_id from deleted) and not exists (
-            select from deliveries where message_id = m.id and id not in (select id from deleted)
-          )
-        )
-        select from deleted`
-      : `delete from ${quote(name)} where (${columns}) in (${batch})`;
+  const statement = `delete from ${quote(name)} where (${columns}) in (${batch})`;
   for (;;) {
     const { count } = await sql.unsafe(statement, [locationId]);
     if (count > 0) onBatch(count);

@@ -15,9 +15,6 @@ interface TableWithoutLocation {
   reason: string;
 }
 
-const locationWebhooks = "select id from webhooks where location_id = $1";
-const locationDeliveries = `select id from deliveries where webhook_id in (${locationWebhooks})`;
-
 /** Archives do not contain the files of exports of several locations, because they do not contain these exports. */
 const exportedWithLocation = {
   condition: "location_id = $1",
@@ -66,14 +63,11 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     accounting_export_tills: exportedWithLocation,
   },
   webhooks: {
-    signing_secrets: { condition: "recipient_id in (select id from recipients where location_id = $1)" },
-    messages: {
-      condition: `id in (select message_id from deliveries where webhook_id in (${locationWebhooks}))`,
-    },
-    deliveries: { condition: `webhook_id in (${locationWebhooks})` },
-    attempts: { condition: `delivery_id in (${locationDeliveries})` },
-    webhook_hourly_stats: { condition: `webhook_id in (${locationWebhooks})` },
-    delivery_recoveries: { condition: `webhook_id in (${locationWebhooks})` },
+    // The location is never null once the backfill has finished, for which `listLocationTables` waits.
+    webhook_messages: { condition: "location_id = $1" },
+    webhook_deliveries: { condition: "location_id = $1" },
+    attempts: { condition: "location_id = $1" },
+    message_location_backfill: { reason: "One row for the service." },
   },
 };
 
@@ -178,12 +172,14 @@ function findLocationCondition(service: ServiceName, table: string): string {
  * forgotten. A partitioned table is one table. Tables that `partition-tables` has replaced or not yet filled are
  * included, because they contain rows of locations too. A table comes after the tables to which its rows refer.
  *
- * @throws `Error` that names the tables of which it is not decided which rows belong to a location.
+ * @throws `Error` that names the tables of which it is not decided which rows belong to a location, or when webhooks has not
+ * yet set the locations of rows from before an upgrade.
  */
 export async function listLocationTables(
   sql: postgres.Sql,
   { name: service, schema }: { name: ServiceName; schema: string },
 ): Promise<LocationTable[]> {
+  if (service === "webhooks") await requireMessageLocations(sql, schema);
   const tables = await sql<{ name: string; hasLocation: boolean }[]>`
     select relname as name, attnum is not null as "hasLocation" from pg_class
     left join pg_attribute on attrelid = pg_class.oid and attname = 'location_id' and attnotnull and not attisdropped
@@ -203,7 +199,15 @@ export async function listLocationTables(
     throw new Error(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
-  return sortByReferences(locationTables, await listReferences(sql, schema));
+  return sortByReferences(locationTables, [...(await listReferences(sql, schema)), ...furtherSequences]);
+}
+
+/** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */
+async function requireMessageLocations(sql: postgres.Sql, schema: string): Promise<void> {
+  const [backfill] = await sql`
+    select 1 from ${sql(schema)}.message_location_backfill where finished_at is null`;
+  if (backfill)
+    throw new Error("webhooks has not finished setting the location of existing deliveries. Try again later.");
 }
 
 /** A reference between two tables of a service, such as a foreign key. */
@@ -215,10 +219,15 @@ export interface TableReference {
   toColumns: string[];
 }
 
-/** References that no foreign key enforces, but without which rows would belong to no location or to several. */
+/** References that no foreign key enforces, but without which an id of another location could be used. */
 const referencesWithoutKeys: TableReference[] = [
-  { from: "attempts", columns: ["delivery_id"], to: "deliveries", toColumns: ["id"] },
   { from: "tills", columns: ["id"], to: "till_directory", toColumns: ["till_id"] },
+];
+
+/** Tables of which each is stored after the other one. Rows can outlive the rows to which they refer. */
+const furtherSequences = [
+  { from: "attempts", to: "webhook_deliveries" },
+  { from: "webhook_deliveries", to: "webhook_messages" },
 ];
 
 /** Returns the references between different tables of a service. */
@@ -228,7 +237,8 @@ export async function listReferences(sql: postgres.Sql, schema: string): Promise
       ${listColumnNames(sql, "confrelid", "confkey")} as "toColumns"
     from pg_constraint join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
     where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
-      and not t.relispartition and not f.relispartition`;
+      and not t.relispartition and not f.relispartition
+    order by 1, 2`;
   return [...keys, ...referencesWithoutKeys];
 }
 

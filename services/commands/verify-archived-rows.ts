@@ -18,9 +18,6 @@ const sequence: readonly string[] = [objectPart, ...importSequence];
 /** The tables with rows of the location that can lack its id: consumers of operators, and revisions of version 1.0. */
 const tablesWithNullLocation = new Set(["accounts.consumers", "till-ingest.till_versions"]);
 
-/** The tables whose rows belong to the location only because other rows refer to them. */
-const referencedTables = new Set(["webhooks.messages", "accounts.consumers"]);
-
 interface Verification {
   lines: AsyncIterable<ArchiveLine>;
   manifest: ArchiveManifest;
@@ -76,8 +73,8 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
       referenceTargets.set(toTargetName(part, columns), { part, columns, ids: new Set() });
     }
   const targetsOfPart = (part: string) => [...referenceTargets.values()].filter((target) => target.part === part);
-  /** The rows of `referencedTables` to which no row has referred so far. */
-  const unreferenced = new Map([...referencedTables].map((part) => [part, new Set<string>()]));
+  /** The consumers of operators that no key has used so far. */
+  const unusedConsumers = new Set<string>();
   let locationCount = 0;
 
   function requireColumns(part: string, row: Row, { columns, requiredColumns }: ArchivedTable): void {
@@ -98,7 +95,7 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
   function requireLocation(part: string, row: Row, { columns, references }: ArchivedTable): void {
     const [hasColumn, isLocation] = [columns.includes("location_id"), part === "accounts.locations"];
     if (!hasColumn && !isLocation) {
-      if (references.length > 0 || referencedTables.has(part)) return;
+      if (references.length > 0) return;
       throw new Error(
         `It is not decided to which location the rows of ${part} belong. Add the table to location-tables.ts.`,
       );
@@ -117,7 +114,7 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
       const target = `${service}.${to}`;
       if (!referenceTargets.get(toTargetName(target, toColumns))?.ids.has(identify(...values)))
         throw new InvalidArchiveError(`A row of ${part} in the archive refers to a row of ${target} that it lacks.`);
-      unreferenced.get(target)?.delete(identify(...values));
+      if (part === "accounts.api_keys") unusedConsumers.delete(identify(...values));
     }
   }
 
@@ -130,19 +127,17 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
       const row = "location_id" in archived ? { ...archived, location_id: locationId } : archived;
       requireReferences(part, row, table);
       for (const { columns, ids } of targetsOfPart(part)) ids.add(identify(...columns.map((column) => row[column])));
-      // Consumers of the location itself can have no keys.
-      if (part !== "accounts.consumers" || archived.location_id === null) unreferenced.get(part)?.add(identify(row.id));
+      if (part === "accounts.consumers" && archived.location_id === null) unusedConsumers.add(identify(row.id));
       if (part === "accounts.locations" && ++locationCount > 1)
         throw new InvalidArchiveError("The archive has several rows of accounts.locations.");
     },
     /** @throws `InvalidArchiveError` */
     finish(): void {
       if (locationCount === 0) throw new InvalidArchiveError("The archive has no row of accounts.locations.");
-      for (const [part, ids] of unreferenced)
-        if (ids.size > 0)
-          throw new InvalidArchiveError(
-            `The archive has ${ids.size} rows of ${part} to which none of its other rows refers.`,
-          );
+      if (unusedConsumers.size > 0)
+        throw new InvalidArchiveError(
+          `The archive has ${unusedConsumers.size} consumers of operators that none of its keys uses.`,
+        );
     },
   };
 }

@@ -1,19 +1,15 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { SerializedReportAndOrderResponses, SerializedV1AndV2Order } from "./calculate-till.ts";
+import type { SerializedReportAndOrderResponses } from "./calculate-till.ts";
 import type { ReportingServiceConfig } from "./config.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
-import { toV2OrderColumns } from "./v2-order-compression.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
-
-/** The number of orders that are compressed concurrently. Each of them needs 256 KB of memory meanwhile. */
-const compressionBatchSize = 16;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
@@ -44,19 +40,14 @@ export async function replaceStoredReportAndOrders(
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   });
-  const toRow = async (order: SerializedV1AndV2Order): Promise<orders.ReportingOrderDatabaseRow> => {
+  const rows = report.orders.map((order): orders.ReportingOrderDatabaseRow => {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
     const idAndTimes = JSON.stringify({ id: order.id, ...times });
-    const v1 = joinJsonObjectTexts(idAndTimes, order.v1);
-    const v2 = joinJsonObjectTexts(idAndTimes, order.v2);
-    const bodies = { v1, ...(await toV2OrderColumns(v2, { v1, isCompressed })) };
+    const bodies = { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
     const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
     return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
-  };
-  const rows: orders.ReportingOrderDatabaseRow[] = [];
-  for (let start = 0; start < report.orders.length; start += compressionBatchSize)
-    rows.push(...(await Promise.all(report.orders.slice(start, start + compressionBatchSize).map(toRow))));
-  await replaceOrders(tx, pushed, rows);
+  });
+  await replaceOrders(tx, pushed, { rows, isCompressed });
   const previousDays = previousReport ? [previousReport.day] : [];
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
@@ -69,7 +60,7 @@ export async function deleteReportAndOrdersOfTill(
 ): Promise<void> {
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;
-  await replaceOrders(tx, { tillId, locationId }, []);
+  await replaceOrders(tx, { tillId, locationId }, { rows: [], isCompressed: false });
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
@@ -78,13 +69,13 @@ export async function deleteReportAndOrdersOfTill(
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  rows: orders.ReportingOrderDatabaseRow[],
+  { rows, isCompressed }: { rows: orders.ReportingOrderDatabaseRow[]; isCompressed: boolean },
 ): Promise<void> {
   const ids = [
     ...new Set([...(await orders.findOrderIdsOfTill(tx, { locationId, tillId })), ...rows.map(({ id }) => id)]),
   ];
   const before = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
-  await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
+  await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows }, { isCompressed });
   await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
   const after = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "order", before, after });

@@ -9,6 +9,8 @@ import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
+import { backfillMessageLocationsTask } from "./periodic/backfill-message-locations.ts";
+import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import {
@@ -100,7 +102,12 @@ export const createWebhooksServiceDefinition = ({
       ...endpointFailureEventSubscriptions,
       webhookOrderRedactionSubscription,
     ],
-    periodic: [createWebhookDeliveryRequeueTask(pollSeconds), removeExpiredWebhookDataTask],
+    periodic: [
+      createDayPartitionsTask,
+      createWebhookDeliveryRequeueTask(pollSeconds),
+      removeExpiredWebhookDataTask,
+      backfillMessageLocationsTask,
+    ],
   });
 
 export default createWebhooksServiceDefinition();

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksServiceContext } from "./context.ts";
+import type { WebhookRecipientKey } from "./queries/recipients.ts";
 
 /** Milliseconds for which a replaced secret still signs messages, so that receivers can switch to the new secret. */
 const rotationOverlapMs = 24 * 3_600_000;
@@ -10,7 +11,7 @@ const rotationOverlapMs = 24 * 3_600_000;
 const maxActiveSecrets = 5;
 
 interface SetRecipientSecret {
-  recipientId: string;
+  recipientKey: WebhookRecipientKey;
   /** The new secret. If omitted, a secret is generated. */
   hmacSecret?: string | undefined;
   now: Date;
@@ -28,11 +29,12 @@ interface SetRecipientSecret {
 export async function setWebhookRecipientSecret(
   { encryption }: Pick<WebhooksServiceContext, "encryption">,
   tx: SqlTransaction,
-  { recipientId, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
+  { recipientKey: { locationId, id: recipientId }, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
 ): Promise<string | null> {
+  const ofRecipient = tx`location_id = ${locationId} and recipient_id = ${recipientId}`;
   const activeSecrets = await tx<{ encryptedSecret: string }[]>`
     select encrypted_secret from signing_secrets
-    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
+    where ${ofRecipient} and (expires_at is null or expires_at > ${now})
     order by version desc`;
   const [latest] = activeSecrets;
   const isUnchanged =
@@ -47,11 +49,11 @@ export async function setWebhookRecipientSecret(
   const othersExpireAt = new Date(now.getTime() + (isLeaked ? 0 : rotationOverlapMs));
   await tx`
     update signing_secrets set expires_at = ${othersExpireAt}
-    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${othersExpireAt})`;
-  await tx`delete from signing_secrets where recipient_id = ${recipientId} and expires_at <= ${now}`;
+    where ${ofRecipient} and (expires_at is null or expires_at > ${othersExpireAt})`;
+  await tx`delete from signing_secrets where ${ofRecipient} and expires_at <= ${now}`;
   await tx`
-    insert into signing_secrets (recipient_id, version, encrypted_secret, created_at)
-    select ${recipientId}, coalesce(max(version), 0) + 1, ${encryption.encrypt(secret)}, ${now}
-    from signing_secrets where recipient_id = ${recipientId}`;
+    insert into signing_secrets (location_id, recipient_id, version, encrypted_secret, created_at)
+    select ${locationId}, ${recipientId}, coalesce(max(version), 0) + 1, ${encryption.encrypt(secret)}, ${now}
+    from signing_secrets where ${ofRecipient}`;
   return hmacSecret === undefined ? secret : null;
 }

@@ -121,7 +121,7 @@ export async function recordWebhookExamples(
     await recordFailedDelivery(fixture, {
       ...{ recipientId, endpointUrl: endpoint.failingUrl },
       makeDue: async (id) => {
-        await sql`update ${schema}.deliveries set due_at = now() where id = ${id} and state = 'pending'`;
+        await sql`update ${schema}.webhook_deliveries set due_at = now() where id = ${id} and state = 'pending'`;
       },
     });
     await recordFailingEndpointMessages(fixture, {

@@ -59,15 +59,17 @@ insert into placement (service, relation, kind) values
   ('catalog', 'catalogs', 'distributed'),
   ('catalog', 'catalog_lists', 'distributed'),
 
-  -- Deliveries are claimed by due time over all locations, and their keys do not contain the location.
-  ('webhooks', 'recipients', 'local'),
-  ('webhooks', 'signing_secrets', 'local'),
-  ('webhooks', 'webhooks', 'local'),
-  ('webhooks', 'messages', 'local'),
-  ('webhooks', 'deliveries', 'local'),
-  ('webhooks', 'attempts', 'local'),
-  ('webhooks', 'webhook_hourly_stats', 'local'),
+  -- Clients choose the ids, which are unique in the installation.
+  ('webhooks', 'recipients', 'reference'),
+  ('webhooks', 'webhooks', 'reference'),
+  ('webhooks', 'signing_secrets', 'distributed'),
+  ('webhooks', 'webhook_hourly_stats', 'distributed'),
+  -- The work queues: claimed with `for update skip locked` over all locations.
+  ('webhooks', 'webhook_deliveries', 'local'),
   ('webhooks', 'delivery_recoveries', 'local'),
+  ('webhooks', 'webhook_messages', 'distributed'),
+  ('webhooks', 'attempts', 'distributed'),
+  ('webhooks', 'message_location_backfill', 'local'),
 
   ('jobs', 'location_jobs', 'distributed');
 
@@ -104,6 +106,9 @@ begin
   -- Triggers copy renamed columns, and reject rows of removed locations. They change only the row itself and read only a
   -- reference table, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
+
+  -- Only version 1.0 uses these indexes, which do not contain the location.
+  execute format('drop index if exists %I.webhook_hourly_stats_by_webhook', namespace || '_webhooks');
 
   -- Foreign keys are created again at the end, because a table cannot be distributed while its keys lead to tables that
   -- are not distributed yet.

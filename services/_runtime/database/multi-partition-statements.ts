@@ -19,4 +19,15 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
       /^select etag, .*"v\d", .* from (reports( left join packed_tills .*)?|orders) where id = \$1( and is_current .*order by pushed_at desc limit 1)?$/,
     reason: "Operators, whose keys have locations:any, read a report or an order by its id alone.",
   },
+  {
+    service: "webhooks",
+    pattern: /^select m\.id, m\.body, m\.traceparent from unnest\(.* where m\.created_on = any\(\$\d+::date\[\]\)$/,
+    reason: "Retries of one claim can be of several days. Only the partitions of these days are read.",
+  },
+  {
+    service: "webhooks",
+    pattern:
+      /^(select id, body, created_at from webhook_messages where subject = any|update webhook_messages m set subject = )/,
+    reason: "An erasure finds the messages of an order, of which it does not know the days.",
+  },
 ];

@@ -15,6 +15,8 @@ const compressedKeySuffix = ".br";
  * more and take several times as long.
  */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+/** With Node.js's default of 16 KB, each chunk of a till would be a task for another thread, which takes 3 ms more per till. */
+const decompressionOptions = { chunkSize: 128 * 1024 };
 
 /** Returns the key under which an object is stored in compressed form. */
 export function toCompressedObjectKey(key: string): string {
@@ -58,7 +60,7 @@ export function createCompressingObjectStore({ getRange, ...store }: ObjectStore
     async get(key) {
       const stored = await store.get(key);
       if (!isCompressedObjectKey(key)) return stored;
-      return decompress(stored).catch((error: unknown) => {
+      return decompress(stored, decompressionOptions).catch((error: unknown) => {
         throw new DamagedObjectError(key, error);
       });
     },

@@ -31,7 +31,9 @@ export function createStatementRecorder(definition: AnyServiceDefinition): State
       ...definition,
       createResources(resources, config) {
         resources.db.sql.options.debug = (_, text, parameters, types) => {
-          const statement = { text: text.replace(/\s+/g, " ").trim(), types: types as number[], parameters };
+          // A comment would extend to the end of the text once this is one line.
+          const line = text.replace(/--.*$/gm, "").replace(/\s+/g, " ").trim();
+          const statement = { text: line, types: types as number[], parameters };
           statements.set(statement.text, statement);
         };
         return definition.createResources(resources, config);

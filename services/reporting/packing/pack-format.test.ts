@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
+  addBlockChecksum,
   decodeOrderBlock,
   decodeReportBlock,
   decodeV1Orders,
   decodeV2Orders,
   encodeOrderBlock,
   encodeReportBlock,
+  verifyBlockChecksum,
 } from "./pack-format.ts";
 
 const orders = Array.from({ length: 150 }, (_, index) => ({
@@ -31,6 +33,21 @@ describe("a block of orders", () => {
     await expect(decodeV1Orders(Buffer.from("no block"), 1)).rejects.toThrow();
     await expect(decodeV1Orders(Buffer.alloc(0), 1)).rejects.toThrow();
   });
+});
+
+it("a stored block is rejected when its bytes differ, or when it was read from another place", () => {
+  const place = { objectKey: "packed/one", block: 1 };
+  const stored = addBlockChecksum(Buffer.from("compressed"), place);
+  expect(`${verifyBlockChecksum(stored, place)}`).toBe("compressed");
+  for (let index = 0; index < stored.byteLength; index += 1)
+    expect(() => verifyBlockChecksum(stored.with(index, (stored[index] ?? 0) ^ 1), place)).toThrow("damaged");
+  for (const other of [
+    { ...place, block: 2 },
+    { ...place, objectKey: "packed/other" },
+  ])
+    expect(() => verifyBlockChecksum(stored, other)).toThrow("damaged");
+  for (let length = 0; length < stored.byteLength; length += 1)
+    expect(() => verifyBlockChecksum(stored.subarray(0, length), place)).toThrow("damaged");
 });
 
 it("a block of a report returns its texts, also a missing one", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
 
@@ -17,6 +18,42 @@ export const maxBlockTextBytes = 2 * 1024 * 1024;
 /** The number of bytes that are decompressed at a time. */
 const decompressedChunkBytes = 128 * 1024;
 
+/** The number of bytes of the checksum at the end of each block. Brotli itself does not detect changed bytes. */
+const checksumBytes = 16;
+
+/** Where a block is. Its checksum includes this, so that a block that was read from another place is not accepted. */
+export interface BlockPlace {
+  objectKey: string;
+  block: number;
+}
+
+function computeBlockChecksum(compressed: Uint8Array, { objectKey, block }: BlockPlace): Buffer {
+  const hash = createHash("sha256").update(`${objectKey} ${block}\n`).update(compressed);
+  return hash.digest().subarray(0, checksumBytes);
+}
+
+/** Returns a compressed block with its checksum, as it is stored. */
+export function addBlockChecksum(compressed: Uint8Array, place: BlockPlace): Buffer {
+  return Buffer.concat([compressed, computeBlockChecksum(compressed, place)]);
+}
+
+/** Returns a compressed block without its checksum. @throws `DamagedBlockError` if the stored bytes are not this block. */
+export function verifyBlockChecksum(stored: Uint8Array, place: BlockPlace): Uint8Array {
+  const compressed = stored.subarray(0, Math.max(0, stored.byteLength - checksumBytes));
+  if (!computeBlockChecksum(compressed, place).equals(stored.subarray(compressed.byteLength)))
+    throw new DamagedBlockError(place);
+  return compressed;
+}
+
+/** The error for bytes of the object store that differ from those that were stored. */
+class DamagedBlockError extends Error {
+  override readonly name = "DamagedBlockError";
+
+  constructor({ objectKey, block }: BlockPlace) {
+    super(`block ${block} of the object ${objectKey} is damaged`);
+  }
+}
+
 /** The JSON texts of an order: the responses of both API versions. */
 export interface PackedOrderTexts {
   v1: Buffer;
@@ -33,14 +70,15 @@ export interface PackedReportTexts {
 
 /**
  * Encodes texts as a block: a line with the sizes of the texts in bytes as a JSON array, then the texts. The size of a
- * missing text is -1. The block is compressed by Brotli.
+ * missing text is -1. The block is compressed by Brotli. `addBlockChecksum` completes it.
  */
 async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
   const sizes = texts.map((text) => text?.byteLength ?? -1);
   const line = Buffer.from(`${JSON.stringify(sizes)}\n`);
   const block = Buffer.concat([line, ...texts.flatMap((text) => text ?? [])]);
   const compressed = await compress(block, brotliOptions);
-  if (!block.equals(await decompress(compressed))) throw new Error("A block was not compressed correctly.");
+  if (!block.equals(await decompress(compressed, { chunkSize: decompressedChunkBytes })))
+    throw new Error("A block was not compressed correctly.");
   return compressed;
 }
 

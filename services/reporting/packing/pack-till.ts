@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { BusEventData } from "@pragma/contracts/events";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { ObjectNotFoundError, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { ReportingServiceContext } from "../context.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "../entity-tags.ts";
 import { listStoredOrderVersions, readStoredOrders } from "../queries/orders.ts";
@@ -11,6 +12,7 @@ import { findAppliedTill, type TillKey } from "../queries/tills.ts";
 import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";
 import { decompressV2Order } from "../v2-order-compression.ts";
 import {
+  addBlockChecksum,
   encodeOrderBlock,
   encodeReportBlock,
   maxBlockTextBytes,
@@ -41,18 +43,26 @@ export async function packTill(
   key: TillKey,
 ): Promise<boolean> {
   const { locationId, tillId } = key;
-  const encoded = await db.sql.begin("isolation level repeatable read read only", (tx) => encodeTill(tx, key));
+  const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
+  const encoded = await db.sql.begin("isolation level repeatable read read only", (tx) =>
+    encodeTill(tx, key, objectKey),
+  );
   if (!encoded) return false;
   const { bytes, orders, reportEtag, finalized, ...till } = encoded;
-  const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
   await recordUpload(db.sql, { locationId, objectKey });
   await objects.put(objectKey, bytes);
-  if (!bytes.equals(await objects.get(objectKey))) throw new Error(`${objectKey} was not stored correctly.`);
+  await requireStoredBytes(objects, objectKey, bytes);
   return db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
-    if ((await findStoredReport(tx, key))?.etag !== reportEtag) return false;
+    const stored = await findStoredReport(tx, key);
+    // Another instance can have packed the till, which keeps its entity tag.
+    if (stored?.etag !== reportEtag || stored.v2 === null) return false;
     if (!haveSameOrders(orders, await listStoredOrderVersions(tx, key))) return false;
-    if (!(await keepUploadedObject(tx, { locationId, objectKey }))) return false;
+    if (!(await keepUploadedObject(tx, { locationId, objectKey }))) {
+      // The upload took too long. If it ended after the deletion of the object, the object exists again.
+      await recordUpload(tx, { locationId, objectKey });
+      return false;
+    }
     await recordLocationWrite(tx, locationId);
     const hash = createHash("sha256").update(bytes).digest("hex");
     const rows = till.contentVersion === null ? orders : orders.map((group) => ({ ...group, etags: null }));
@@ -61,12 +71,30 @@ export async function packTill(
   });
 }
 
-async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill | undefined> {
+/** @throws `ObjectStoreUnavailableError` if the object store returns other bytes, which can be temporary. */
+async function requireStoredBytes(
+  objects: ReportingServiceContext["objects"],
+  objectKey: string,
+  bytes: Buffer,
+): Promise<void> {
+  const stored = await objects.get(objectKey).catch((error: unknown) => {
+    throw error instanceof ObjectNotFoundError
+      ? new ObjectStoreUnavailableError(error.message, { cause: error })
+      : error;
+  });
+  if (!bytes.equals(stored)) throw new ObjectStoreUnavailableError(`${objectKey} was not stored correctly.`);
+}
+
+async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): Promise<EncodedTill | undefined> {
   const report = await findStoredReport(tx, key);
   const till = await findAppliedTill(tx, key);
   if (!till || !report || report.v2 === null || report.v0 === null) return undefined;
   const { etag, v2, v0, accountingFacts, finalized } = report;
-  const blocks = [await encodeReportBlock({ v2, v0, accountingFacts, finalized })];
+  const blocks: Buffer[] = [];
+  const addBlock = (compressed: Buffer) => {
+    blocks.push(addBlockChecksum(compressed, { objectKey, block: blocks.length }));
+  };
+  addBlock(await encodeReportBlock({ v2, v0, accountingFacts, finalized }));
   const blockFirstPositions = [0];
   const orders: OrdersOfDay[] = [];
   let firstV1: string | undefined;
@@ -75,7 +103,7 @@ async function encodeTill(tx: SqlTransaction, key: TillKey): Promise<EncodedTill
   let position = 0;
   const endBlock = async () => {
     if (block.length === 0) return;
-    blocks.push(await encodeOrderBlock(block));
+    addBlock(await encodeOrderBlock(block));
     blockFirstPositions.push(position - block.length);
     block = [];
     blockTextBytes = 0;

@@ -1,7 +1,15 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
+import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { decodeReportBlock, decodeV1Orders, decodeV2Orders, type PackedReportTexts } from "./pack-format.ts";
+import {
+  decodeReportBlock,
+  decodeV1Orders,
+  decodeV2Orders,
+  type PackedReportTexts,
+  verifyBlockChecksum,
+} from "./pack-format.ts";
 
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;
 
@@ -12,12 +20,27 @@ export interface PackedReference {
   position: number | null;
 }
 
-/** The number of blocks that one request decompresses at a time. A block has up to 2 MB of text. */
+/**
+ * The number of blocks of one location that are read and decompressed at a time. A block has up to 2 MB of text. Without
+ * this limit, the requests of one location could use all memory, and delay the blocks of other locations.
+ */
 const maxConcurrentBlocks = 4;
+const blockSemaphore = createKeyedSemaphore(maxConcurrentBlocks);
+
+/** After this time without an answer, the object store counts as unavailable for a while, and blocks are not read. */
+const blockTimeoutMs = 3_000;
+const retryStoreAfterMs = 2_000;
+/** When the blocks of an object store that did not answer are read again, in the milliseconds of `performance.now`. */
+const retryTimes = new WeakMap<PackedObjects, number>();
+
+/** The maximum time of reading the blocks of a request, including the time that it waits for other requests. */
+const requestTimeoutMs = 10_000;
 
 /**
  * Returns packed responses, in the order of the references. `body` is `v1` or `v2` for orders, and `v0` or `v2` for
  * reports. Each block is read once, so that a page of orders needs few reads.
+ *
+ * @throws `ApiError` service_unavailable if the object store does not return the blocks in time, or returns other bytes.
  */
 export async function readPackedBodies(
   objects: PackedObjects,
@@ -33,11 +56,10 @@ export async function readPackedBodies(
     entry.indexes.push(index);
     blocks.set(key, entry);
   }
-  const semaphore = createKeyedSemaphore(maxConcurrentBlocks);
+  const signal = AbortSignal.timeout(requestTimeoutMs);
   await Promise.all(
     [...blocks.values()].map(({ till, block, indexes }) =>
-      semaphore.run(async () => {
-        const bytes = await readBlock(objects, till, block);
+      withBlock(objects, { till, block, signal }, async (bytes) => {
         if (block === 0) {
           const { v0, v2 } = await decodeReportBlock(bytes);
           for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
@@ -59,15 +81,51 @@ export async function readPackedBodies(
   return bodies;
 }
 
-/** Returns the texts of a packed report. */
+/** Returns the texts of a packed report. @throws `ApiError` service_unavailable, as `readPackedBodies` does. */
 export async function readPackedReport(objects: PackedObjects, till: PackedTillIndex): Promise<PackedReportTexts> {
-  return decodeReportBlock(await readBlock(objects, till, 0));
+  return withBlock(objects, { till, block: 0, signal: AbortSignal.timeout(requestTimeoutMs) }, async (bytes) =>
+    decodeReportBlock(bytes),
+  );
 }
 
-function readBlock(
+/** Reads a block and runs `decode` on it, when few enough blocks of the location are being read. */
+async function withBlock<T>(
+  objects: PackedObjects,
+  { till, block, signal }: { till: PackedTillIndex; block: number; signal: AbortSignal },
+  decode: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const { objectKey } = till;
+  // The objects of a location are in one folder.
+  const location = objectKey.slice(0, objectKey.lastIndexOf("/"));
+  const reading = blockSemaphore.run(async () => {
+    // Requests that waited too long have been answered.
+    signal.throwIfAborted();
+    // Otherwise, waiting requests would time out one after another, and lists of later days would wait for them.
+    if (performance.now() < (retryTimes.get(objects) ?? 0)) throw new Error("The object store did not answer before.");
+    return decode(await readBlock(objects, till, block));
+  }, location);
+  try {
+    return await racePromiseWithAbort(reading, signal);
+  } catch (cause) {
+    const error = new ObjectStoreUnavailableError(`block ${block} of ${objectKey} cannot be read`, { cause });
+    throw new ApiError("service_unavailable", {
+      detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",
+      cause: error,
+    });
+  }
+}
+
+async function readBlock(
   objects: PackedObjects,
   { objectKey, blockEnds }: PackedTillIndex,
   block: number,
 ): Promise<Uint8Array> {
-  return objects.getStoredRange(objectKey, { start: blockEnds[block - 1] ?? 0, end: blockEnds[block] ?? 0 });
+  const range = { start: blockEnds[block - 1] ?? 0, end: blockEnds[block] ?? 0 };
+  const timeout = AbortSignal.timeout(blockTimeoutMs);
+  const reading = objects.getStoredRange(objectKey, range);
+  const stored = await racePromiseWithAbort(reading, timeout).catch((error: unknown) => {
+    if (timeout.aborted) retryTimes.set(objects, performance.now() + retryStoreAfterMs);
+    throw error;
+  });
+  return verifyBlockChecksum(stored, { objectKey, block });
 }

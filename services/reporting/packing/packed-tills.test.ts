@@ -2,12 +2,14 @@ import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
 import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
+import { readEverything } from "../testing/read-everything.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -69,37 +71,6 @@ async function isPacked(principal: TestPrincipal, till: TestTill): Promise<boole
   return row?.packed === 1;
 }
 
-/** Returns all replies to the location's requests that concern these tills: status, entity tag and body by path. */
-async function readEverything(principal: TestPrincipal, tills: TestTill[]): Promise<Record<string, unknown>> {
-  const replies: Record<string, unknown> = {};
-  const read = async (path: string): Promise<string> => {
-    const response = await service.request("GET", path, { principal });
-    const body = await response.text();
-    replies[path] = { status: response.status, etag: response.headers.get("etag"), body };
-    return body;
-  };
-  for (const till of tills) {
-    const reportId = computeTillReportId(till.id);
-    for (const version of ["v1", "v2"]) {
-      await read(`/${version}/reports/${reportId}`);
-      for (const { id } of till.orderList) await read(`/${version}/orders/${id}`);
-    }
-    await read(`/v1/orders/?reportId=${reportId}`);
-    await read(`/v1/orders/?reportId=${reportId}&size=7&index=1`);
-  }
-  for (const filter of ["", "&since=2020-03-02", "&until=2020-03-01", "&since=2020-03-01&until=2020-03-01"]) {
-    for (const list of ["/v1/orders/", "/v1/reports/", "/v2/reports/"]) {
-      await read(`${list}?size=100${filter}`);
-      for (const index of [0, 1, 2, 9]) await read(`${list}?size=5&index=${index}${filter}`);
-    }
-  }
-  for (let pageToken: string | null = null, page = 0; page === 0 || pageToken; page += 1) {
-    const body = await read(`/v1/orders/?size=6${pageToken ? `&pageToken=${pageToken}` : ""}`);
-    pageToken = (JSON.parse(body) as { nextPageToken?: string }).nextPageToken ?? null;
-  }
-  return replies;
-}
-
 describe("packTillsTask", () => {
   it("packs old tills, and all replies stay the same", async () => {
     const principal = newPrincipal();
@@ -108,15 +79,48 @@ describe("packTillsTask", () => {
       startedAt: new Date().toISOString(),
     });
     for (const till of [old, other, recent]) await pushOldTill(principal, till);
-    const before = await readEverything(principal, [old, other, recent]);
+    const before = await readEverything(service, principal, [old, other, recent]);
     await packTillsTask.run(services());
     for (const till of [old, other]) expect(await isPacked(principal, till)).toBe(true);
     expect(await isPacked(principal, recent)).toBe(false);
-    expect(await readEverything(principal, [old, other, recent])).toEqual(before);
+    expect(await readEverything(service, principal, [old, other, recent])).toEqual(before);
     expect(Object.values(before).filter((reply) => (reply as { status: number }).status !== 200)).toEqual([]);
     for (const till of [old, other]) await unpackTill(services(), keyOf(principal, till));
     expect(await isPacked(principal, old)).toBe(false);
-    expect(await readEverything(principal, [old, other, recent])).toEqual(before);
+    expect(await readEverything(service, principal, [old, other, recent])).toEqual(before);
+  });
+
+  it("reads pages that extend over several days, of packed tills and others", async () => {
+    const principal = newPrincipal();
+    const buildTill = (hour: number) =>
+      buildTestTill(
+        Array.from({ length: 12 }, (_, index) =>
+          buildTestOrder({ openedAt: `2020-03-${10 + Math.floor(index / 2)}T${hour}:0${index % 2}:00.000Z` }),
+        ),
+        { startedAt: "2020-03-10T08:00:00.000Z" },
+      );
+    const tills = [10, 11, 12].map(buildTill);
+    for (const till of tills) await pushOldTill(principal, till);
+    const readPages = async () => {
+      const pages: unknown[] = [];
+      const read = async (path: string) => {
+        const text = await (await service.request("GET", path, { principal })).text();
+        pages.push([path, text]);
+        return JSON.parse(text) as { nextPageToken: string | null };
+      };
+      for (const size of [1, 5, 7, 30]) {
+        for (let index = 0; index < 8; index += 1) await read(`/v1/orders/?size=${size}&index=${index}`);
+        let page = await read(`/v1/orders/?size=${size}&until=2020-03-14`);
+        while (page.nextPageToken)
+          page = await read(`/v1/orders/?size=${size}&until=2020-03-14&pageToken=${page.nextPageToken}`);
+      }
+      return pages;
+    };
+    const before = await readPages();
+    for (const till of tills) {
+      await packTill(services(), keyOf(principal, till));
+      expect(await readPages()).toEqual(before);
+    }
   });
 
   it("leaves tills that changed in the last 24 hours, and tills of the last HOT_DAYS days", async () => {
@@ -130,6 +134,41 @@ describe("packTillsTask", () => {
     expect(await isPacked(principal, till)).toBe(false);
     await packTillsTask.run(services());
     expect(await isPacked(principal, till)).toBe(true);
+  });
+});
+
+describe("packTillsTask, during an import", () => {
+  it("leaves the tills of the location until the import has ended", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await pushOldTill(principal, till);
+    const { sql } = service.db;
+    await sql`insert into location_imports ${sql({ locationId: principal.location.id, archiveHash: "hash" })}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(false);
+    await sql`update location_imports set finished_at = now() where location_id = ${principal.location.id}`;
+    await packTillsTask.run(services());
+    expect(await isPacked(principal, till)).toBe(true);
+  });
+});
+
+describe("packTillsTask, at an error", () => {
+  it("skips a till whose statements take too long, and tries the others again after an outage", async () => {
+    const principal = newPrincipal();
+    const [large, other] = [buildOldTill(1), buildOldTill(1)];
+    for (const till of [large, other]) await pushOldTill(principal, till);
+    const failingFor = (tills: TestTill[], code: string) => {
+      const put = async (key: string, bytes: Uint8Array) => {
+        if (tills.some(({ id }) => key.includes(id)))
+          throw Object.assign(new postgres.PostgresError("canceled" as never), { code });
+        await service.objects.put(key, bytes);
+      };
+      return { ...services(), objects: { ...service.objects, put } };
+    };
+    await expect(packTillsTask.run(failingFor([large, other], "57P01"))).rejects.toThrow();
+    expect(await isPacked(principal, other)).toBe(false);
+    await packTillsTask.run(failingFor([large], "57014"));
+    expect([await isPacked(principal, large), await isPacked(principal, other)]).toEqual([false, true]);
   });
 });
 
@@ -230,6 +269,23 @@ describe("a packed till", () => {
     expect(await isPacked(principal, first)).toBe(false);
   });
 
+  it("is read by operators before an order of another location with the same id that was pushed earlier", async () => {
+    const [principal, other] = [newPrincipal(), newPrincipal()];
+    const order = buildTestOrder({ openedAt: "2020-03-02T12:00:00.000Z" });
+    await pushOldTill(other, buildOldTill(1, { sharedOrder: { ...order, tableName: "pushed earlier" } }));
+    const till = buildOldTill(1, { sharedOrder: { ...order, tableName: "pushed later" } });
+    await pushOldTill(principal, till);
+    const { location: _, ...withoutLocation } = principal;
+    const operator = { ...withoutLocation, location: null, scopes: [...principal.scopes, "locations:any" as const] };
+    const readTable = async () => {
+      const response = await service.request("GET", `/v2/orders/${order.id}`, { principal: operator });
+      return ((await response.json()) as { tableName: string }).tableName;
+    };
+    expect(await readTable()).toBe("pushed later");
+    await packTill(services(), keyOf(principal, till));
+    expect(await readTable()).toBe("pushed later");
+  });
+
   it("is found by a request to erase personal data", async () => {
     const principal = newPrincipal();
     const till = buildOldTill(2);
@@ -254,14 +310,14 @@ describe("packTill", () => {
     const principal = newPrincipal();
     const till = buildOldTill(3);
     await pushOldTill(principal, till);
-    const before = await readEverything(principal, [till]);
+    const before = await readEverything(service, principal, [till]);
     for (const method of ["put", "get"] as const) {
       const objects = { ...service.objects, [method]: () => Promise.reject(new Error("the process died")) };
       await expect(packTill({ ...services(), objects }, keyOf(principal, till))).rejects.toThrow("the process died");
-      expect(await readEverything(principal, [till])).toEqual(before);
+      expect(await readEverything(service, principal, [till])).toEqual(before);
     }
     expect(await packTill(services(), keyOf(principal, till))).toBe(true);
-    expect(await readEverything(principal, [till])).toEqual(before);
+    expect(await readEverything(service, principal, [till])).toEqual(before);
     expect(await packTill(services(), keyOf(principal, till))).toBe(false);
   });
 
@@ -283,6 +339,8 @@ describe("packTill", () => {
       () => service.pushTills([till], principal.location.id, { revision: 2 }),
       () => sql`update orders set is_current = false where till_id = ${till.id}`,
       () => sql`delete from unused_objects`,
+      // The task that deletes the object may have died before it deleted the row.
+      () => sql`update unused_objects set delete_after = now() - interval '1 second'`,
     ];
     for (const change of changes) {
       const get = async (key: string) => {
@@ -297,19 +355,47 @@ describe("packTill", () => {
     }
   });
 
+  it("lists an object for deletion whose upload ended after the object was deleted", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(1);
+    await pushOldTill(principal, till);
+    const { sql } = service.db;
+    const put = async (key: string, bytes: Uint8Array) => {
+      await sql`update unused_objects set delete_after = now() - interval '1 second' where object_key = ${key}`;
+      await deleteUnusedObjectsTask.run(services());
+      await service.objects.put(key, bytes);
+    };
+    const objects = { ...service.objects, put };
+    expect(await packTill({ ...services(), objects }, keyOf(principal, till))).toBe(false);
+    expect(await sql`select from unused_objects where location_id = ${principal.location.id}`).toHaveLength(1);
+  });
+
+  it("packs a till without orders once when two instances pack it at the same time", async () => {
+    const principal = newPrincipal();
+    const till = buildTestTill([], { startedAt: "2020-03-01T08:00:00.000Z" });
+    await pushOldTill(principal, till);
+    const get = async (key: string) => {
+      expect(await packTill(services(), keyOf(principal, till))).toBe(true);
+      return service.objects.get(key);
+    };
+    const objects = { ...service.objects, get };
+    expect(await packTill({ ...services(), objects }, keyOf(principal, till))).toBe(false);
+    expect(await isPacked(principal, till)).toBe(true);
+  });
+
   it("keeps the till unchanged at a crash before the commit, and repeats a push at which unpacking failed", async () => {
     const principal = newPrincipal();
     const till = buildOldTill(2);
     await pushOldTill(principal, till);
     await packTill(services(), keyOf(principal, till));
-    const before = await readEverything(principal, [till]);
+    const before = await readEverything(service, principal, [till]);
     const get = () => Promise.reject(new Error("the process died"));
     await expect(
       unpackTill({ ...services(), objects: { ...service.objects, get } }, keyOf(principal, till)),
     ).rejects.toThrow();
-    expect(await readEverything(principal, [till])).toEqual(before);
+    expect(await readEverything(service, principal, [till])).toEqual(before);
     await Promise.all([1, 2].map(() => unpackTill(services(), keyOf(principal, till))));
-    expect(await readEverything(principal, [till])).toEqual(before);
+    expect(await readEverything(service, principal, [till])).toEqual(before);
   });
 
   it("neither loses nor doubles orders while tills are pushed, packed, unpacked and read", async () => {
@@ -348,5 +434,40 @@ describe("packTill", () => {
       for (const till of tills) await packTill(services(), { locationId, tillId: till.id });
       return (await Promise.all(tills.map((till) => isPacked(principal, till)))).every(Boolean);
     });
+  });
+
+  it("never refers to a deleted object, even if objects expire at once while two instances pack", async () => {
+    const principal = newPrincipal();
+    const locationId = principal.location.id;
+    const tills = [buildOldTill(3), buildOldTill(2), buildTestTill([], { startedAt: "2020-03-03T08:00:00.000Z" })];
+    for (const till of tills) await pushOldTill(principal, till);
+    const before = await readEverything(service, principal, tills);
+    const { sql } = service.db;
+    let isDone = false;
+    const deleteUntilDone = async () => {
+      while (!isDone) {
+        await sql`
+          update unused_objects set delete_after = now() where location_id = ${locationId} and random() < 0.2`;
+        await deleteUnusedObjectsTask.run(services());
+      }
+    };
+    const deleting = [deleteUntilDone(), deleteUntilDone()];
+    let packedCount = 0;
+    for (let round = 0; round < 25; round += 1) {
+      const packed = await Promise.all(
+        // The object can be deleted before it has been verified.
+        [...tills, ...tills].map((till) => packTill(services(), keyOf(principal, till)).catch(() => false)),
+      );
+      packedCount += packed.filter(Boolean).length;
+      if (round % 5 === 4) expect(await readEverything(service, principal, tills)).toEqual(before);
+      await Promise.all(
+        [...tills, ...tills].map((till) => unpackTill(services(), keyOf(principal, till)).catch(() => {})),
+      );
+    }
+    isDone = true;
+    await Promise.all(deleting);
+    expect(packedCount).toBeGreaterThan(3);
+    expect(packedCount).toBeLessThan(25 * tills.length);
+    expect(await readEverything(service, principal, tills)).toEqual(before);
   });
 });

@@ -1,5 +1,8 @@
+import { createHash } from "node:crypto";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
@@ -7,10 +10,14 @@ import { insertOrders } from "../queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "../queries/packed-tills.ts";
 import { restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
-import { toV2OrderColumns } from "../v2-order-compression.ts";
-import { decodeOrderBlock, decodeReportBlock } from "./pack-format.ts";
+import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
 
-export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects" | "config">;
+export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | "objects"> {
+  config: Pick<ReportingServiceContext["config"], "COMPRESS_V2_ORDERS">;
+}
+
+/** After this time, the till cannot change yet, and its event is handled later. */
+const objectTimeoutMs = 30_000;
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
@@ -20,7 +27,9 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
   const { locationId, tillId } = key;
   const found = await findPackedTill(db.sql, key);
   if (!found) return;
-  const bytes = await objects.get(found.objectKey);
+  const bytes = await racePromiseWithAbort(objects.get(found.objectKey), AbortSignal.timeout(objectTimeoutMs));
+  if (createHash("sha256").update(bytes).digest("hex") !== found.hash)
+    throw new ObjectStoreUnavailableError(`The object ${found.objectKey} does not have its hash.`);
   await db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
     const till = await findPackedTill(tx, key);
@@ -35,23 +44,26 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
         etag: etags?.[index] ?? computeReportOrOrderEntityTag(till.contentVersion ?? "", id),
       })),
     );
-    const readBlock = (block: number) => bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]);
+    const readBlock = (block: number) =>
+      verifyBlockChecksum(bytes.subarray(till.blockEnds[block - 1] ?? 0, till.blockEnds[block]), {
+        objectKey: till.objectKey,
+        block,
+      });
     await recordLocationWrite(tx, locationId);
     await restoreReportTexts(tx, key, await decodeReportBlock(readBlock(0)));
     const reportId = computeTillReportId(tillId);
     for (const [block, firstPosition] of till.blockFirstPositions.entries()) {
       if (block === 0) continue;
-      const rows = (await decodeOrderBlock(readBlock(block))).map(async (texts, index) => {
+      const rows = (await decodeOrderBlock(readBlock(block))).map((texts, index) => {
         const entry = entries[firstPosition + index];
         if (!entry) throw new Error(`${till.objectKey} has more orders than rows.`);
         const [v1, v2] = [`${texts.v1}`, `${texts.v2}`];
         // Both times are fields of the V1 response.
         const { createdAt, updatedAt } = JSON.parse(v1) as { createdAt: string; updatedAt: string };
-        const columns = await toV2OrderColumns(v2, { v1, isCompressed: config.COMPRESS_V2_ORDERS });
         return {
           ...entry,
-          ...columns,
           v1,
+          v2,
           createdAt,
           updatedAt,
           pushedAt: till.pushedAt,
@@ -60,7 +72,7 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
           locationId,
         };
       });
-      await insertOrders(tx, await Promise.all(rows));
+      await insertOrders(tx, rows, { isCompressed: config.COMPRESS_V2_ORDERS });
     }
     await deletePackedTill(tx, till);
   });

@@ -1,6 +1,10 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
-import { deleteUnusedObjectRow, listExpiredUnusedObjects, lockExpiredUnusedObject } from "../queries/unused-objects.ts";
+import {
+  claimExpiredUnusedObjects,
+  deleteUnusedObjectRow,
+  lockExpiredUnusedObject,
+} from "../queries/unused-objects.ts";
 
 const maxObjectsPerRun = 200;
 
@@ -10,7 +14,7 @@ export const deleteUnusedObjectsTask: PeriodicTask<Pick<ReportingServiceContext,
   intervalSeconds: 60,
   async run({ db, objects, log }) {
     let deleted = 0;
-    for (const object of await listExpiredUnusedObjects(db.sql, maxObjectsPerRun)) {
+    for (const object of await claimExpiredUnusedObjects(db.sql, maxObjectsPerRun)) {
       await db.transaction(async (tx) => {
         if (!(await lockExpiredUnusedObject(tx, object))) return;
         await objects.delete(object.objectKey);

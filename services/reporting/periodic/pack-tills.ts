@@ -1,5 +1,5 @@
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import { isTransient } from "@pragma/runtime/retries/transient-error";
+import { isCanceledStatementError, isRemovedLocationError, isTransient } from "@pragma/runtime/retries/transient-error";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
 import { packTill } from "../packing/pack-till.ts";
@@ -36,7 +36,10 @@ export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "o
         try {
           if (await packTill(services, till)) packed += 1;
         } catch (error) {
-          if (isTransient(error)) throw error;
+          // The location was removed in the meantime.
+          if (isRemovedLocationError(error)) continue;
+          // A very large till whose statements always take too long must not keep other tills from being packed.
+          if (isTransient(error) && !isCanceledStatementError(error)) throw error;
           skippedTillIds.add(till.tillId);
           log.error({ err: error, tillId: till.tillId }, "a till could not be packed");
         }

@@ -12,12 +12,14 @@ import { deleteReportAndOrdersOfTill } from "../store-report.ts";
 
 const batchSize = 200;
 
+type RemovalServices = UnpackingServices & Pick<ReportingServiceContext, "config" | "log">;
+
 /**
  * Removes the tills of business days that are older than the retention, with their reports, orders and counts. Publishes
  * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
  * removed when they were pushed that long ago.
  */
-export const removeExpiredTillsTask: PeriodicTask<UnpackingServices & Pick<ReportingServiceContext, "log">> = {
+export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
   name: "remove expired tills",
   // The task reads the counts of all days.
   intervalSeconds: 6 * 3_600,

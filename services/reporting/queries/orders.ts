@@ -1,4 +1,5 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { toV2OrderColumns } from "../v2-order-compression.ts";
 import type { TillKey } from "./tills.ts";
 
 export interface ReportingOrderDatabaseRow {
@@ -11,9 +12,7 @@ export interface ReportingOrderDatabaseRow {
   pushedAt: string | Date;
   etag: string;
   v1: string;
-  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
-  v2: string | null;
-  v2Deflated: Uint8Array | null;
+  v2: string;
 }
 
 interface LocationOrderIds {
@@ -61,12 +60,13 @@ export async function findOrderCreationTimes(
 export async function replaceOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId, rows }: TillKey & { rows: ReportingOrderDatabaseRow[] },
+  options: OrderStorageOptions,
 ): Promise<void> {
   await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
   const ids = rows.map(({ id }) => id);
   const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
   const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  await insertOrders(tx, stored);
+  await insertOrders(tx, stored, options);
 }
 
 /** A row of `orders` with its till. */
@@ -74,17 +74,38 @@ interface StoredOrderRow extends ReportingOrderDatabaseRow, TillKey {
   isCurrent: boolean;
 }
 
+interface OrderStorageOptions {
+  /** Whether V2 responses are stored compressed, which version 1.0 cannot read. */
+  isCompressed: boolean;
+}
+
 const insertBatchSize = 25;
 
-export async function insertOrders(tx: SqlTransaction, rows: StoredOrderRow[]): Promise<void> {
+export async function insertOrders(
+  tx: SqlTransaction,
+  rows: StoredOrderRow[],
+  { isCompressed }: OrderStorageOptions,
+): Promise<void> {
+  const toColumns = async ({ v2, ...row }: StoredOrderRow) => ({
+    ...row,
+    ...(await toV2OrderColumns(v2, { v1: row.v1, isCompressed })),
+  });
   // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
-  // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
-  for (let start = 0; start < rows.length; start += insertBatchSize) {
-    await tx`insert into orders ${tx(rows.slice(start, start + insertBatchSize))}`;
+  // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
+  const toBatch = (start: number) => Promise.all(rows.slice(start, start + insertBatchSize).map(toColumns));
+  let batch = await toBatch(0);
+  for (let start = insertBatchSize; batch.length > 0; start += insertBatchSize) {
+    // PostgreSQL inserts one batch while the next one is compressed.
+    const inserted = tx`insert into orders ${tx(batch)}`.execute();
+    [batch] = await Promise.all([toBatch(start), inserted]);
   }
 }
 
-type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2" | "v2Deflated">;
+interface OrderToPack extends Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1"> {
+  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
+  v2: string | null;
+  v2Deflated: Uint8Array | null;
+}
 
 /** Yields the orders of a till in batches, sorted by day, by whether they are current, by opening time and by id. */
 export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: TillKey): AsyncIterable<OrderToPack[]> {

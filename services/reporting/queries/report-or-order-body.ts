@@ -22,6 +22,8 @@ export async function findReportOrOrderBody(
   { sql, objects }: ReportAndOrderStores,
   requested: RequestedBody,
 ): Promise<{ body: Uint8Array; etag: string } | undefined> {
+  // In another location, a packed copy of the order may have been pushed later.
+  if (requested.kind === "order" && requested.locationId === null) return findPackedBody({ sql, objects }, requested);
   const [stored]: unknown[] = await selectStoredBody(sql, requested).raw();
   const [etag, text, deflated, v1] = (stored ?? []) as Partial<StoredBodyRow>;
   if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag: String(etag) };

@@ -3,6 +3,7 @@ import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-respo
 import { type PackedReference, readPackedBodies } from "../packing/packed-reader.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
 import { type PackedPlace, type ReportAndOrderStores, toPackedReference } from "./packed-places.ts";
+import { recordPackedStart, startsAmongPackedOrders } from "./packed-start-cache.ts";
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
 export interface ReportOrOrderPosition {
@@ -23,7 +24,7 @@ export interface ReportOrOrderFilter {
   reportId: string | null;
 }
 
-interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
+export interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
   /** The column with the response bodies of the requested API version. */
   body: string;
   /** Maximum total size of the bodies of the page, in bytes. Only a page with a single item can exceed it. */
@@ -42,21 +43,26 @@ const latestDay = "9999-12-31";
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
- * store.
+ * store. A page that is known to start among packed orders needs only the second statement.
  */
 export async function findReportOrOrderListPage(
   { sql, objects }: ReportAndOrderStores,
   filter: ReportOrOrderFilter,
   range: ReportOrOrderPageRange,
 ): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
-  const stored = await selectPage(sql, filter, range, { withPacked: false });
-  const rows = isCompletePage(stored, filter, range)
-    ? stored
-    : await selectPage(sql, filter, range, { withPacked: true });
-  const [[, , , , rowCount, total]] = rows;
+  const stored = startsAmongPackedOrders(filter, range)
+    ? undefined
+    : await selectPage(sql, filter, range, { withPacked: false });
+  const rows =
+    stored && isCompletePage(stored, filter, range)
+      ? stored
+      : await selectPage(sql, filter, range, { withPacked: true });
+  const [[, , , , rowCount, total, latestPackedDay, laterOrders]] = rows;
+  if (latestPackedDay !== null && laterOrders !== null)
+    recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
+    rows.flatMap(([body, id, , , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
     filter.kind === "report" ? "v0" : range.body,
   );
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
@@ -78,6 +84,8 @@ type ReportOrOrderPageRow = [
   total: Buffer,
   /** The latest day of a packed order of the location; null for reports and if no order is packed. */
   latestPackedDay: Buffer | null,
+  /** The number of orders of later days in the list, if it has no filter; otherwise null. */
+  laterOrders: Buffer | null,
   ...PackedPlace,
 ];
 
@@ -108,6 +116,7 @@ async function selectPage(
   { withPacked }: { withPacked: boolean },
 ): Promise<ReportOrOrderPageRows> {
   const { locationId, kind, reportId } = filter;
+  const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
   const { stored, packed } = listSources(sql, filter, { body, withPacked });
   const isAfter = after
@@ -117,19 +126,26 @@ async function selectPage(
       ? sql`and day <= (select day from first)
           and (day, at, id) <= ((select day from first), (select at from first), (select id from first))`
       : sql``;
+  const startDay = after ? sql`${after.day}::date` : isByOffset ? sql`(select day from first)` : null;
   const newestFirst = sql`order by day desc, at desc, id desc limit ${limit + 1}`;
+  // Without this condition, PostgreSQL may sort all packed orders, because it does not know how many orders a row has.
+  const isInLastDays =
+    reportId === null ? sql`and day >= coalesce((select day from last_day), ${earliestDay}::date)` : sql``;
   const page = packed
     ? sql`select * from (
-        (select * from ${stored} ${isAfter} ${newestFirst}) union all (select * from ${packed} ${isAfter} ${newestFirst})
+        (select * from ${stored} ${isAfter} ${newestFirst})
+        union all (select * from ${packed} ${isAfter} ${isInLastDays} ${newestFirst})
       ) as both_sources ${newestFirst}`
     : sql`select * from ${stored} ${isAfter} ${newestFirst}`;
   // Reads raw bytes, because the stored texts are sent unchanged. Decoding 100 bodies would take most of the time.
   const rows: unknown = await sql`
-    with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``} page as (${page}),
+    with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``}
+    ${packed && reportId === null ? sql`last_day as (${lastDayOfPage(sql, filter, { startDay, limit })}),` : sql``}
+    page as (${page}),
     measured as (
       select *, row_number() over newest_first as number, sum(bytes) over newest_first as total_bytes
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
-    ), list as (
+    ), counts as (
       select (select count(*) from page) as row_count, ${
         reportId === null
           ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)})`
@@ -137,8 +153,16 @@ async function selectPage(
       } as total, ${
         kind === "order" ? sql`(select latest_day from packed_days where location_id = ${locationId})` : sql`null::date`
       } as latest_packed_day
+    ), list as (
+      select *, ${
+        kind === "order" && isWholeList
+          ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)} and day > latest_packed_day)`
+          : sql`null::bigint`
+      } as later_orders
+      from counts
     )
-    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text
+    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
+      later_orders
       ${withPacked ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), position` : sql``}
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
@@ -160,6 +184,23 @@ async function readMissingBodies(
 function isCounted(sql: SqlClient, { locationId, kind, since, until }: ReportOrOrderFilter) {
   return sql`location_id = ${locationId} and kind = ${kind}
     and day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
+}
+
+/**
+ * Selects the latest day for which the days from there to `startDay` have more than `limit` orders, without those of
+ * `startDay`, of which the page may contain only a part. Selects nothing if they have fewer.
+ */
+function lastDayOfPage(
+  sql: SqlClient,
+  filter: ReportOrOrderFilter,
+  { startDay, limit }: { startDay: SqlFragment | null; limit: number },
+) {
+  return sql`
+    select day from (
+      select day, sum(count) over (order by day desc) as up_to from day_counts
+      where ${isCounted(sql, filter)} ${startDay ? sql`and day < ${startDay}` : sql``}
+    ) as counted
+    where up_to > ${limit} order by day desc limit 1`;
 }
 
 /**

@@ -84,7 +84,8 @@ export async function restoreReportTexts(
 
 /**
  * Returns tills of a partition of `reports` whose day is before the last `hotDays` days and whose report was not stored
- * in the last 24 hours, earliest day first.
+ * in the last 24 hours, earliest day first. Leaves out locations whose import has not ended, because an import that was
+ * interrupted stores again the orders that it does not find.
  */
 export async function listTillsToPack(
   sql: SqlClient,
@@ -95,6 +96,7 @@ export async function listTillsToPack(
     select location_id, till_id from ${sql(partition)}
     where v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
       and till_id <> all(${skippedTillIds}::uuid[])
+      and location_id not in (select location_id from location_imports where finished_at is null)
     order by day limit ${limit}`;
 }
 

@@ -34,7 +34,7 @@ it("sends a delivery once although the lease of its first claim expires before t
       if nextval('claim_count') = 1 then perform pg_sleep(5); end if;
       return new;
     end $$;
-    create trigger delay_first_claim before update on deliveries for each row
+    create trigger delay_first_claim before update on webhook_deliveries for each row
     when (new.state = 'sending' and old.state = 'pending') execute function delay_first_claim()`);
   const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(204, { delayMs: 1_500 }));
   const subscription = await service.createSubscription(endpoint.url);

@@ -1,5 +1,6 @@
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { WebhooksDependencies } from "../dependencies.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
@@ -8,23 +9,22 @@ const maxCountedPerState = 100_000;
  * Registers metrics that count unsettled deliveries (due, waiting or sending) and webhooks by state. The due and
  * waiting deliveries of paused and disabled webhooks are not counted, because they are only sent after a resumption.
  */
-export function registerWebhookDeliveryMetrics(
-  metrics: PrometheusMetrics,
-  { db: { sql }, clock }: WebhooksDependencies,
-): void {
+export function registerWebhookDeliveryMetrics(metrics: PrometheusMetrics, { db, clock }: WebhooksDependencies): void {
+  const { sql } = db;
   metrics.observeGauges(
     "webhook_deliveries",
     "Unsettled deliveries by state, counted up to 100000 per state",
     async () => {
       const now = clock();
+      const located = await createLocationConditions(db);
       const pending = sql`
-        select 1 from webhooks w join deliveries d on d.webhook_id = w.id
+        select 1 from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
         where w.state = 'active' and d.state = 'pending'`;
       const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
         select
           (select count(*) from (${pending} and d.due_at <= ${now} limit ${maxCountedPerState}) due) as due,
           (select count(*) from (${pending} and d.due_at > ${now} limit ${maxCountedPerState}) waiting) as waiting,
-          (select count(*) from (select 1 from deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
+          (select count(*) from (select 1 from webhook_deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
       return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
     },
   );

@@ -11,8 +11,8 @@ import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
   log: Logger;
-  /** Returns the URL of a webhook's endpoint; undefined when the endpoint cannot be loaded. Never rejects. */
-  findUrl(webhookId: string): Promise<URL | undefined>;
+  /** Returns the endpoint of a webhook; undefined when the endpoint cannot be loaded. Never rejects. */
+  findEndpoint(webhookId: string): Promise<{ locationId: string; url: URL } | undefined>;
   /** Claims due deliveries of these webhooks. */
   claimDue(claimRequests: WebhookDeliveryClaimRequest[]): Promise<WebhookDeliveryClaim[]>;
   /** Attempts a claimed delivery. Never rejects. */
@@ -34,6 +34,11 @@ const idleCleanupMs = 60_000;
 
 interface ClaimedDelivery {
   claim: WebhookDeliveryClaim;
+  queue: WebhookEndpointQueue;
+}
+
+/** A claim request without the location, which the queue knows. */
+interface QueueClaimRequest extends Pick<WebhookDeliveryClaimRequest, "webhookId" | "max"> {
   queue: WebhookEndpointQueue;
 }
 
@@ -124,7 +129,11 @@ export class WebhookDeliveryScheduler {
     if (claimRequests.length === 0) return [];
     const claimed = new Map(claimRequests.map(({ webhookId }): [string, WebhookDeliveryClaim[]] => [webhookId, []]));
     try {
-      const requests = claimRequests.map(({ webhookId, max }) => ({ webhookId, max }));
+      const requests = claimRequests.map(({ webhookId, queue: { locationId }, max }) => ({
+        locationId,
+        webhookId,
+        max,
+      }));
       for (const claim of await this.#options.claimDue(requests)) claimed.get(claim.webhookId)?.push(claim);
     } catch (error) {
       for (const { webhookId, queue, max } of claimRequests) {
@@ -148,8 +157,8 @@ export class WebhookDeliveryScheduler {
    * from the rotation. Also removes endpoints without free capacity, until their queues are ready. An endpoint that
    * lacks only a semaphore permit stays in the rotation.
    */
-  #acquireClaimRequests(): (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] {
-    const claimRequests: (WebhookDeliveryClaimRequest & { queue: WebhookEndpointQueue })[] = [];
+  #acquireClaimRequests(): QueueClaimRequest[] {
+    const claimRequests: QueueClaimRequest[] = [];
     for (const webhookId of this.#readyWebhookIds) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;
@@ -162,15 +171,15 @@ export class WebhookDeliveryScheduler {
   }
 
   async #createMissingQueues(): Promise<void> {
-    const { findUrl, limits, hostTokenBuckets, nowMs } = this.#options;
+    const { findEndpoint, limits, hostTokenBuckets, nowMs } = this.#options;
     const sharedOptions = { limits, semaphore: this.#semaphore, hostTokenBuckets, nowMs };
     const missing = [...this.#readyWebhookIds]
       .filter((webhookId) => !this.#queues.has(webhookId))
       .slice(0, maxWebhooksPerClaim);
     const creations = missing.map(async (webhookId) => {
-      const url = await findUrl(webhookId);
+      const endpoint = await findEndpoint(webhookId);
       const onReady = () => this.poll([webhookId]);
-      if (url) this.#queues.set(webhookId, new WebhookEndpointQueue({ url, ...sharedOptions, onReady }));
+      if (endpoint) this.#queues.set(webhookId, new WebhookEndpointQueue({ ...endpoint, ...sharedOptions, onReady }));
       // Removes a webhook whose endpoint could not be loaded. The periodic task finds its due deliveries later.
       else this.#readyWebhookIds.delete(webhookId);
     });

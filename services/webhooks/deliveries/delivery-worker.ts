@@ -10,6 +10,7 @@ import {
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { requeueNextWebhookRecoveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createWebhookAttemptWriter } from "./attempt-writer.ts";
@@ -75,7 +76,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
   const releaseClaim = batchCalls(
-    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db.sql, released),
+    (released: ReleasedWebhookDeliveryClaim[]) => releaseWebhookDeliveryClaims(db, released),
     {
       maxBatchSize: 200,
       maxConcurrentBatches: 1,
@@ -113,14 +114,14 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
         maxOpenMs: Math.max(firstRetryMs, secondRetryMs),
       },
     },
-    findUrl: async (webhookId) => (await findEndpoint(webhookId))?.url,
-    claimDue: (claimRequests) => claimDueWebhookDeliveries(db.sql, claimRequests, createLease()),
+    findEndpoint: (webhookId) => findEndpoint(webhookId),
+    claimDue: (claimRequests) => claimDueWebhookDeliveries(db, claimRequests, createLease()),
     attemptDelivery: (claim) => attemptWebhookDelivery(attemptServices, claim),
   });
 
   const testLoop = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: maxActiveTests },
-    claim: (limit) => claimWebhookTestDeliveries(db.sql, limit, createLease()),
+    claim: (limit) => claimWebhookTestDeliveries(db, limit, createLease()),
     async processItem(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostBucket = endpoint && hostTokenBuckets(endpoint.url);
@@ -136,7 +137,8 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, clock()));
+      const located = await createLocationConditions(db);
+      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, located, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),

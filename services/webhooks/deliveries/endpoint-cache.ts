@@ -5,6 +5,7 @@ import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
 export interface WebhookEndpointWithCredentials {
+  locationId: string;
   /** The revision of the webhook when the endpoint was loaded. */
   revision: number;
   url: URL;
@@ -30,6 +31,7 @@ export type WebhookEndpointLookup = (
 
 interface EndpointRow {
   webhookId: string;
+  locationId: string;
   revision: number;
   url: string;
   encryptedApiKey: string | null;
@@ -47,21 +49,23 @@ export function createWebhookEndpointCache(
   async function loadAll(webhookIds: string[]): Promise<(WebhookEndpointWithCredentials | undefined)[]> {
     const rows = await db.sql<EndpointRow[]>`
       select
-        w.id as webhook_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
+        w.id as webhook_id, w.location_id, w.revision, w.endpoint_url as url, r.encrypted_api_key,
         (
           select json_agg(
             json_build_object('encryptedSecret', s.encrypted_secret, 'expiresAt', s.expires_at) order by s.version desc
           )
-          from signing_secrets s where s.recipient_id = r.id
+          from signing_secrets s where s.location_id = r.location_id and s.recipient_id = r.id
         ) as secrets
-      from webhooks w join recipients r on r.id = w.recipient_id
+      from webhooks w join recipients r on r.location_id = w.location_id and r.id = w.recipient_id
       where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;
     const endpoints = new Map(rows.map((row) => [row.webhookId, toWebhookEndpoint(row)]));
     return webhookIds.map((id) => endpoints.get(id));
   }
 
-  function toWebhookEndpoint({ revision, url, encryptedApiKey, secrets }: EndpointRow): WebhookEndpointWithCredentials {
+  function toWebhookEndpoint(row: EndpointRow): WebhookEndpointWithCredentials {
+    const { locationId, revision, url, encryptedApiKey, secrets } = row;
     return {
+      locationId,
       revision,
       url: new URL(url),
       issue: findWebhookUrlSyntaxIssue(url, { isHttpsRequired }),

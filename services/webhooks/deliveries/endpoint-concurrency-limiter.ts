@@ -13,6 +13,7 @@ export interface EndpointConcurrencyAndBreakerOptions {
 }
 
 interface EndpointQueueOptions {
+  locationId: string;
   url: URL;
   limits: EndpointConcurrencyAndBreakerOptions;
   semaphore: FairWebhookEndpointSemaphore;
@@ -30,6 +31,7 @@ const createJitterMs = () => 50 + Math.random() * 100;
  * Limits the messages in flight to one endpoint. Due deliveries wait in the database until the endpoint has capacity.
  */
 export class WebhookEndpointQueue {
+  readonly locationId: string;
   readonly #options: EndpointQueueOptions;
   readonly #circuitBreaker: CircuitBreaker;
   readonly #origin: string;
@@ -40,6 +42,7 @@ export class WebhookEndpointQueue {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: EndpointQueueOptions) {
+    this.locationId = options.locationId;
     this.#options = options;
     this.#origin = options.url.origin;
     this.#circuitBreaker = new CircuitBreaker(options.limits.circuitBreaker);

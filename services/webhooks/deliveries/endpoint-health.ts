@@ -32,6 +32,7 @@ export function chooseFailingWebhookEndpointAction(
 
 /** An endpoint whose latest attempt failed. */
 interface FailingEndpointUpdate {
+  locationId: string;
   webhookId: string;
   /** When the endpoint's first failed attempt in the batch ended. Failures before a success do not count. */
   since: Date;
@@ -55,7 +56,7 @@ export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhoo
   const goneWebhookIds = new Set<string>();
   const failing = new Map<string, FailingEndpointUpdate>();
   for (const { claim, evaluation, endedAt, context } of attempts) {
-    const { webhookId } = claim;
+    const { locationId, webhookId } = claim;
     const { error, isEndpointGone } = evaluation;
     if (error === null) {
       succeededWebhookIds.add(webhookId);
@@ -64,6 +65,7 @@ export function groupWebhookEndpointsByHealth(attempts: readonly CompletedWebhoo
       if (isEndpointGone) goneWebhookIds.add(webhookId);
       const { since } = failing.get(webhookId) ?? { since: endedAt };
       const latest = {
+        locationId,
         webhookId,
         lastError: error,
         traceparent: context.traceparent,
@@ -102,25 +104,25 @@ export async function updateFailingWebhooksAndPublishEvents(
       warned_at = case when not input.has_succeeded then w.warned_at end,
       last_error = input.last_error
     from jsonb_to_recordset(${toRecordsetParameter(tx, failingEndpoints)}) as input (
-      webhook_id uuid, since timestamptz, has_succeeded boolean, last_error text, is_gone boolean, traceparent text
+      location_id uuid, webhook_id uuid, since timestamptz, has_succeeded boolean, last_error text, is_gone boolean, traceparent text
     )
-    where w.id = input.webhook_id and w.state = 'active'
+    where w.location_id = input.location_id and w.id = input.webhook_id and w.state = 'active'
     returning
       w.id as webhook_id, w.location_id, w.endpoint_url, w.failing_since, w.warned_at, w.last_error, input.is_gone,
       input.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of updatedWebhooks) {
-    const { webhookId: subject, failingSince } = webhook;
+    const { locationId, webhookId: subject, failingSince } = webhook;
     const healthDecision = chooseFailingWebhookEndpointAction({ failingSince, warnedAt, isGone }, now);
     if (healthDecision === "nothing") continue;
     const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (healthDecision === "warn") {
-      await tx`update webhooks set warned_at = ${now} where id = ${subject}`;
+      await tx`update webhooks set warned_at = ${now} where location_id = ${locationId} and id = ${subject}`;
       await writeEventToOutbox(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
       await tx`
         update webhooks set
           state = 'disabled', disabled_reason = ${healthDecision}, revision = revision + 1, updated_at = ${now}
-        where id = ${subject}`;
+        where location_id = ${locationId} and id = ${subject}`;
       await writeEventToOutbox(tx, "endpoint.disabled", {
         subject,
         data: { ...data, reason: healthDecision },

@@ -87,7 +87,7 @@ async function publishOrder(
 /** Returns the number of deliveries that are due or whose attempt is in progress. */
 async function countUnfinishedDeliveries({ webhook }: TestWebhookWithSecret): Promise<number> {
   const { count } = await service.db.sql`
-    select from deliveries
+    select from webhook_deliveries
     where webhook_id = ${webhook.id} and (state = 'sending' or state = 'pending' and due_at <= ${clock()})`;
   return count;
 }

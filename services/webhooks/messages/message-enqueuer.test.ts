@@ -40,7 +40,7 @@ const testMessage = (messageId: string) => ({
   data: { locationId: subscription.locationId, webhookId: subscription.webhook.id, message: "“It works”, \\ \u0001" },
 });
 const readMessageBody = async (id: string) => {
-  const [row] = await service.db.sql<{ body: string }[]>`select body from messages where id = ${id}`;
+  const [row] = await service.db.sql<{ body: string }[]>`select body from webhook_messages where id = ${id}`;
   return row && JSON.parse(row.body);
 };
 
@@ -69,7 +69,9 @@ describe("concurrent events", () => {
     });
     expect(polledWebhookIds).toHaveLength(1);
     // Each message has only one delivery, because no webhook has the second of the two webhook ids.
-    expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
+    expect(await service.db.sql`select 1 from webhook_deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(
+      20,
+    );
 
     expect(await Promise.all(ids.map((id) => messageEnqueuer.enqueueMessage(webhookIds, testMessage(id))))).toEqual(
       ids.map(() => false),
@@ -90,15 +92,20 @@ describe("concurrent events", () => {
     for (const [index, id] of ids.entries()) {
       await messageEnqueuer.enqueueMessage(webhookIds, testMessage(id));
       await service.db.sql`
-        update deliveries set event = 'order.call', due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
+        update webhook_deliveries set event = 'order.call', due_at = ${new Date(firstDueMs + index)} where message_id = ${id}`;
     }
     // Only the loop that limits the test messages of each location may claim a test message.
     const testMessageId = randomUUID();
     await messageEnqueuer.enqueueMessage(webhookIds, testMessage(testMessageId));
-    await service.db.sql`update deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
-    const claimRequests = webhookIds.map((webhookId) => ({ webhookId, max: ids.length + 1 }));
+    await service.db
+      .sql`update webhook_deliveries set due_at = ${new Date(firstDueMs)} where message_id = ${testMessageId}`;
+    const claimRequests = webhookIds.map((webhookId) => ({
+      locationId: subscription.locationId,
+      webhookId,
+      max: ids.length + 1,
+    }));
     const leaseExpiresAt = new Date(Date.now() + 30_000);
-    const claims = await claimDueWebhookDeliveries(service.db.sql, claimRequests, {
+    const claims = await claimDueWebhookDeliveries(service.db, claimRequests, {
       now: new Date(firstDueMs + 1_000),
       expiresAt: leaseExpiresAt,
     });
@@ -136,5 +143,5 @@ it("handles an event once although it arrives twice", async () => {
   await service.waitForDelivery(subscription, id, "pending");
   const { sql } = service.db;
   expect(await sql`select 1 from inbox where event_id = ${id}`).toHaveLength(1);
-  expect(await sql`select 1 from deliveries where message_id = ${id}`).toHaveLength(1);
+  expect(await sql`select 1 from webhook_deliveries where message_id = ${id}`).toHaveLength(1);
 });

@@ -67,17 +67,20 @@ export function createWebhookMessageEnqueuer({
    */
   async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
     const messages = items.map(({ webhookIds: _, ...message }) => message);
-    const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {
-      const body = Buffer.from(text);
-      return webhookIds.map((webhookId) => ({
-        reservation: scheduler.reserve(webhookId),
-        delivery: { deliveryId: randomUUID(), messageId, webhookId, event, body, traceparent },
-      }));
-    });
+    const now = clock();
+    const reservedDeliveries = items.flatMap(
+      ({ webhookIds, messageId, locationId, event, body: text, traceparent }) => {
+        const body = Buffer.from(text);
+        const message = { locationId, messageId, createdAt: now, event, body, traceparent };
+        return webhookIds.map((webhookId) => ({
+          reservation: scheduler.reserve(webhookId),
+          delivery: { ...message, deliveryId: randomUUID(), webhookId },
+        }));
+      },
+    );
     const deliveries = reservedDeliveries.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
-    const now = clock();
     const leaseExpiresAt = new Date(now.getTime() + getWebhookClaimLeaseMs(config));
     try {
       const inserted = await insertWebhookMessagesAndDeliveries(
@@ -111,7 +114,7 @@ export function createWebhookMessageEnqueuer({
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
       const body = serializeWebhookMessage(message);
-      return insertBatched({ messageId, event, subject, traceparent, body, webhookIds });
+      return insertBatched({ messageId, locationId: data.locationId, event, subject, traceparent, body, webhookIds });
     },
   };
 }

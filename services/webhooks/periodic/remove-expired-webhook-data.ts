@@ -1,8 +1,11 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksServiceContext } from "../context.ts";
+import { areMessagesPartitioned, dropDayPartitions, getMessageDay } from "../queries/message-days.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import {
+  removeExpiredDeliveries,
+  removeExpiredMessages,
   removeRowsOfDeletedWebhooks,
-  removeSelectedWebhookDeliveries,
   webhookDeliveryRemovalBatchSize,
 } from "../queries/remove-webhooks.ts";
 
@@ -10,28 +13,31 @@ const dayMs = 24 * 3_600_000;
 
 /**
  * Removes messages, deliveries, hourly statistics and finished recoveries that are older than the retention period.
- * Also removes expired secrets and the remaining rows of deleted webhooks.
+ * Messages and attempts are removed by day, once no delivery of the day is left. Also removes expired secrets and the
+ * remaining rows of deleted webhooks.
  */
-export const removeExpiredWebhookDataTask: PeriodicTask<WebhooksServiceContext> = {
+export const removeExpiredWebhookDataTask: PeriodicTask<
+  Pick<WebhooksServiceContext, "db" | "log" | "clock" | "config">
+> = {
   name: "remove old messages",
   intervalSeconds: 3_600,
-  async run({ db: { sql }, clock, config }) {
+  async run({ db, log, clock, config }) {
+    const { sql } = db;
     const now = clock();
     const before = new Date(now.getTime() - config.WEBHOOK_RETENTION_DAYS * dayMs);
-    const oldDeliveries = sql`
-      select id from deliveries where created_at < ${before} and state <> 'sending'
-      order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked`;
-    while ((await removeSelectedWebhookDeliveries(sql, oldDeliveries)) === webhookDeliveryRemovalBatchSize);
-    const removeMessagesWithoutDeliveries = () => sql`
-      delete from messages where id in (
-        select id from messages m
-        where created_at < ${before} and not exists (select from deliveries where message_id = m.id)
-        order by created_at limit ${webhookDeliveryRemovalBatchSize}
-      )`;
-    while ((await removeMessagesWithoutDeliveries()).count === webhookDeliveryRemovalBatchSize);
+    const located = await createLocationConditions(db);
+    const isPartitioned = await areMessagesPartitioned(sql);
+    const removeDeliveries = () => removeExpiredDeliveries(sql, located, { before, isPartitioned });
+    while ((await removeDeliveries()) === webhookDeliveryRemovalBatchSize);
+    if (isPartitioned) {
+      const partitions = await dropDayPartitions(db, getMessageDay(before));
+      if (partitions.length > 0) log.info({ partitions }, "old messages and attempts removed");
+    } else {
+      while ((await removeExpiredMessages(sql, located, before)) === webhookDeliveryRemovalBatchSize);
+    }
     await sql`delete from webhook_hourly_stats where hour < ${before}`;
     await sql`delete from delivery_recoveries where finished_at < ${before}`;
-    await removeRowsOfDeletedWebhooks(sql);
+    await removeRowsOfDeletedWebhooks(db);
     await sql`delete from signing_secrets where expires_at <= ${now}`;
   },
 };

@@ -2,6 +2,8 @@ import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@prag
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
 import type { WebhookDeliveryClaim } from "./claims.ts";
+import { getMessageDay } from "./message-days.ts";
+import type { WhenLocated } from "./message-location-backfill.ts";
 
 /** An attempt that has ended, and its result. */
 export interface CompletedWebhookAttempt {
@@ -16,16 +18,20 @@ export interface CompletedWebhookAttempt {
 
 /**
  * In one statement, inserts attempts, updates their deliveries and the hourly statistics, and clears the failures of
- * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected, and its success
- * also makes the delivery succeed, unless a new generation has started. If an attempt failed and a recovery of
+ * healthy endpoints. If an attempt was logged as interrupted in the meantime, its row is corrected afterwards, and its
+ * success also makes the delivery succeed, unless a new generation has started. If an attempt failed and a recovery of
  * its delivery was requested in the meantime, a new generation of the delivery starts.
  */
 export async function recordDeliveryAttemptResults(
   sql: SqlClient | SqlTransaction,
+  located: WhenLocated,
   { attempts, healthyWebhookIds }: { attempts: CompletedWebhookAttempt[]; healthyWebhookIds: string[] },
 ): Promise<void> {
-  const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }) => ({
+  const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }, position) => ({
+    position,
+    locationId: claim.locationId,
     deliveryId: claim.deliveryId,
+    createdOn: getMessageDay(claim.createdAt),
     webhookId: claim.webhookId,
     generation: claim.generation,
     attempt: claim.attempt,
@@ -39,34 +45,53 @@ export async function recordDeliveryAttemptResults(
     nextAttemptAt: evaluation.nextAttemptAt,
   }));
   const isRetryRequested = sql`(d.retry_requested and attempted.state <> 'succeeded')`;
-  await sql`
+  const loggedBefore = await sql<{ position: number }[]>`
     with attempted as (
       select * from jsonb_to_recordset(${toRecordsetParameter(sql, rows)}) as attempted (
-        delivery_id uuid, webhook_id uuid, generation int, attempt int, state text, status int, error text,
-        response text, started_at timestamptz, ended_at timestamptz, milliseconds int, next_attempt_at timestamptz
+        position int, location_id uuid, delivery_id uuid, created_on date, webhook_id uuid, generation int, attempt int,
+        state text, status int, error text, response text, started_at timestamptz, ended_at timestamptz,
+        milliseconds int, next_attempt_at timestamptz
         -- The limit tells the query planner that there are only a few rows.
       ) limit ${rows.length}::int
+    ), updated as (
+      -- Before the attempts, so that the tables are locked in the same sequence as by a removal.
+      update webhook_deliveries d set
+        state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
+        due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
+        generation = d.generation + ${isRetryRequested}::int,
+        attempt = case when ${isRetryRequested} then 1 else d.attempt + (attempted.state = 'pending')::int end,
+        failures = case when ${isRetryRequested} then 0 else d.failures + (attempted.error is not null)::int end,
+        settled_at = case when attempted.state <> 'pending' then attempted.ended_at else d.settled_at end
+      from attempted
+      where ${located(sql`d.location_id = attempted.location_id`)} and d.id = attempted.delivery_id
+        and d.generation = attempted.generation and (
+          (d.state = 'sending' and d.attempt = attempted.attempt)
+          or (attempted.state = 'succeeded' and d.state in ('pending', 'sending'))
+        )
     ), logged as (
       insert into attempts (
-        delivery_id, generation, number, started_at, milliseconds, status, error, response, next_attempt_at
-      )
-      select delivery_id, generation, attempt, started_at, milliseconds, status, error, response, next_attempt_at
-      from attempted
-      on conflict (delivery_id, generation, number) do update set
-        started_at = excluded.started_at, milliseconds = excluded.milliseconds, status = excluded.status,
-        error = excluded.error, response = excluded.response
-    ), counted as (
-      insert into webhook_hourly_stats as stats (
-        webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at
+        location_id, delivery_id, created_on, generation, number, started_at, milliseconds, status, error, response,
+        next_attempt_at
       )
       select
-        w.id, date_trunc('hour', ended_at, 'UTC'), count(*) filter (where error is null), count(error),
+        location_id, delivery_id, created_on, generation, attempt, started_at, milliseconds, status, error, response,
+        next_attempt_at
+      from attempted
+      -- Names no key, because tables that are not partitioned yet have another one.
+      on conflict do nothing
+      returning delivery_id, generation, number
+    ), counted as (
+      insert into webhook_hourly_stats as stats (
+        location_id, webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at
+      )
+      select
+        w.location_id, w.id, date_trunc('hour', ended_at, 'UTC'), count(*) filter (where error is null), count(error),
         sum(milliseconds), max(ended_at) filter (where error is null), max(ended_at) filter (where error is not null)
-      from attempted join webhooks w on w.id = webhook_id
-      group by 1, 2
-      -- Sorted, so that batches lock the rows in the same sequence and cannot deadlock.
-      order by 1, 2
-      on conflict (webhook_id, hour) do update set
+      from attempted a join webhooks w on w.location_id = a.location_id and w.id = a.webhook_id
+      group by 1, 2, 3
+      -- Sorted by webhook, as in version 1.0, so that batches lock the rows in the same sequence and cannot deadlock.
+      order by 2, 3
+      on conflict (location_id, webhook_id, hour) do update set
         succeeded = stats.succeeded + excluded.succeeded,
         failed = stats.failed + excluded.failed,
         milliseconds = stats.milliseconds + excluded.milliseconds,
@@ -76,16 +101,35 @@ export async function recordDeliveryAttemptResults(
       update webhooks set failing_since = null, last_error = null, warned_at = null
       where id = any(${healthyWebhookIds}::uuid[]) and failing_since is not null
     )
-    update deliveries d set
-      state = case when ${isRetryRequested} then 'pending' else attempted.state end, retry_requested = false,
-      due_at = case when ${isRetryRequested} then attempted.ended_at else attempted.next_attempt_at end,
-      generation = d.generation + ${isRetryRequested}::int,
-      attempt = case when ${isRetryRequested} then 1 else d.attempt + (attempted.state = 'pending')::int end,
-      failures = case when ${isRetryRequested} then 0 else d.failures + (attempted.error is not null)::int end,
-      settled_at = case when attempted.state <> 'pending' then attempted.ended_at else d.settled_at end
-    from attempted
-    where d.id = attempted.delivery_id and d.generation = attempted.generation and (
-      (d.state = 'sending' and d.attempt = attempted.attempt)
-      or (attempted.state = 'succeeded' and d.state in ('pending', 'sending'))
-    )`;
+    select position from attempted where (delivery_id, generation, attempt) not in (select * from logged)`;
+  for (const { position } of loggedBefore) {
+    const row = rows[position];
+    if (row) await correctLoggedAttempt(sql, located, row);
+  }
+}
+
+interface LoggedAttempt {
+  locationId: string;
+  deliveryId: string;
+  createdOn: string;
+  generation: number;
+  attempt: number;
+  startedAt: Date;
+  milliseconds: number;
+  status: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+/** Replaces the result of an attempt that was logged as interrupted. */
+async function correctLoggedAttempt(
+  sql: SqlClient | SqlTransaction,
+  located: WhenLocated,
+  { locationId, deliveryId, createdOn, generation, attempt, ...result }: LoggedAttempt,
+): Promise<void> {
+  const { startedAt, milliseconds, status, error, response } = result;
+  await sql`
+    update attempts set ${sql({ startedAt, milliseconds, status, error, response })}
+    where ${located(sql`location_id = ${locationId} and created_on = ${createdOn}::date`)}
+      and delivery_id = ${deliveryId} and generation = ${generation} and number = ${attempt}`;
 }

@@ -1,8 +1,16 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import {
+  type Database,
+  type SqlClient,
+  type SqlFragment,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
+import { getMessageDay } from "./message-days.ts";
+import { createLocationConditions, type WhenLocated } from "./message-location-backfill.ts";
 
 /** A delivery whose next attempt this process has claimed. */
 export interface WebhookDeliveryClaim {
+  locationId: string;
   deliveryId: string;
   generation: number;
   attempt: number;
@@ -10,10 +18,12 @@ export interface WebhookDeliveryClaim {
   /** The revision of the webhook at the time of the claim. */
   revision: number;
   messageId: string;
+  /** When the delivery and its message were created. The day determines the partition of the message and of attempts. */
+  createdAt: Date;
   event: WebhookEventName;
   /** Number of attempts of this generation that have failed. */
   failures: number;
-  /** The body of the message. Claims of the same message in one query share one buffer, to save memory. */
+  /** The body of the message. Claims of the same message share one buffer, to save memory. */
   body: Uint8Array;
   /** The W3C trace context of the event. */
   traceparent: string | null;
@@ -27,35 +37,81 @@ interface ClaimLease {
   expiresAt: Date;
 }
 
-/** Claims the deliveries that the query `due` returns (`id`, `due_at`), if their webhooks have one of these states. */
+type ClaimedRow = Omit<WebhookDeliveryClaim, "body" | "leaseExpiresAt"> & {
+  isMessageRead: boolean;
+  body: string | null;
+};
+type ClaimedMessage = Pick<WebhookDeliveryClaim, "body" | "traceparent">;
+
+/**
+ * Claims the deliveries that the query `due` returns (`location_id`, `id`, `due_at`), if their webhooks have one of these
+ * states. Messages of earlier days than `now` are read in a second statement, so that the first one, which suffices for
+ * new messages, reads one partition. If the second statement fails, the deliveries become due again when the lease
+ * expires.
+ */
 async function claimDeliveries(
-  sql: SqlClient,
-  { expiresAt }: ClaimLease,
-  due: SqlFragment,
-  states: string[],
+  db: Database,
+  located: WhenLocated,
+  { due, states, lease: { now, expiresAt } }: { due: SqlFragment; states: string[]; lease: ClaimLease },
 ): Promise<WebhookDeliveryClaim[]> {
-  const claimed = await sql<(Omit<WebhookDeliveryClaim, "body" | "leaseExpiresAt"> & { body: string | null })[]>`
-    with due as (${due}), claimed as (
-      update deliveries d set state = 'sending', due_at = ${expiresAt}
+  const { sql } = db;
+  const claimed = await sql<ClaimedRow[]>`
+    -- First, so that the tables are locked in the same sequence as by an insertion.
+    with message as (
+      select location_id, id, body, traceparent from webhook_messages
+      where ${located(sql`created_on = ${getMessageDay(now)}::date`)}
+    ), due as (${due}), claimed as (
+      update webhook_deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
-      where d.id = due.id and w.id = d.webhook_id and w.state = any(${states})
+      where d.id = due.id and ${located(sql`d.location_id = due.location_id`)}
+        and w.location_id = due.location_id and w.id = d.webhook_id and w.state = any(${states})
       returning
-        d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.webhook_id, w.revision,
-        due.due_at as due_since
+        w.location_id, d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.created_at,
+        d.webhook_id, w.revision, due.due_at as due_since
     )
     select
-      delivery_id, generation, attempt, failures, event, message_id, webhook_id, revision, traceparent,
+      c.location_id, delivery_id, generation, attempt, failures, event, message_id, c.created_at, webhook_id, revision,
+      traceparent, m.id is not null as is_message_read,
       -- Only one row per message contains the body, because it costs more to transfer than all other columns.
       case when row_number() over (partition by message_id) = 1 then body end as body
-    from claimed join messages m on m.id = message_id
+    from claimed c
+    left join message m on m.id = message_id and ${located(sql`m.location_id = c.location_id`)}
     order by due_since`;
   const bodies = new Map<string, Uint8Array>();
   for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
-  return claimed.map((row) => ({ ...row, body: bodies.get(row.messageId) as Uint8Array, leaseExpiresAt: expiresAt }));
+  const earlier = await findMessagesOfDays(
+    sql,
+    claimed.filter(({ isMessageRead }) => !isMessageRead),
+  );
+  return claimed.flatMap(({ isMessageRead, ...claim }) => {
+    const { messageId, traceparent } = claim;
+    const body = bodies.get(messageId);
+    const message = body ? { body, traceparent } : earlier.get(messageId);
+    // The retention removes a message only together with its deliveries.
+    return message ? [{ ...claim, ...message, leaseExpiresAt: expiresAt }] : [];
+  });
+}
+
+/** Returns the messages of claims by id. Reads only the partitions of the days on which these messages were created. */
+async function findMessagesOfDays(sql: SqlClient, claims: ClaimedRow[]): Promise<Map<string, ClaimedMessage>> {
+  if (claims.length === 0) return new Map();
+  const keys = [...new Map(claims.map((claim) => [claim.messageId, claim])).values()];
+  const days = keys.map(({ createdAt }) => getMessageDay(createdAt));
+  const rows = await sql<{ id: string; body: string; traceparent: string | null }[]>`
+    select m.id, m.body, m.traceparent
+    from unnest(
+      ${keys.map(({ locationId }) => locationId)}::uuid[], ${keys.map(({ messageId }) => messageId)}::uuid[],
+      ${days}::date[]
+    ) as key (location_id, id, created_on)
+    join webhook_messages m using (location_id, id, created_on)
+    -- The join alone would let PostgreSQL open all partitions.
+    where m.created_on = any(${[...new Set(days)]}::date[])`;
+  return new Map(rows.map(({ id, body, traceparent }) => [id, { body: Buffer.from(body), traceparent }]));
 }
 
 /** A request to claim up to `max` deliveries of a webhook. */
 export interface WebhookDeliveryClaimRequest {
+  locationId: string;
   webhookId: string;
   max: number;
 }
@@ -65,20 +121,24 @@ export interface WebhookDeliveryClaimRequest {
  * webhook, claims the deliveries that have been due longest.
  */
 export async function claimDueWebhookDeliveries(
-  sql: SqlClient,
+  db: Database,
   claimRequests: WebhookDeliveryClaimRequest[],
   lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
+  const { sql } = db;
+  const located = await createLocationConditions(db);
   const due = sql`
-    select due.*
-    from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as request (webhook_id uuid, max int)
+    select request.location_id, due.*
+    from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)})
+      as request (location_id uuid, webhook_id uuid, max int)
     cross join lateral (
-      select id, due_at from deliveries
-      where webhook_id = request.webhook_id and state = 'pending' and event <> 'test' and due_at <= ${lease.now}
+      select id, due_at from webhook_deliveries
+      where ${located(sql`location_id = request.location_id`)} and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
+        and due_at <= ${lease.now}
       order by due_at limit request.max
-      for update skip locked
+      for no key update skip locked
     ) due`;
-  return claimDeliveries(sql, lease, due, ["active"]);
+  return claimDeliveries(db, located, { due, states: ["active"], lease });
 }
 
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
@@ -86,27 +146,32 @@ const maxTestsPerLocation = 5;
 
 /** Claims due test messages, even of paused or disabled webhooks. Test messages do not queue behind others. */
 export async function claimWebhookTestDeliveries(
-  sql: SqlClient,
+  db: Database,
   limit: number,
   lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
+  const { sql } = db;
+  const located = await createLocationConditions(db);
+  const ofWebhook = sql`w.id = d.webhook_id and ${located(sql`d.location_id = w.location_id`)}`;
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
-      from deliveries d join webhooks w on w.id = d.webhook_id
+      from webhook_deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
     ), sending as (
-      select w.location_id, count(*) from deliveries d join webhooks w on w.id = d.webhook_id
+      select w.location_id, count(*) from webhook_deliveries d join webhooks w on ${ofWebhook}
       where d.state = 'sending' and d.event = 'test' group by w.location_id
     )
-    select id, due_at from deliveries
-    where state = 'pending' and id in (
-      select id from waiting left join sending using (location_id)
+    select allowed.location_id, d.id, d.due_at
+    from (
+      select location_id, id from waiting left join sending using (location_id)
       where row_number + coalesce(count, 0) <= ${maxTestsPerLocation}
-    )
-    order by due_at limit ${limit}
-    for update skip locked`;
-  return claimDeliveries(sql, lease, due, ["active", "paused", "disabled"]);
+    ) allowed
+    join webhook_deliveries d on d.id = allowed.id and ${located(sql`d.location_id = allowed.location_id`)}
+    where d.state = 'pending'
+    order by d.due_at limit ${limit}
+    for no key update of d skip locked`;
+  return claimDeliveries(db, located, { due, states: ["active", "paused", "disabled"], lease });
 }
 
 /**
@@ -123,21 +188,24 @@ export type ReleasedWebhookDeliveryClaim = WebhookDeliveryClaim & { dueAt: Date 
 
 /** Releases claims whose deliveries were not attempted. */
 export async function releaseWebhookDeliveryClaims(
-  sql: SqlClient,
+  db: Database,
   released: ReleasedWebhookDeliveryClaim[],
 ): Promise<undefined> {
-  const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
+  const { sql } = db;
+  const located = await createLocationConditions(db);
+  const rows = released.map(({ locationId, deliveryId, generation, attempt, dueAt }) => ({
+    locationId,
     deliveryId,
     generation,
     attempt,
     dueAt,
   }));
   await sql`
-    update deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
+    update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
     from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
-      as input (delivery_id uuid, generation int, attempt int, due_at timestamptz)
-    where d.id = input.delivery_id and d.generation = input.generation and d.attempt = input.attempt
-      and d.state = 'sending'`;
+      as input (location_id uuid, delivery_id uuid, generation int, attempt int, due_at timestamptz)
+    where ${located(sql`d.location_id = input.location_id`)} and d.id = input.delivery_id
+      and d.generation = input.generation and d.attempt = input.attempt and d.state = 'sending'`;
 }
 
 /**
@@ -147,22 +215,29 @@ export async function releaseWebhookDeliveryClaims(
  * @returns how many deliveries were requeued.
  */
 export async function releaseExpiredWebhookDeliveryClaims(
-  sql: SqlClient,
+  db: Database,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
+  const { sql } = db;
+  const located = await createLocationConditions(db);
   const expired = await sql`
     with expired as (
-      select id, generation, attempt, due_at from deliveries
-      where state = 'sending' and due_at <= ${now}
-      limit ${limit} for update skip locked
+      select w.location_id, d.id, d.created_at, d.generation, d.attempt, d.due_at
+      from webhook_deliveries d join webhooks w on w.id = d.webhook_id and ${located(sql`w.location_id = d.location_id`)}
+      where d.state = 'sending' and d.due_at <= ${now}
+      limit ${limit} for no key update of d skip locked
     ), logged as (
-      insert into attempts (delivery_id, generation, number, started_at, error, next_attempt_at)
-      select id, generation, attempt, due_at - make_interval(secs => ${leaseMs / 1_000}), ${interruptedError}, ${now}
+      insert into attempts (
+        location_id, delivery_id, created_on, generation, number, started_at, error, next_attempt_at
+      )
+      select
+        location_id, id, (created_at at time zone 'UTC')::date, generation, attempt,
+        due_at - make_interval(secs => ${leaseMs / 1_000}), ${interruptedError}, ${now}
       from expired
       on conflict do nothing
     )
-    update deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
-    from expired where d.id = expired.id
+    update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
+    from expired where ${located(sql`d.location_id = expired.location_id`)} and d.id = expired.id
     returning d.id`;
   return expired.count;
 }

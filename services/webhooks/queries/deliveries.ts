@@ -1,6 +1,7 @@
 import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
+import type { WhenLocated } from "./message-location-backfill.ts";
+import type { LocationScopedId, WithDateFields } from "./row-types.ts";
 
 /** A delivery with the same fields as in the API, but with times as `Date` objects. */
 export type WebhookDeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
@@ -14,5 +15,10 @@ export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
  * Returns the SQL condition that selects a delivery `d` by id and joins its webhook `w`. The delivery does not match if
  * the webhook is deleted or belongs to another location.
  */
-export const webhookDeliveryByIdCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
-  sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;
+export const webhookDeliveryByIdCondition = (
+  sql: SqlClient | SqlTransaction,
+  located: WhenLocated,
+  { id, locationId }: LocationScopedId,
+) => sql`
+  d.id = ${id} and w.id = d.webhook_id and w.state <> 'deleted' and ${located(sql`d.location_id = w.location_id`)}
+  ${locationId === null ? sql`` : sql`and w.location_id = ${locationId} and ${located(sql`d.location_id = ${locationId}`)}`}`;

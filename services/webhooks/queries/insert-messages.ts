@@ -1,9 +1,11 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { getMessageDay } from "./message-days.ts";
 
 /** A message to store. The message of an event has the same id as the event. */
 export interface NewWebhookMessage {
   messageId: string;
+  locationId: string;
   event: WebhookEventName;
   body: string;
   /** The id of the order in the body; the id of the message when the body contains no order. */
@@ -52,37 +54,40 @@ export async function insertWebhookMessagesAndDeliveries(
   return sql<InsertedWebhookMessage[]>`
     with input_message as (
       select * from unnest(
-        ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],
+        ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ locationId }) => locationId)}::uuid[],
+        ${sorted.map(({ event }) => event)}::text[],
         ${sorted.map(({ traceparent }) => traceparent)}::text[], ${sorted.map(({ subject }) => subject)}::uuid[],
         -- The bodies are joined into one text, because parsing them from JSON would double the cost per message.
         string_to_array(${sorted.map(({ body }) => body).join(bodySeparator)}, ${bodySeparator})
-      ) as message (message_id, event, traceparent, subject, body)
+      ) as message (message_id, location_id, event, traceparent, subject, body)
     ), new_event as (
       insert into inbox (event_id, subscription) select message_id, event from input_message
       on conflict do nothing returning event_id
     ), message as (
-      insert into messages (id, subject, body, traceparent, created_at)
-      select m.message_id, m.subject, m.body, m.traceparent, ${now}
+      insert into webhook_messages (location_id, id, created_on, subject, body, traceparent, created_at)
+      select m.location_id, m.message_id, ${getMessageDay(now)}::date, m.subject, m.body, m.traceparent, ${now}
       from input_message m join new_event on event_id = m.message_id
-      on conflict (id) do nothing
+      on conflict do nothing
     ), delivery as (
-      insert into deliveries (
-        id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
+      insert into webhook_deliveries (
+        location_id, id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
       )
       select
-        input.delivery_id, w.id, m.message_id, m.event, case when ${isSending} then 'sending' else 'pending' end,
+        w.location_id, input.delivery_id, w.id, m.message_id, m.event,
+        case when ${isSending} then 'sending' else 'pending' end,
         1, 1, 0, case when ${isSending} then ${leaseExpiresAt}::timestamptz else ${now} end, ${now}
       from jsonb_to_recordset(${toRecordsetParameter(sql, deliveries)})
         as input (delivery_id uuid, webhook_id uuid, message_id uuid, is_claimed boolean)
       join input_message m on m.message_id = input.message_id
       join new_event on new_event.event_id = m.message_id
-      join webhooks w on w.id = input.webhook_id and w.state <> 'deleted'
-      on conflict (message_id, webhook_id) do nothing
-      returning id, message_id, webhook_id, state
+      join webhooks w on w.location_id = m.location_id and w.id = input.webhook_id and w.state <> 'deleted'
+      on conflict do nothing
+      returning location_id, id, message_id, webhook_id, state
     )
     select
       new_event.event_id as message_id, d.id as delivery_id, d.webhook_id,
       d.state = 'sending' as is_claimed, w.state = 'active' as is_active, w.revision
     from new_event
-    left join delivery d on d.message_id = new_event.event_id left join webhooks w on w.id = d.webhook_id`;
+    left join delivery d on d.message_id = new_event.event_id
+    left join webhooks w on w.location_id = d.location_id and w.id = d.webhook_id`;
 }

@@ -17,16 +17,27 @@ export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Da
   r.encrypted_api_key is not null as has_api_key, (
     select json_agg(json_build_object('createdAt', ${isoTimestamp(sql, "created_at")}, 'expiresAt', ${isoTimestamp(sql, "expires_at")})
       order by version desc)
-    from signing_secrets where recipient_id = r.id and (expires_at is null or expires_at > ${now})
+    from signing_secrets
+    where location_id = r.location_id and recipient_id = r.id and (expires_at is null or expires_at > ${now})
   ) as secrets`;
 
 const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Locks a recipient until the transaction ends. Returns false when no such recipient exists. */
-export async function lockWebhookRecipient(tx: SqlTransaction, target: LocationScopedId): Promise<boolean> {
-  const rows = await tx`select from recipients where id = ${target.id} and ${locationCondition(tx, target)} for update`;
-  return rows.count > 0;
+/** Identifies a recipient. */
+export interface WebhookRecipientKey {
+  locationId: string;
+  id: string;
+}
+
+/** Locks a recipient until the transaction ends. Returns its key, or undefined when no such recipient exists. */
+export async function lockWebhookRecipient(
+  tx: SqlTransaction,
+  target: LocationScopedId,
+): Promise<WebhookRecipientKey | undefined> {
+  const [recipient] = await tx<WebhookRecipientKey[]>`
+    select location_id, id from recipients where id = ${target.id} and ${locationCondition(tx, target)} for update`;
+  return recipient;
 }
 
 /**
@@ -41,18 +52,20 @@ export async function lockLocationForWebhookLimits(
 }
 
 /** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
-export async function incrementWebhookRevisionsOfRecipient(tx: SqlTransaction, recipientId: string): Promise<void> {
-  await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
+export async function incrementWebhookRevisionsOfRecipient(
+  tx: SqlTransaction,
+  { locationId, id }: WebhookRecipientKey,
+): Promise<void> {
+  await tx`update webhooks set revision = revision + 1 where location_id = ${locationId} and recipient_id = ${id}`;
 }
 
 /** Returns a recipient, with its secret if the secret has just been generated. Later responses omit the secret. */
 export async function findRecipientIncludingGeneratedSecret(
   tx: SqlTransaction,
-  { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
+  { locationId, id, createdSecret, now }: WebhookRecipientKey & { createdSecret: string | null; now: Date },
 ) {
-  const [recipient] = await tx<
-    WebhookRecipientRow[]
-  >`select ${webhookRecipientColumns(tx, now)} from recipients r where id = ${id}`;
+  const [recipient] = await tx<WebhookRecipientRow[]>`
+    select ${webhookRecipientColumns(tx, now)} from recipients r where location_id = ${locationId} and id = ${id}`;
   return {
     ...recipient,
     hmacSecret: createdSecret,

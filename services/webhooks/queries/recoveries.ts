@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { WhenLocated } from "./message-location-backfill.ts";
 import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
@@ -27,22 +28,25 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  */
 export async function upsertBulkDeliveryRecoveryRow(
   tx: SqlTransaction,
-  { webhookId, since, now }: { webhookId: string; since: string; now: Date },
+  located: WhenLocated,
+  { locationId, webhookId, since, now }: { locationId: string; webhookId: string; since: string; now: Date },
 ): Promise<BulkWebhookDeliveryRecoveryRow> {
+  const isLocated = tx`location_id = ${locationId}`;
   const [row] = await tx<[BulkWebhookDeliveryRecoveryRow]>`
     with requested as (
       select min(since) as since from (
-        select since from delivery_recoveries where webhook_id = ${webhookId} and finished_at is null
+        select since from delivery_recoveries
+        where ${isLocated} and webhook_id = ${webhookId} and finished_at is null
         union all select ${since}::timestamptz
       ) as sinces
     )
-    insert into delivery_recoveries as existing (id, webhook_id, since, created_at, total)
-    select ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
-      select count(*) from deliveries
-      where webhook_id = ${webhookId} and created_at >= requested.since and created_at <= ${now}
-        and ${failedCondition(tx)}
+    insert into delivery_recoveries as existing (location_id, id, webhook_id, since, created_at, total)
+    select ${locationId}, ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
+      select count(*) from webhook_deliveries
+      where ${located(isLocated)} and webhook_id = ${webhookId}
+        and created_at >= requested.since and created_at <= ${now} and ${failedCondition(tx)}
     ) from requested
-    on conflict (webhook_id) where finished_at is null do update set
+    on conflict (location_id, webhook_id) where finished_at is null do update set
       since = least(existing.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, cursor_created_at = null, cursor_id = null
     returning ${bulkWebhookDeliveryRecoveryColumns(tx)}`;
@@ -53,6 +57,7 @@ export async function upsertBulkDeliveryRecoveryRow(
 const recoveryBatchSize = 500;
 
 interface UnfinishedRecovery {
+  locationId: string;
   id: string;
   webhookId: string;
   since: Date;
@@ -69,24 +74,29 @@ interface UnfinishedRecovery {
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */
-export async function requeueNextWebhookRecoveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+export async function requeueNextWebhookRecoveryBatch(
+  tx: SqlTransaction,
+  located: WhenLocated,
+  now: Date,
+): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
-    select id, webhook_id, since, created_at, cursor_created_at, cursor_id
+    select location_id, id, webhook_id, since, created_at, cursor_created_at, cursor_id
     from delivery_recoveries where finished_at is null
     order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
-  const { id, webhookId, since, createdAt, cursorCreatedAt, cursorId } = recovery;
+  const { locationId, id, webhookId, since, createdAt, cursorCreatedAt, cursorId } = recovery;
+  const isLocated = tx`location_id = ${locationId}`;
   const remainingCondition = cursorCreatedAt ? tx`(created_at, id) > (${cursorCreatedAt}, ${cursorId})` : tx`true`;
   const batch = await tx<{ id: string; createdAt: Date }[]>`
-    select id, created_at from deliveries
-    where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt} and ${remainingCondition}
-      and ${failedCondition(tx)}
+    select id, created_at from webhook_deliveries
+    where ${located(isLocated)} and webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt}
+      and ${remainingCondition} and ${failedCondition(tx)}
     order by created_at, id limit ${recoveryBatchSize}
     for update`;
-  const batchCondition = tx`id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
-  await tx`update deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
+  const batchCondition = tx`${located(isLocated)} and id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
+  await tx`update webhook_deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
   await tx`
-    update deliveries set
+    update webhook_deliveries set
       state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
     where ${batchCondition} and state <> 'sending'`;
   const last = batch.at(-1);
@@ -95,6 +105,6 @@ export async function requeueNextWebhookRecoveryBatch(tx: SqlTransaction, now: D
       recovered = recovered + ${batch.length},
       cursor_created_at = ${last?.createdAt ?? cursorCreatedAt}, cursor_id = ${last?.id ?? cursorId},
       finished_at = ${batch.length < recoveryBatchSize ? now : null}
-    where id = ${id}`;
+    where ${isLocated} and id = ${id}`;
   return webhookId;
 }

@@ -1,38 +1,110 @@
-import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
+import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
+import { getMessageDay } from "./message-days.ts";
+import { createLocationConditions, type WhenLocated } from "./message-location-backfill.ts";
 
 /** Maximum number of deliveries or messages that one statement removes. */
 export const webhookDeliveryRemovalBatchSize = 1_000;
+
+const dayMs = 24 * 3_600_000;
 
 /**
  * Removes the deliveries of deleted webhooks, except attempts in flight, and the webhooks that have no deliveries left.
  * Removes up to `max` deliveries, rounded up to full batches.
  */
 export async function removeRowsOfDeletedWebhooks(
-  sql: SqlClient,
+  db: Database,
   { max = Number.POSITIVE_INFINITY } = {},
 ): Promise<void> {
-  const deletedDeliveryIds = sql`
-    select d.id from webhooks w join deliveries d on d.webhook_id = w.id
-    where w.state = 'deleted' and d.state <> 'sending' limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked`;
-  for (let removed = 0; removed < max; removed += webhookDeliveryRemovalBatchSize) {
-    if ((await removeSelectedWebhookDeliveries(sql, deletedDeliveryIds)) < webhookDeliveryRemovalBatchSize) break;
+  const { sql } = db;
+  const located = await createLocationConditions(db);
+  const [range] = await sql<[{ first: Date | null; last: Date | null }]>`
+    select min(first) as first, max(last) as last from webhooks w, lateral (
+      select min(created_at) as first, max(created_at) as last from webhook_deliveries d
+      where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+    ) created
+    where w.state = 'deleted'`;
+  const { first, last } = range;
+  let removed = 0;
+  // Each statement removes the attempts of one day, which are in one partition.
+  for (
+    let day = first;
+    day && last && getMessageDay(day) <= getMessageDay(last);
+    day = new Date(day.getTime() + dayMs)
+  ) {
+    for (let count = webhookDeliveryRemovalBatchSize; count === webhookDeliveryRemovalBatchSize && removed < max; ) {
+      count = await removeDeliveriesOfDeletedWebhooks(sql, located, getMessageDay(day));
+      removed += count;
+    }
   }
   await sql`
-    delete from webhooks where id in (
-      select id from webhooks w
-      where state = 'deleted' and not exists (select 1 from deliveries where webhook_id = w.id) for update skip locked
+    delete from webhooks where (location_id, id) in (
+      select location_id, id from webhooks w
+      where state = 'deleted' and not exists (
+        select 1 from webhook_deliveries d where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+      )
+      for update skip locked
     )`;
 }
 
 /**
- * Removes the deliveries that `deliveryIds` selects, with their attempts. Returns the number of removed deliveries. The
- * selection must skip locked rows, because two removals that lock the same rows in different sequences would deadlock.
+ * Removes a batch of the deliveries of deleted webhooks that were created on one day, with their attempts. Returns the
+ * number of removed deliveries. Skips locked rows, because two removals that lock the same rows in different sequences
+ * would deadlock.
  */
-export async function removeSelectedWebhookDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
+async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, located: WhenLocated, day: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    with selected as (${deliveryIds}),
-      deleted_attempts as (delete from attempts where delivery_id in (select id from selected)),
-      deleted as (delete from deliveries where id in (select id from selected) returning 1)
+    with selected as (
+      select w.location_id, d.id
+      from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+      where w.state = 'deleted' and d.state <> 'sending'
+        and d.created_at >= ${`${day}T00:00:00Z`} and d.created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
+      limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked
+    ), deleted_attempts as (
+      delete from attempts a using selected
+      where a.delivery_id = selected.id
+        and ${located(sql`a.location_id = selected.location_id and a.created_on = ${day}::date`)}
+    ), deleted as (
+      delete from webhook_deliveries d using selected
+      where d.id = selected.id and ${located(sql`d.location_id = selected.location_id`)}
+      returning 1
+    )
     select count(*) as count from deleted`;
   return row.count;
+}
+
+/**
+ * Removes a batch of the deliveries that were created before a time, except attempts in flight. Returns their number.
+ * Also removes their attempts, unless these are removed with the partition of their day.
+ */
+export async function removeExpiredDeliveries(
+  sql: SqlClient,
+  located: WhenLocated,
+  { before, isPartitioned }: { before: Date; isPartitioned: boolean },
+): Promise<number> {
+  const isSelected = (table: "attempts" | "webhook_deliveries", id: "delivery_id" | "id") =>
+    sql`${sql(table)}.${sql(id)} = selected.id and ${located(sql`${sql(table)}.location_id = selected.location_id`)}`;
+  const deletedAttempts = sql`
+    deleted_attempts as (delete from attempts using selected where ${isSelected("attempts", "delivery_id")}),`;
+  const [row] = await sql<[{ count: number }]>`
+    with selected as (
+      select location_id, id from webhook_deliveries where created_at < ${before} and state <> 'sending'
+      order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked
+    ), ${isPartitioned ? sql`` : deletedAttempts} deleted as (
+      delete from webhook_deliveries using selected where ${isSelected("webhook_deliveries", "id")} returning 1
+    )
+    select count(*) as count from deleted`;
+  return row.count;
+}
+
+/** Removes a batch of the messages that were created before a time and have no deliveries. Returns their number. */
+export async function removeExpiredMessages(sql: SqlClient, located: WhenLocated, before: Date): Promise<number> {
+  const removed = await sql`
+    delete from webhook_messages where id in (
+      select id from webhook_messages m
+      where created_at < ${before} and not exists (
+        select from webhook_deliveries d where ${located(sql`d.location_id = m.location_id`)} and d.message_id = m.id
+      )
+      order by created_at limit ${webhookDeliveryRemovalBatchSize}
+    )`;
+  return removed.count;
 }

@@ -3,6 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { type BulkWebhookDeliveryRecoveryRow, upsertBulkDeliveryRecoveryRow } from "../queries/recoveries.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
@@ -282,26 +283,30 @@ describe("a recovery", () => {
     const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
-    const { webhook } = subscription;
+    const { webhook, locationId } = subscription;
     await service.request("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
-    const messageId = randomUUID();
-    await sql`insert into messages (id, body, created_at) values (${messageId}, '{}', now())`;
     // A webhook has only one delivery per message, so each delivery needs its own message.
     await sql`
       with message as (
-        insert into messages (id, body, created_at)
-        select gen_random_uuid(), '{}', now() from generate_series(1, 1200) returning id
+        insert into webhook_messages (location_id, id, created_on, body, created_at)
+        select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
+        from generate_series(1, 1200) returning id
       )
-      insert into deliveries (id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
-      select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
+      insert into webhook_deliveries
+        (location_id, id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
+      select ${locationId}, gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from message`;
     // Simulates a process that crashed after the first batch (500 deliveries) of a recovery.
     const id = randomUUID();
     const [cursor] = await sql<[{ createdAt: Date; id: string }]>`
-      select created_at, id from deliveries where webhook_id = ${webhook.id}
+      select created_at, id from webhook_deliveries where webhook_id = ${webhook.id}
       order by created_at, id offset 499 limit 1`;
     await sql`
-      insert into delivery_recoveries (id, webhook_id, since, created_at, total, recovered, cursor_created_at, cursor_id)
-      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${cursor.createdAt}, ${cursor.id})`;
+      insert into delivery_recoveries
+        (location_id, id, webhook_id, since, created_at, total, recovered, cursor_created_at, cursor_id)
+      values (
+        ${locationId}, ${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${cursor.createdAt},
+        ${cursor.id}
+      )`;
     const recovery = await waitForRecovery(subscription, { id } as WebhookDeliveryRecovery);
     expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });
     expect((await listDeliveriesPage(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
@@ -313,14 +318,16 @@ describe("a recovery", () => {
     );
     await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
-    const request = { webhookId: subscription.webhook.id, now: new Date() };
+    const { locationId } = subscription;
+    const request = { locationId, webhookId: subscription.webhook.id, now: new Date() };
+    const located = await createLocationConditions(service.db);
     const rollback = new Error("Roll back the transaction.");
     const recoveries = await new Promise<BulkWebhookDeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
           const rows: BulkWebhookDeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await upsertBulkDeliveryRecoveryRow(tx, { ...request, since }));
+            rows.push(await upsertBulkDeliveryRecoveryRow(tx, located, { ...request, since }));
           }
           resolve(rows);
           throw rollback;

@@ -24,6 +24,8 @@ import {
   webhookDeliveryColumns,
 } from "../queries/deliveries.ts";
 import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
+import { getMessageDay } from "../queries/message-days.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
   getPathIdWithReadableLocation,
@@ -79,15 +81,16 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       "day" in bound
         ? sql`((${bound.day}::date + ${addedDays}::int)::timestamp at time zone ${timeZone})`
         : sql`${bound.instant}::timestamptz`;
+    const located = await createLocationConditions(services.db);
     const where = sql`
-      webhook_id = ${webhook.id}
+      ${located(sql`location_id = ${webhook.locationId}`)} and webhook_id = ${webhook.id}
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
     return queryNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
       columns: webhookDeliveryColumns(sql),
-      table: sql`deliveries d`,
+      table: sql`webhook_deliveries d`,
       where,
     });
   },
@@ -107,27 +110,34 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header }) {
     const { sql } = db;
-    const [row] = await sql<(WebhookDeliveryRow & { body: string })[]>`
-      select ${webhookDeliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${webhookDeliveryByIdCondition(sql, getPathIdWithReadableLocation(params, principal))} and m.id = d.message_id`;
+    const located = await createLocationConditions(db);
+    const [row] = await sql<(WebhookDeliveryRow & { locationId: string })[]>`
+      select w.location_id, ${webhookDeliveryColumns(sql)} from webhook_deliveries d, webhooks w
+      where ${webhookDeliveryByIdCondition(sql, located, getPathIdWithReadableLocation(params, principal))}`;
     if (!row) throw new ApiError("delivery_not_found");
-    const { body, ...delivery } = row;
+    const { locationId, ...delivery } = row;
+    const ofLocation = located(sql`location_id = ${locationId}`);
+    const ofDay = located(sql`created_on = ${getMessageDay(delivery.createdAt)}::date`);
+    const [message] = await sql<{ body: string }[]>`
+      select body from webhook_messages where ${ofLocation} and id = ${delivery.messageId} and ${ofDay}`;
+    // The retention has removed both in the meantime.
+    if (!message) throw new ApiError("delivery_not_found");
     // Selects the latest 1,000 attempts. An attempt in progress is included, with the time of its claim as its start.
     const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
           generation, number, started_at, milliseconds, status, error, response, next_attempt_at
-        from attempts where delivery_id = ${delivery.id}
+        from attempts where ${ofLocation} and delivery_id = ${delivery.id} and ${ofDay}
         union all
         select
           generation, attempt, due_at - make_interval(secs => ${getWebhookClaimLeaseMs(config) / 1_000}), null, null, null, null, null
-        from deliveries where id = ${delivery.id} and state = 'sending'
+        from webhook_deliveries where ${ofLocation} and id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
     // The payload is inserted as text, so that it is byte for byte the same as the sent body.
     const responseText = joinJsonObjectTexts(
       JSON.stringify({ ...delivery, attempts }),
-      wrapJsonTextInObject("payload", body),
+      wrapJsonTextInObject("payload", message.body),
     );
     return createJsonResponseWithContentEtag(responseText, { ifNoneMatch: header("if-none-match") });
   },
@@ -151,12 +161,13 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
     const target = getPathIdWithReadableLocation(params, principal);
+    const located = await createLocationConditions(db);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<WebhookDeliveryRow[]>`
-        update deliveries d set
+        update webhook_deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
-        where ${webhookDeliveryByIdCondition(tx, target)} and d.state <> 'sending'
+        where ${webhookDeliveryByIdCondition(tx, located, target)} and d.state <> 'sending'
         returning ${webhookDeliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
@@ -165,7 +176,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
         return delivery;
       }
       const [sending] =
-        await tx`select from deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, target)}`;
+        await tx`select from webhook_deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, located, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");
@@ -204,7 +215,7 @@ export const testWebhookRoute = defineWebhooksRoute({
     const data = { locationId, webhookId, message: "It works." };
     const message = { messageId, event, time: now.toISOString(), sequence: null, data, traceparent };
     const body = serializeWebhookMessage(message);
-    const messages = [{ messageId, event, subject: messageId, body, traceparent }];
+    const messages = [{ messageId, locationId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertWebhookMessagesAndDeliveries(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();

@@ -60,6 +60,7 @@ async function upsertRecipient(
   return db.transaction(async (tx) => {
     await lockLocationForWebhookLimits(tx, db, locationId);
     const now = clock();
+    const recipientKey = { locationId, id };
     const content = { name, updatedAt: now, ...(encryptedApiKey !== undefined && { encryptedApiKey }) };
     const inserted = await tx`
       insert into recipients ${tx({ ...content, id, locationId, createdAt: now })}
@@ -70,19 +71,22 @@ async function upsertRecipient(
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("recipients", max);
     } else {
-      if (!(await lockWebhookRecipient(tx, { id, locationId }))) {
+      if (!(await lockWebhookRecipient(tx, recipientKey))) {
         throw new ApiError("recipient_conflict", {
           detail: "Use another ID, or omit the ID so that the API generates one.",
         });
       }
-      await tx`update recipients set ${tx(content)} where id = ${id}`;
-      await incrementWebhookRevisionsOfRecipient(tx, id);
+      await tx`update recipients set ${tx(content)} where location_id = ${locationId} and id = ${id}`;
+      await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
     }
     const createdSecret =
       isNew || hmacSecret !== undefined
-        ? await setWebhookRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
+        ? await setWebhookRecipientSecret({ encryption }, tx, { recipientKey, hmacSecret, now })
         : null;
-    return { isNew, recipient: await findRecipientIncludingGeneratedSecret(tx, { id, createdSecret, now }) };
+    return {
+      isNew,
+      recipient: await findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now }),
+    };
   });
 }
 
@@ -127,10 +131,11 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
     const target = getPathIdWithReadableLocation(params, principal);
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
-      if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
-      const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
-      await incrementWebhookRevisionsOfRecipient(tx, target.id);
-      return findRecipientIncludingGeneratedSecret(tx, { id: target.id, createdSecret, now });
+      const recipientKey = await lockWebhookRecipient(tx, target);
+      if (!recipientKey) throw new ApiError("recipient_not_found");
+      const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientKey, now });
+      await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
+      return findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
@@ -148,9 +153,12 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   async handle({ params, principal, services: { db } }) {
     const target = getPathIdWithReadableLocation(params, principal);
     await db.transaction(async (tx) => {
-      if (!(await lockWebhookRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      const recipientKey = await lockWebhookRecipient(tx, target);
+      if (!recipientKey) throw new ApiError("recipient_not_found");
+      const { locationId, id } = recipientKey;
       const deleted = await tx`
-        delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
+        delete from recipients r where location_id = ${locationId} and id = ${id}
+          and not exists (select from webhooks where location_id = ${locationId} and recipient_id = r.id)`;
       if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
         detail:

@@ -5,6 +5,7 @@ import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-rout
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import {
   type BulkWebhookDeliveryRecoveryRow,
   bulkWebhookDeliveryRecoveryColumns,
@@ -23,11 +24,12 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   responses: { 202: { description: "The recovery that was started or restarted", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
   async handle({ params, body, principal, services }) {
-    const { id: webhookId } = await requireReadableWebhook(services, params, principal);
+    const { id: webhookId, locationId } = await requireReadableWebhook(services, params, principal);
     const { db, clock, deliveryWorker } = services;
+    const located = await createLocationConditions(db);
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
-      return upsertBulkDeliveryRecoveryRow(tx, { webhookId, since: body.since, now: clock() });
+      return upsertBulkDeliveryRecoveryRow(tx, located, { locationId, webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
   },
@@ -52,7 +54,7 @@ export const getWebhookDeliveryRecoveryRoute = defineWebhooksRoute({
     const { sql } = services.db;
     const [recovery] = await sql<BulkWebhookDeliveryRecoveryRow[]>`
       select ${bulkWebhookDeliveryRecoveryColumns(sql)} from delivery_recoveries
-      where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
+      where location_id = ${webhook.locationId} and id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return createJsonResponseWithContentEtag(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },

@@ -358,7 +358,7 @@ describe("a deleted webhook", () => {
 });
 
 it("deletes many webhooks with long logs concurrently", async () => {
-  const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/hook");
+  const { principal, recipientId, locationId } = await service.createSubscription("http://127.0.0.1:9999/hook");
   const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
   const subscribe = () => service.sendJson({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
   for (let round = 1; round <= 3; round += 1) {
@@ -366,16 +366,17 @@ it("deletes many webhooks with long logs concurrently", async () => {
     const ids = webhooks.map(({ id }) => id);
     await service.db.sql`
       with message as (
-        insert into messages (id, body, created_at) select gen_random_uuid(), '{}', now() from generate_series(1, 1500)
-        returning id
+        insert into webhook_messages (location_id, id, created_on, body, created_at)
+        select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
+        from generate_series(1, 1500) returning id
       )
-      insert into deliveries
-        (id, message_id, webhook_id, event, state, generation, attempt, failures, settled_at, created_at)
-      select gen_random_uuid(), message.id, webhook_id, 'order.paid', 'succeeded', 1, 1, 0, now(), now()
+      insert into webhook_deliveries
+        (location_id, id, message_id, webhook_id, event, state, generation, attempt, failures, settled_at, created_at)
+      select ${locationId}, gen_random_uuid(), message.id, webhook_id, 'order.paid', 'succeeded', 1, 1, 0, now(), now()
       from message, unnest(${ids}::uuid[]) as webhook_id order by random()`;
     const removals = ids.map((id) => service.request("DELETE", `${path}${id}`, { principal }));
     expect((await Promise.all(removals)).map(({ status }) => status)).toEqual(ids.map(() => 204));
-    const remaining = await service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
+    const remaining = await service.db.sql`select 1 from webhook_deliveries where webhook_id = any(${ids}::uuid[])`;
     expect(remaining.length).toBe(0);
   }
 }, 60_000);

@@ -11,6 +11,7 @@ import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/r
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import { findWebhookEndpointUrlIssue } from "../endpoints/check-endpoint.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
 import { removeRowsOfDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
@@ -138,11 +139,14 @@ export const getWebhookRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { db, clock } = services;
+    const located = await createLocationConditions(db);
+    const ofLocation = db.sql`location_id = ${webhook.locationId}`;
     const [statistics] = await db.sql`
       select
         (
           select count(*) from (
-            select from deliveries where webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
+            select from webhook_deliveries
+            where ${located(ofLocation)} and webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
           ) counted
         ) as pending,
         (
@@ -150,10 +154,10 @@ export const getWebhookRoute = defineWebhooksRoute({
             'succeeded', coalesce(sum(succeeded), 0), 'failed', coalesce(sum(failed), 0),
             'averageMilliseconds', round(sum(milliseconds) / nullif(sum(succeeded + failed), 0))
           ) from webhook_hourly_stats
-          where webhook_id = ${webhook.id} and hour > ${clock()}::timestamptz - interval '24 hours'
+          where ${ofLocation} and webhook_id = ${webhook.id} and hour > ${clock()}::timestamptz - interval '24 hours'
         ) as last_day,
         max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
-      from webhook_hourly_stats where webhook_id = ${webhook.id}`;
+      from webhook_hourly_stats where ${ofLocation} and webhook_id = ${webhook.id}`;
     return createJsonResponseWithContentEtag(JSON.stringify({ ...webhook, statistics }), {
       ifNoneMatch: header("if-none-match"),
     });
@@ -230,7 +234,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
         where ${webhookByIdCondition(tx, target)}`,
     );
     if (hidden.count === 0) throw new ApiError("webhook_not_found");
-    await removeRowsOfDeletedWebhooks(db.sql, { max: maxDeletedInRequest });
+    await removeRowsOfDeletedWebhooks(db, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },
 });

@@ -26,7 +26,7 @@ async function publishOrder({ locationId }: TestWebhookWithSecret, id: string): 
 }
 
 async function readCustomerName(messageId: string): Promise<unknown> {
-  const [row] = await service.db.sql<{ body: string }[]>`select body from messages where id = ${messageId}`;
+  const [row] = await service.db.sql<{ body: string }[]>`select body from webhook_messages where id = ${messageId}`;
   return row && JSON.parse(row.body).data.firebaseCustomerName;
 }
 
@@ -39,7 +39,7 @@ async function eraseOrders({ locationId }: TestWebhookWithSecret, orderIds: stri
 }
 
 describe("the personal data of an order", () => {
-  it("is erased from messages of this order only, without reading other messages", async () => {
+  it("is erased from webhook_messages of this order only, without reading other messages", async () => {
     const [subscription, otherSubscription] = [await subscribe(), await subscribe()];
     const orderId = randomUUID();
     const erasedId = await publishOrder(subscription, orderId);
@@ -48,17 +48,17 @@ describe("the personal data of an order", () => {
       await publishOrder(otherSubscription, orderId),
     ];
     const unreadableId = await publishOrder(subscription, randomUUID());
-    await service.db.sql`update messages set body = 'not valid JSON' where id = ${unreadableId}`;
+    await service.db.sql`update webhook_messages set body = 'not valid JSON' where id = ${unreadableId}`;
     await eraseOrders(subscription, [orderId]);
     expect(await readCustomerName(erasedId)).toBeNull();
     expect(await Promise.all(unchangedIds.map(readCustomerName))).toEqual(["Ada", "Ada"]);
   });
 
-  it("is erased from messages that an earlier version stored without a subject", async () => {
+  it("is erased from webhook_messages that an earlier version stored without a subject", async () => {
     const subscription = await subscribe();
     const orderId = randomUUID();
     const messageId = await publishOrder(subscription, orderId);
-    await service.db.sql`update messages set subject = null where id = ${messageId}`;
+    await service.db.sql`update webhook_messages set subject = null where id = ${messageId}`;
     await eraseOrders(subscription, [orderId]);
     expect(await readCustomerName(messageId)).toBeNull();
   });

@@ -51,6 +51,8 @@ export function createWebhookSchedulerWithFakeDeliveries(
 
   const createClaim = (webhookId: string, deliveryId: string): WebhookDeliveryClaim => ({
     deliveryId,
+    locationId: webhookId,
+    createdAt: new Date(),
     generation: 1,
     attempt: 1,
     webhookId,
@@ -78,8 +80,10 @@ export function createWebhookSchedulerWithFakeDeliveries(
       log: createLogger({ name: "test", level: "silent" }),
       pollMs: 60_000,
       nowMs: () => deliveries.nowMs,
-      findUrl: async (webhookId) =>
-        new URL(`https://${(endpoints[webhookId]?.host ?? webhookId).replaceAll(" ", "-")}/`),
+      findEndpoint: async (webhookId) => ({
+        locationId: webhookId,
+        url: new URL(`https://${(endpoints[webhookId]?.host ?? webhookId).replaceAll(" ", "-")}/`),
+      }),
       async claimDue(claimRequests) {
         deliveries.claimCount += 1;
         if (deliveries.isDatabaseDown) throw new Error("The database is unavailable.");

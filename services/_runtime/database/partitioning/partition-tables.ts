@@ -35,6 +35,8 @@ export async function partitionTables(
 ): Promise<string[]> {
   return withExclusiveRun(db, async () => {
     const tables = await findUnpartitionedTables(db.sql);
+    // An earlier run may have been interrupted after it had replaced the tables.
+    await dropForeignKeysOfReplacedTables(db);
     if (tables.length === 0) return [];
     await throwIfPartitioningMustWait(db);
     await createProgressTable(db.sql);
@@ -51,6 +53,7 @@ export async function partitionTables(
     for (const table of tables) await verifyTable(db, table, onStep);
     onStep({ step: "replacing" });
     await repeatWhileLocked(() => db.transaction((tx) => replaceTables(tx, tables)));
+    await dropForeignKeysOfReplacedTables(db);
     onStep({ step: "replaced" });
     return tables.map(({ name }) => name);
   });
@@ -76,7 +79,8 @@ export async function dropReplacedTables(db: Database): Promise<string[]> {
       await repeatWhileLocked(() =>
         db.transaction(async (tx) => {
           await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
-          await tx.unsafe(`drop table ${quoteIdentifiers(names)}`);
+          // Also drops the views with the former names of the tables, which only version 1.0 uses.
+          await tx.unsafe(`drop table ${quoteIdentifiers(names)} cascade`);
           await tx`drop table if exists partitioning_progress`;
         }),
       );
@@ -161,6 +165,29 @@ async function replaceTables(tx: SqlTransaction, tables: UnpartitionedTable[]): 
     const trigger = quoteIdentifier(mirrorTriggerName(table));
     await tx.unsafe(`drop trigger ${trigger} on ${quoteIdentifier(`${table.name}_unpartitioned`)}`);
     await tx.unsafe(`drop function ${trigger}()`);
+  }
+}
+
+/**
+ * Drops the foreign keys of replaced tables to other tables. A replaced table does not change any more, so it must not
+ * prevent the deletion of rows to which its rows refer. This is not part of the replacement, because statements lock the
+ * referenced tables first, and would wait for the replaced ones.
+ */
+async function dropForeignKeysOfReplacedTables(db: Database): Promise<void> {
+  const foreignKeys = await db.sql<{ table: string; referenced: string; name: string }[]>`
+    select referencing.relname as table, referenced.relname as referenced, conname as name
+    from pg_constraint
+    join pg_class referencing on referencing.oid = conrelid join pg_class referenced on referenced.oid = confrelid
+    where contype = 'f' and referencing.relnamespace = current_schema()::regnamespace
+      and referencing.relname like '%\\_unpartitioned' and referenced.relname not like '%\\_unpartitioned'`;
+  for (const { table, referenced, name } of foreignKeys) {
+    await repeatWhileLocked(() =>
+      db.transaction(async (tx) => {
+        await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
+        await tx.unsafe(`lock table ${quoteIdentifier(referenced)} in access exclusive mode`);
+        await tx.unsafe(`alter table ${quoteIdentifier(table)} drop constraint ${quoteIdentifier(name)}`);
+      }),
+    );
   }
 }
 

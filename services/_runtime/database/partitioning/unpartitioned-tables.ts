@@ -3,7 +3,9 @@ import type { SqlClient } from "../postgres.ts";
 /** A table that a migration prepared to be replaced by the partitioned table `<name>_partitioned`. */
 export interface UnpartitionedTable {
   name: string;
-  /** The name of the empty or incomplete partitioned table. */
+  /**
+   * The name of the empty or incomplete table that replaces it. It has other keys, and usually partitions.
+   */
   target: string;
   columns: string[];
   /** The columns of the table's primary key. Rows are copied in the sequence of this key. */
@@ -40,7 +42,7 @@ export async function findUnpartitionedTables(sql: SqlClient): Promise<Unpartiti
       select source.oid as source, target.oid as target, source.relname as name, target.relname as target_name
       from pg_class source join pg_class target
         on target.relnamespace = source.relnamespace and target.relname = source.relname || '_partitioned'
-      where source.relnamespace = current_schema()::regnamespace and source.relkind = 'r' and target.relkind = 'p'
+      where source.relnamespace = current_schema()::regnamespace and source.relkind = 'r' and target.relkind in ('r', 'p')
     )
     select name, target_name as target, (
       select array_agg(attname::text order by attname) from pg_attribute

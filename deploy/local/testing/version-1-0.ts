@@ -9,12 +9,14 @@ const run = promisify(execFile);
 
 /** The last commit before the changes for version 1.1 that instances of version 1.0 notice, such as renamed columns. */
 const version10Commit = "bf4f0f9652b5c369f1ef4761119119d6f46573c2";
-const repository = fileURLToPath(new URL("../../", import.meta.url));
+const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** A copy of version 1.0, which uses the packages of this checkout. */
 export interface Version10 {
   /** The arguments of the command `node` that start version 1.0. */
   nodeArguments: string[];
+  /** Compiles the copy, as installations run it. @returns the path of the compiled program. */
+  compile(): Promise<string>;
   /** Deletes the copy. */
   remove(): Promise<void>;
 }
@@ -53,6 +55,11 @@ export async function extractVersion10(): Promise<Version10> {
       `--import=${import.meta.resolve("tsx")}`,
       join(folder, "services", "main.ts"),
     ],
+    async compile() {
+      const compiler = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
+      await run(process.execPath, [compiler, "-b", join(folder, "services")]);
+      return join(folder, "services", "dist", "main.js");
+    },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

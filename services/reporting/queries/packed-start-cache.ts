@@ -1,0 +1,34 @@
+import { LRUCache } from "lru-cache";
+import type { ReportOrOrderFilter, ReportOrOrderPageRange } from "./reports-and-orders.ts";
+
+/** Where packed orders start in the list of all orders of a location, newest first. */
+interface PackedStart {
+  /** The latest day of an order that was ever packed. */
+  day: string;
+  /** The number of orders of later days. */
+  laterOrders: number;
+}
+
+const maxLocations = 10_000;
+
+/**
+ * Where the packed orders of each location started when a page was last read. An old entry only costs time, because the
+ * statement that reads packed orders also reads the others.
+ */
+const packedStarts = new LRUCache<string, PackedStart>({ max: maxLocations });
+
+export function recordPackedStart(locationId: string, start: PackedStart): void {
+  packedStarts.set(locationId, start);
+}
+
+/** Returns whether a page probably starts among packed orders. */
+export function startsAmongPackedOrders(
+  { locationId, kind, since, until, reportId }: ReportOrOrderFilter,
+  { after, offset }: Pick<ReportOrOrderPageRange, "after" | "offset">,
+): boolean {
+  const start = kind === "order" ? packedStarts.get(locationId) : undefined;
+  if (!start || reportId !== null) return false;
+  if (after) return after.day <= start.day;
+  if (until !== null && until <= start.day) return true;
+  return since === null && until === null && offset > start.laterOrders;
+}
