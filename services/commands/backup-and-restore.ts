@@ -6,12 +6,22 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
-import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
+import {
+  buildDatabaseUrlVariableName,
+  buildOwnerDatabaseUrlVariableName,
+  describeDatabase,
+  readServiceDatabaseUrls,
+} from "@pragma/runtime/config/service-databases";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 import { z } from "zod";
 import { copyTillBodies, readStoredObjects, writeStoredObjects } from "./copy-till-bodies.ts";
-import { connectToDatabase, type ServiceDatabase, withDatabaseSnapshots } from "./database-snapshots.ts";
+import {
+  connectToDatabase,
+  requireReachableDatabases,
+  type ServiceDatabase,
+  withDatabaseSnapshots,
+} from "./database-snapshots.ts";
 import { runPostgresProgram } from "./postgres-programs.ts";
 
 const backupConfigSchema = z.object({
@@ -30,11 +40,18 @@ export function readBackupConfig(environment: EnvironmentVariables): BackupConfi
   const databases = new Map<string, ServiceDatabase>();
   for (const name of serviceNames) {
     const { owner: url } = urls[name];
-    const database = databases.get(url) ?? { url, services: [] };
+    const variable = findDatabaseUrlVariable(environment, { name, url });
+    const database = databases.get(url) ?? { url, variable, services: [] };
     database.services.push({ name, schema: buildServiceSchemaName(config.NAMESPACE, name) });
     databases.set(url, database);
   }
   return { ...config, databases: [...databases.values()] };
+}
+
+/** Returns the environment variable from which the URL of a service's database was read. */
+function findDatabaseUrlVariable(environment: EnvironmentVariables, { name, url }: { name: ServiceName; url: string }) {
+  const variables = ["DATABASE_URL", buildOwnerDatabaseUrlVariableName(name), buildDatabaseUrlVariableName(name)];
+  return variables.find((variable) => environment[variable] === url) ?? "DATABASE_URL";
 }
 
 /** The description of a backup, stored in its `manifest.json`. */
@@ -130,7 +147,7 @@ async function removeFormerDumps(folder: string, current: string): Promise<void>
  */
 export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
   const { databases, OBJECT_STORE, NAMESPACE } = config;
-  const manifest = backupManifest.parse(JSON.parse(await readFile(backupPathsOf(folder).manifest, "utf8")));
+  const manifest = await readBackupManifest(folder);
   const paths = backupPathsOf(folder, manifest.dumps);
   if (manifest.namespace !== NAMESPACE) {
     throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
@@ -139,6 +156,7 @@ export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder:
     throw new Error(
       "The backup was made by version 1.0, and contains one dump of all services. Restore it to one database, and make a new backup there.",
     );
+  await requireReachableDatabases(config);
   for (const database of databases) await withDatabase(config, database, requireEmptyDatabase);
   try {
     for (const { url, services } of databases) {
@@ -171,6 +189,29 @@ export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder:
   } finally {
     await rm(listFolder, { recursive: true });
   }
+}
+
+/** @throws `Error` if the folder does not contain a complete backup. */
+async function readBackupManifest(folder: string): Promise<BackupManifest> {
+  const { manifest } = backupPathsOf(folder);
+  const text = await readFile(manifest, "utf8").catch((cause) => {
+    throw new Error(
+      `The folder ${folder} does not contain a backup, because ${manifest} cannot be read: ${cause.code}`,
+      {
+        cause,
+      },
+    );
+  });
+  const parse = () => {
+    try {
+      return backupManifest.safeParse(JSON.parse(text)).data;
+    } catch {
+      return undefined;
+    }
+  };
+  const parsed = parse();
+  if (!parsed) throw new Error(`${manifest} does not describe a backup.`);
+  return parsed;
 }
 
 /** Runs a query on a new connection, closes the connection, and returns the result of the query. */

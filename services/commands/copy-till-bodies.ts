@@ -125,13 +125,24 @@ async function copyTillBody(
   }
 }
 
-/** Returns the hash of a body, or undefined if it cannot be decompressed. Does not hold the decompressed body in memory. */
+/** The maximum size of a decompressed body: twice that of a push, because an erasure writes the JSON again. */
+const maxBodyBytes = 100 * 1024 * 1024;
+
+/**
+ * Returns the hash of a body, or undefined if it cannot be decompressed or is larger than any body. Does not hold the
+ * decompressed body in memory.
+ */
 export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
   const hash = createHash("sha256");
   if (encoding === undefined) return hash.update(stored).digest("hex");
+  let bytes = 0;
   try {
     await pipeline(Readable.from([stored]), createBrotliDecompress(), async (chunks: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of chunks) hash.update(chunk);
+      for await (const chunk of chunks) {
+        bytes += chunk.byteLength;
+        if (bytes > maxBodyBytes) throw new RangeError("The body is too large.");
+        hash.update(chunk);
+      }
     });
     return hash.digest("hex");
   } catch {

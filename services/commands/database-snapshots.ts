@@ -9,6 +9,8 @@ import postgres from "postgres";
 export interface ServiceDatabase {
   /** The URL of the role that owns the schemas. */
   url: string;
+  /** The environment variable with this URL. */
+  variable: string;
   services: { name: ServiceName; schema: string }[];
 }
 
@@ -43,7 +45,10 @@ export async function withDatabaseSnapshots<Result>(
     locks: connectToDatabase(database.url, tls),
   }));
   try {
-    for (const { database, snapshots } of connections) await requireServiceSchemas(snapshots, database);
+    for (const { database, snapshots } of connections) {
+      await requireReachableDatabase(snapshots, database);
+      await requireServiceSchemas(snapshots, database);
+    }
     const takeSnapshots = () =>
       Promise.all(
         connections.map(async ({ database, snapshots: sql }): Promise<DatabaseSnapshot> => {
@@ -69,6 +74,34 @@ export function connectToDatabase(url: string, tls: DatabaseAndBrokerTlsConfig):
     { application_name: "pragma backup", idle_in_transaction_session_timeout: 0, statement_timeout: 0 },
   );
   return postgres(url, { ...options, max: 1, max_lifetime: null, onnotice: () => {} });
+}
+
+/** @throws `Error` that names the environment variable of a database that cannot be reached. */
+export async function requireReachableDatabases({
+  databases,
+  ...tls
+}: DatabaseAndBrokerTlsConfig & { databases: readonly ServiceDatabase[] }): Promise<void> {
+  for (const database of databases) {
+    const sql = connectToDatabase(database.url, tls);
+    try {
+      await requireReachableDatabase(sql, database);
+    } finally {
+      await sql.end();
+    }
+  }
+}
+
+async function requireReachableDatabase(sql: postgres.Sql, { url, variable }: ServiceDatabase): Promise<void> {
+  try {
+    await sql`select 1`;
+  } catch (cause) {
+    // Node.js reports one error for each address of a host, in an error without a message.
+    const { code, message } = cause as Error & { code?: string };
+    throw new Error(
+      `The database ${describeDatabase(url)} cannot be reached with the URL in ${variable}: ${message || code}`,
+      { cause },
+    );
+  }
 }
 
 async function requireServiceSchemas(sql: postgres.Sql, { url, services }: ServiceDatabase): Promise<void> {

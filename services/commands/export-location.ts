@@ -4,10 +4,12 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createObjectStore, ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
+import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { readBackupConfig } from "./backup-and-restore.ts";
 import { computeBodyHash } from "./copy-till-bodies.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
-import { writeLocationArchive } from "./location-archive.ts";
+import { toArchivedConsumerRow } from "./imported-consumers.ts";
+import { InvalidArchiveError, requireWritableArchivePath, writeLocationArchive } from "./location-archive.ts";
 import {
   type ArchiveManifest,
   addToPart,
@@ -17,6 +19,7 @@ import {
   objectPart,
   omittedTables,
   type PartHashes,
+  readArchiveLines,
   summarizeParts,
 } from "./location-manifest.ts";
 import {
@@ -25,6 +28,7 @@ import {
   listLocationObjects,
   listLocationTables,
 } from "./location-tables.ts";
+import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const exportConfigSchema = locationArchiveConfigSchema.extend(
   commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape,
@@ -42,24 +46,40 @@ interface ServiceSnapshot {
 interface ExportOptions {
   locationId: string;
   file: string;
+  /** Whether to export the location although the object store has none of its objects. */
+  isAllowedWithMissingObjects: boolean;
   environment: EnvironmentVariables;
   log: (line: string) => void;
 }
 
+interface ExportResult {
+  manifest: ArchiveManifest;
+  /** Why an import would refuse the archive; undefined if it would not. */
+  refusal: string | undefined;
+}
+
 /**
  * Writes all data of a location to an encrypted archive: the rows of all services, all of the same moment, and the
- * bodies of its tills.
+ * bodies of its tills. Then reads the archive, and checks it as an import does.
  *
- * @throws `ConfigError` and `Error` when the location does not exist.
+ * @throws `ConfigError`, and `Error` when the location does not exist, or when the object store has none of its objects.
  */
-export async function exportLocation({ locationId, file, environment, log }: ExportOptions): Promise<ArchiveManifest> {
+export async function exportLocation({
+  locationId,
+  file,
+  isAllowedWithMissingObjects,
+  environment,
+  log,
+}: ExportOptions): Promise<ExportResult> {
   const config = readBackupConfig(environment);
   const { LOCATION_ARCHIVE_KEY, DATA_KEYS } = readConfigFromEnvironment(exportConfigSchema, environment);
+  await requireWritableArchivePath(file);
   const encryption = createEncryption(DATA_KEYS);
   const manifest: ArchiveManifest = {
     ...{ locationId, startedAt: new Date().toISOString(), migrations: {}, parts: {}, missingObjects: [] },
   };
   const hashes: PartHashes = new Map();
+  let tables = new Map<string, ArchivedTable>();
   let loggedAt = performance.now();
   const toLine = (part: string, json: string) => {
     const line = addToPart(hashes, part, json);
@@ -74,6 +94,11 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
       const sources = snapshots.flatMap(({ sql, services }) => services.map((service) => ({ sql, service })));
       sources.sort((a, b) => importSequence.indexOf(a.service.name) - importSequence.indexOf(b.service.name));
       for (const source of sources) yield* writeBodies(source);
+      const { missingObjects } = manifest;
+      if (missingObjects.length > 0 && !hashes.has(objectPart) && !isAllowedWithMissingObjects)
+        throw new Error(
+          `The object store has none of the ${missingObjects.length} objects of the location. Check OBJECT_STORE. To export the location without them, add --allow-missing-objects.`,
+        );
       for (const source of sources) yield* writeRows(source);
       if (!hashes.has("accounts.locations")) throw new Error(`The location ${locationId} does not exist.`);
       manifest.parts = summarizeParts(hashes);
@@ -84,12 +109,16 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
       await sql`select set_config('search_path', ${service.schema}, true)`;
       const migrations = await sql<{ name: string }[]>`select name from migrations order by name`;
       manifest.migrations[service.name] = migrations.map(({ name }) => name);
-      for (const { name, condition } of await listLocationTables(sql, service)) {
+      for (const { name, condition, exportCondition = condition } of await listLocationTables(sql, service)) {
         if (omittedTables.has(name) || isReplacedOrUnfilledTable(name)) continue;
         const part = `${service.name}.${name}`;
-        const query = `select to_jsonb(t)::text as row from "${name}" t where ${condition}`;
+        const toArchivedRow = (row: string) =>
+          part === "accounts.consumers"
+            ? toArchivedConsumerRow(row, locationId)
+            : mapEncryptedColumns(part, row, encryption.decrypt);
+        const query = `select to_jsonb(t)::text as row from "${name}" t where ${exportCondition}`;
         for await (const batch of sql.unsafe<{ row: string }[]>(query, [locationId]).cursor(cursorRows)) {
-          for (const { row } of batch) yield toLine(part, mapEncryptedColumns(part, row, encryption.decrypt));
+          for (const { row } of batch) yield toLine(part, toArchivedRow(row));
         }
       }
     }
@@ -109,8 +138,30 @@ export async function exportLocation({ locationId, file, environment, log }: Exp
     }
 
     await writeLocationArchive(file, LOCATION_ARCHIVE_KEY, writeLines());
+    tables = await readArchivedTables({
+      of(name) {
+        const source = snapshots.find(({ services }) => services.some((service) => service.name === name));
+        const schema = source?.services.find((service) => service.name === name)?.schema;
+        if (!source || !schema) throw new Error(`There is no database for ${name}.`);
+        return { sql: source.sql, schema };
+      },
+    });
   });
-  return manifest;
+  log("archive written");
+  return {
+    manifest,
+    refusal: await findRefusal({ lines: readArchiveLines(file, LOCATION_ARCHIVE_KEY), manifest, tables }),
+  };
+}
+
+/** Returns the message of the error with which an import would refuse an archive, or undefined. */
+async function findRefusal(verification: Parameters<typeof verifyArchiveContent>[0]): Promise<string | undefined> {
+  try {
+    await verifyArchiveContent(verification);
+  } catch (error) {
+    if (error instanceof InvalidArchiveError) return error.message;
+    throw error;
+  }
 }
 
 /** Returns a body as it is stored, or undefined if it no longer exists or does not have its hash. */

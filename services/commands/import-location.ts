@@ -6,11 +6,14 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/ru
 import { computeAdvisoryLockKey, type Database } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
+import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
 import { hasObject } from "./copy-till-bodies.ts";
-import { type ImportedConsumer, importAccountRow, publishImportedLocation } from "./import-accounts.ts";
+import { requireReachableDatabases } from "./database-snapshots.ts";
+import { importAccountRow, publishImportedLocation, requireValidLocation } from "./import-accounts.ts";
+import { type ImportedConsumer, selectConsumers } from "./imported-consumers.ts";
+import { InvalidArchiveError } from "./location-archive.ts";
 import {
-  type ArchiveLine,
   type ArchiveManifest,
   locationArchiveConfigSchema,
   manifestPart,
@@ -20,9 +23,16 @@ import {
   readArchiveLines,
   verifyLocationArchive,
 } from "./location-manifest.ts";
-import { createRowImporter, findRowWithSameKey, isKeyOfOtherLocation, withValues } from "./location-rows.ts";
-import { importSequence, isReplacedOrUnfilledTable, listLocationTables } from "./location-tables.ts";
+import {
+  createRowImporter,
+  findRowWithSameKey,
+  isKeyOfOtherLocation,
+  requireStorableRows,
+  withValues,
+} from "./location-rows.ts";
+import { importSequence, listLocationTables } from "./location-tables.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
+import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const importConfigSchema = locationArchiveConfigSchema.extend(
   commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape,
@@ -30,6 +40,10 @@ const importConfigSchema = locationArchiveConfigSchema.extend(
 
 interface ImportOptions {
   file: string;
+  /** Whether to import a location whose archive lacks bodies of its tills, or packed tills. */
+  isAllowedWithMissingObjects: boolean;
+  /** The names of existing consumers whose scopes the location's keys may get, even if the archive gives them fewer. */
+  allowedConsumers: readonly string[];
   environment: EnvironmentVariables;
   log: (line: string) => void;
 }
@@ -51,6 +65,9 @@ interface ImportContext extends ImportOptions {
   locationId: string;
   archiveHash: string;
   encrypt: (text: string) => string;
+  tables: Map<string, ArchivedTable>;
+  /** The rows of the consumers of the location's keys, as JSON. */
+  consumerRows: string[];
 }
 
 /**
@@ -62,32 +79,43 @@ interface ImportContext extends ImportOptions {
  * @throws `InvalidArchiveError`, `ConfigError`, and `Error` when the archive cannot be imported, before it stores
  * anything.
  */
-export async function importLocation({ file, environment, log }: ImportOptions): Promise<ImportResult> {
+export async function importLocation(options: ImportOptions): Promise<ImportResult> {
+  const { file, environment, log } = options;
   const config = readBackupConfig(environment);
   const { LOCATION_ARCHIVE_KEY: key, DATA_KEYS } = readConfigFromEnvironment(importConfigSchema, environment);
   const manifest = await verifyLocationArchive(file, environment);
-  log("archive verified");
+  const { locationId, missingObjects } = manifest;
+  if (missingObjects.length > 0 && !options.isAllowedWithMissingObjects)
+    throw new Error(
+      `The archive lacks ${missingObjects.length} objects (missingObjects). To import the location without these bodies of tills and packed tills, add --allow-missing-objects.`,
+    );
+  await requireReachableDatabases(config);
   const databases = openServiceDatabases(config);
-  const { locationId } = manifest;
   const archiveHash = createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
   const { encrypt } = createEncryption(DATA_KEYS);
-  const context = { file, environment, log, key, config, databases, locationId, archiveHash, encrypt };
   try {
     await requireSameMigrations(databases, manifest);
+    const tables = await readArchivedTables(databases);
+    const { consumerRows } = await verifyArchiveContent({ lines: readArchiveLines(file, key), manifest, tables });
+    log("archive verified");
+    const context = {
+      ...{ ...options, key, config, databases, locationId, archiveHash, encrypt, tables, consumerRows },
+    };
     const consumers = await withLocationLock(databases.of("accounts"), locationId, async () => {
       const started = await findStartedImport(context);
+      if (started?.isFinished) return [];
       if (!started) {
         await requireNoLocationData(context);
-        await requireUnusedKeys(context);
-        await startImport(context, "accounts");
+        await requireNewRows(context);
       }
-      if (started?.isFinished) return [];
+      await selectConsumers(databases.of("accounts").sql, context);
+      if (!started) await startImport(context, "accounts");
       await importBodies(context);
       await importRows(context);
       return importHeldRowsAndAccounts(context);
     });
     const parts = Object.fromEntries(Object.entries(manifest.parts).map(([part, { count }]) => [part, count]));
-    return { locationId, parts, missingObjects: manifest.missingObjects, consumers };
+    return { locationId, parts, missingObjects, consumers };
   } finally {
     await databases.close();
   }
@@ -108,7 +136,7 @@ async function requireSameMigrations(databases: ServiceDatabases, { migrations }
       differences.push(`${service}: the archive is older, it lacks ${missingThere.join(", ")}`);
   }
   if (differences.length > 0)
-    throw new Error(
+    throw new InvalidArchiveError(
       `The archive and this installation have different migrations. Upgrade the older one, and export the location again if necessary.\n${differences.join("\n")}`,
     );
 }
@@ -150,23 +178,35 @@ async function requireNoLocationData({ databases, locationId }: ImportContext): 
   for (const service of importSequence) {
     const { sql, schema } = databases.of(service);
     for (const { name, condition } of await listLocationTables(sql, { name: service, schema })) {
-      if (omittedTables.has(name)) continue;
+      if (omittedTables.has(name) && name !== "unused_objects") continue;
       const rows = await sql.unsafe(`select 1 from "${name}" where ${condition} limit 1`, [locationId]);
+      if (rows.length > 0 && name === "unused_objects")
+        throw new Error(
+          `A till of the location ${locationId} was being packed when the location was removed. Its object is deleted within an hour. Run the import again then.`,
+        );
       if (rows.length > 0)
         throw new Error(`The location ${locationId} already has data in this installation (${service}.${name}).`);
     }
   }
 }
 
-/** @throws `Error` that names a table in which a row has an id, a key hash or a legacy id of the archive. */
-async function requireUnusedKeys(context: ImportContext): Promise<void> {
+/**
+ * @throws `InvalidArchiveError` for rows that tables cannot store, and `Error` that names a table in which a row has an
+ * id, a key hash or a legacy id of the archive.
+ */
+async function requireNewRows(context: ImportContext): Promise<void> {
   for await (const { service, table, rows } of readRowBatches(context)) {
+    const { sql } = context.databases.of(service);
+    const part = `${service}.${table}`;
+    const completed = rows.map((row) => completeRow(part, row, context.locationId));
+    await requireStorableRows(sql, { service, table, rows: completed });
+    if (part === "accounts.locations") rows.forEach(requireValidLocation);
     // Consumers can exist, because locations share them.
-    if (table === "consumers") continue;
-    const found = await findRowWithSameKey(context.databases.of(service).sql, { table, rows });
+    if (part === "accounts.consumers") continue;
+    const found = await findRowWithSameKey(sql, { table, rows });
     if (found)
       throw new Error(
-        `The archive cannot be imported, because ${service}.${table} already has a row with ${found}. It belongs to another location.`,
+        `The archive cannot be imported, because ${part} already has a row with ${found}. It belongs to another location.`,
       );
   }
 }
@@ -179,7 +219,27 @@ async function startImport({ databases, locationId, archiveHash }: ImportContext
   });
 }
 
-async function importBodies({ file, key, config, log }: ImportContext): Promise<void> {
+/**
+ * Postpones the removal of bodies to which no till referred, such as those whose upload ended after the removal of the
+ * location. The archive can contain them, and nothing refers to them until its rows are stored.
+ *
+ * @throws `Error` while a process is removing such a body.
+ */
+async function postponeBodyRemovals({ databases, locationId }: ImportContext): Promise<void> {
+  const { sql } = databases.of("till-ingest");
+  const pending = await sql<{ isClaimed: boolean }[]>`
+    update pending_uploads set created_at = case when removal_claimed_at is null then now() else created_at end
+    where starts_with(key, ${`tills/${locationId}/`}) and created_at < 'infinity'
+    returning removal_claimed_at is not null as is_claimed`;
+  if (pending.some(({ isClaimed }) => isClaimed))
+    throw new Error(
+      "A body that was being uploaded when the location was removed is being deleted. Run the import again in an hour.",
+    );
+}
+
+async function importBodies(context: ImportContext): Promise<void> {
+  const { file, key, config, log } = context;
+  await postponeBodyRemovals(context);
   const store = createObjectStore(config.OBJECT_STORE);
   const logProgress = createProgressLog(log);
   let count = 0;
@@ -253,7 +313,7 @@ async function importHeldRowsAndAccounts(context: ImportContext): Promise<Import
   const { databases, locationId } = context;
   const batches = readRowBatches(context)[Symbol.asyncIterator]();
   let next = await batches.next();
-  const consumers: ImportedConsumer[] = [];
+  let consumers: ImportedConsumer[] = [];
   for (const service of importSequence) {
     const db = databases.of(service);
     await db.transaction(async (tx) => {
@@ -261,11 +321,12 @@ async function importHeldRowsAndAccounts(context: ImportContext): Promise<Import
       await tx`set local idle_in_transaction_session_timeout = 0`;
       const [row] = await tx`
         select from location_imports where location_id = ${locationId} and finished_at is null for update`;
+      // Scopes can have changed since the check.
+      if (row && service === "accounts") consumers = await selectConsumers(tx, context);
       for (; !next.done && next.value.service === service; next = await batches.next()) {
         if (!row) continue;
         const { table, rows } = next.value;
-        if (service === "accounts")
-          for (const line of rows) await importAccountRow(tx, { table, line, locationId, consumers });
+        if (service === "accounts") for (const line of rows) await importAccountRow(tx, { table, line, consumers });
         else await createRowImporter(tx, `${service}.${table}`).insertHeldRows(rows);
       }
       if (!row) return;
@@ -293,7 +354,7 @@ const maxBatchLength = 4_000_000;
 const minProgressIntervalMs = 2_000;
 
 /** Yields the rows of an archive in batches of one table. */
-async function* readRowBatches({ file, key }: Pick<ImportContext, "file" | "key">): AsyncGenerator<RowBatch> {
+async function* readRowBatches({ file, key, tables }: ImportContext): AsyncGenerator<RowBatch> {
   let batch: (RowBatch & { part: string; length: number }) | undefined;
   for await (const { part, json } of readArchiveLines(file, key)) {
     if (part === objectPart || part === manifestPart) continue;
@@ -301,18 +362,13 @@ async function* readRowBatches({ file, key }: Pick<ImportContext, "file" | "key"
       yield batch;
       batch = undefined;
     }
-    batch ??= { ...parsePart(part), part, rows: [], length: 0 };
+    const table = tables.get(part);
+    if (!table) throw new InvalidArchiveError(`The archive was changed during the import: ${part}.`);
+    batch ??= { service: table.service, table: table.name, part, rows: [], length: 0 };
     batch.rows.push(json);
     batch.length += json.length;
   }
   if (batch) yield batch;
-}
-
-function parsePart(part: ArchiveLine["part"]): { service: ServiceName; table: string } {
-  const [name, table = ""] = part.split(".");
-  const service = importSequence.find((each) => each === name);
-  if (!service || isReplacedOrUnfilledTable(table)) throw new Error(`The archive has an unknown part ${part}.`);
-  return { service, table };
 }
 
 function createProgressLog(log: (line: string) => void) {

@@ -1,5 +1,5 @@
-import { open, rename, rm } from "node:fs/promises";
-import { createInterface } from "node:readline";
+import { open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { CompressionStream, DecompressionStream, ReadableStream, TextEncoderStream } from "node:stream/web";
@@ -16,8 +16,37 @@ import { Decrypter, Encrypter } from "age-encryption";
  */
 const passphraseCost = 15;
 
-/** The error for an archive that is damaged, incomplete, or encrypted with another key. */
-export class InvalidArchiveError extends Error {}
+/**
+ * The maximum length of a line, which is held in memory. A body of 50 MB has 67 million characters, and the largest
+ * value that PostgreSQL can convert to JSON has fewer than 256 MiB.
+ */
+const maxLineBytes = 268_435_456;
+
+const maxMessageLength = 4_000;
+
+/** The error for an archive that is damaged, incomplete, encrypted with another key, or contains what it must not. */
+export class InvalidArchiveError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    // Messages quote values of the archive, which must not control the operator's terminal.
+    super(message.replaceAll(/[^\P{Cc}\n]/gu, " ").slice(0, maxMessageLength), options);
+  }
+}
+
+/** @throws `Error` if no archive can be written to this path. */
+export async function requireWritableArchivePath(file: string): Promise<void> {
+  if ((await stat(file).catch(() => undefined))?.isDirectory())
+    throw new Error(`--output must name a file, but ${file} is a folder.`);
+  const folder = dirname(file);
+  if (!(await stat(folder).catch(() => undefined))?.isDirectory())
+    throw new Error(`The folder ${folder} of --output does not exist.`);
+  const partial = `${file}.partial`;
+  try {
+    await (await open(partial, "w", 0o600)).close();
+    await rm(partial);
+  } catch (cause) {
+    throw new Error(`${file} cannot be written: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+}
 
 /** Writes lines to a new encrypted file, which exists under its name only once it is complete. */
 export async function writeLocationArchive(file: string, key: string, lines: AsyncIterable<string>): Promise<void> {
@@ -43,7 +72,7 @@ export async function writeLocationArchive(file: string, key: string, lines: Asy
 
 /** Yields the lines of an archive. @throws `InvalidArchiveError` */
 export async function* readLocationArchive(file: string, key: string): AsyncGenerator<string> {
-  const handle = await open(file);
+  const handle = await openArchive(file);
   const decrypter = new Decrypter();
   decrypter.addPassphrase(key);
   const output = new PassThrough();
@@ -56,8 +85,9 @@ export async function* readLocationArchive(file: string, key: string): AsyncGene
   const reading = readContent().finally(() => output.end());
   reading.catch(() => {});
   try {
-    yield* createInterface({ input: output, crlfDelay: Number.POSITIVE_INFINITY });
+    const isComplete = yield* splitLines(output);
     await reading;
+    if (!isComplete) throw new InvalidArchiveError("The archive is damaged or incomplete.");
   } catch (error) {
     throw toArchiveError(error);
   } finally {
@@ -66,7 +96,55 @@ export async function* readLocationArchive(file: string, key: string): AsyncGene
   }
 }
 
+async function openArchive(file: string) {
+  const isFolder = await stat(file).then(
+    (found) => found.isDirectory(),
+    (cause) => {
+      throw new InvalidArchiveError(
+        cause.code === "ENOENT"
+          ? `The file ${file} does not exist.`
+          : `The file ${file} cannot be read: ${cause.message}`,
+        { cause },
+      );
+    },
+  );
+  if (isFolder) throw new InvalidArchiveError(`${file} is a folder, not an archive.`);
+  return open(file).catch((cause) => {
+    throw new InvalidArchiveError(`The file ${file} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+/** Yields lines without their ends. Returns whether the last line has an end. @throws `InvalidArchiveError` */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string, boolean> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const add = (part: Buffer) => {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > maxLineBytes) throw new InvalidArchiveError("A line of the archive is too long.");
+  };
+  const takeLine = () => {
+    const line = Buffer.concat(parts).toString();
+    parts = [];
+    bytes = 0;
+    return line;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineEnd); end !== -1; end = chunk.indexOf(lineEnd, start)) {
+      add(chunk.subarray(start, end));
+      start = end + 1;
+      yield takeLine();
+    }
+    if (start < chunk.byteLength) add(chunk.subarray(start));
+  }
+  return bytes === 0;
+}
+
+const lineEnd = "\n".charCodeAt(0);
+
 function toArchiveError(cause: unknown): InvalidArchiveError {
+  if (cause instanceof InvalidArchiveError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
   if (message.startsWith("no identity matched"))
     return new InvalidArchiveError("LOCATION_ARCHIVE_KEY is not the key with which the archive was exported.", {

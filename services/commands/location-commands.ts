@@ -12,21 +12,32 @@ import { removeLocation } from "./remove-location.ts";
 
 const locationVerbs = ["count", "export", "verify", "import", "remove"];
 
+interface CommandContext {
+  environment: EnvironmentVariables;
+  /** Writes progress. */
+  log: (line: string) => void;
+  /** Reports a failure although the command has a result. */
+  reportFailure: (message: string) => void;
+}
+
 /**
- * Runs a command of `npm run ops -- location`, and returns the result to print. Writes progress to `log`.
+ * Runs a command of `npm run ops -- location`, and returns the result to print.
  *
  * @throws `OpsCommandLineUsageError` when the command line is invalid.
  */
-export async function runLocationCommand(
-  commandLine: string[],
-  { environment, log }: { environment: EnvironmentVariables; log: (line: string) => void },
-): Promise<unknown> {
-  const { verb, argument = "", output, confirmation, others } = parseCommandLine(commandLine);
+export async function runLocationCommand(commandLine: string[], context: CommandContext): Promise<unknown> {
+  const { environment, log } = context;
+  const { verb, argument = "", others, options } = parseCommandLine(commandLine);
+  const isAllowedWithMissingObjects = options["allow-missing-objects"] ?? false;
   if (verb === "verify" && argument && others.length === 0) return verifyLocationArchive(argument, environment);
-  if (verb === "import" && argument && others.length === 0) return importLocation({ file: argument, environment, log });
-  const locationId = z.guid().safeParse(argument).data;
+  if (verb === "import" && argument && others.length === 0)
+    return importLocation({
+      ...{ file: argument, isAllowedWithMissingObjects, environment, log },
+      allowedConsumers: options["allow-consumer"] ?? [],
+    });
+  const locationId = z.guid().toLowerCase().safeParse(argument).data;
   if (verb === "remove" && locationId && others.length === 0)
-    return removeLocation({ locationId, confirmation, environment, log });
+    return removeLocation({ locationId, confirmation: options.yes, environment, log });
   if ((verb !== "count" && verb !== "export") || !locationId || others.length > 0)
     throw new OpsCommandLineUsageError(
       verb !== undefined && locationVerbs.includes(verb)
@@ -34,18 +45,39 @@ export async function runLocationCommand(
         : `Unknown command: ${["location", verb].join(" ").trim()}.`,
     );
   if (verb === "count") return countLocationRows(locationId, environment);
-  return exportLocation({ locationId, file: output ?? `${locationId}.archive`, environment, log });
+  const file = options.output ?? `${locationId}.archive`;
+  const { manifest, refusal } = await exportLocation({
+    locationId,
+    file,
+    isAllowedWithMissingObjects,
+    environment,
+    log,
+  });
+  if (manifest.missingObjects.length > 0)
+    context.reportFailure(
+      `Everything was exported to ${file}, except ${manifest.missingObjects.length} objects that are missing or damaged in the object store (missingObjects).`,
+    );
+  if (refusal !== undefined)
+    context.reportFailure(
+      `Everything was exported to ${file}, but no installation would import it. Do not remove the location. ${refusal}`,
+    );
+  return manifest;
 }
 
 function parseCommandLine(commandLine: string[]) {
   try {
-    const { positionals, values } = parseArgs({
+    const { positionals, values: options } = parseArgs({
       args: commandLine,
       allowPositionals: true,
-      options: { output: { type: "string" }, yes: { type: "string" } },
+      options: {
+        output: { type: "string" },
+        yes: { type: "string" },
+        "allow-consumer": { type: "string", multiple: true },
+        "allow-missing-objects": { type: "boolean" },
+      },
     });
     const [verb, argument, ...others] = positionals;
-    return { verb, argument, others, output: values.output, confirmation: values.yes };
+    return { verb, argument, others, options };
   } catch (error) {
     throw new OpsCommandLineUsageError(error instanceof Error ? error.message : String(error));
   }
@@ -54,6 +86,8 @@ function parseCommandLine(commandLine: string[]) {
 /**
  * Returns the number of rows that each table of each service has of a location, all of the same moment. Tables without
  * such rows are left out. Reads the databases like a backup.
+ *
+ * @throws `Error` when the installation has never had the location.
  */
 async function countLocationRows(
   locationId: string,
@@ -62,10 +96,15 @@ async function countLocationRows(
   const config = readBackupConfig(environment);
   return withDatabaseSnapshots(config.databases, config, async (snapshots) => {
     const counts: Record<string, number> = {};
+    let isKnown = false;
     for (const { sql, services } of snapshots) {
       for (const service of services) {
         // Conditions name other tables of the same service.
         await sql`select set_config('search_path', ${service.schema}, true)`;
+        const traces = await sql`
+          select from removed_locations where location_id = ${locationId}
+          union all select from location_imports where location_id = ${locationId}`;
+        isKnown ||= traces.length > 0;
         for (const { name, condition } of await listLocationTables(sql, service)) {
           const [row] = await sql.unsafe<{ count: number }[]>(
             `select count(*)::int as count from "${name}" where ${condition}`,
@@ -75,6 +114,8 @@ async function countLocationRows(
         }
       }
     }
+    if (!isKnown && Object.keys(counts).length === 0)
+      throw new Error(`The location ${locationId} does not exist, and never has, in this installation.`);
     return counts;
   });
 }

@@ -13,7 +13,7 @@ export const locationArchiveConfigSchema = z.object({ LOCATION_ARCHIVE_KEY: z.st
 
 /** The description of an archive, which is its last line. */
 const archiveManifest = z.object({
-  locationId: z.guid(),
+  locationId: z.guid().lowercase(),
   startedAt: z.iso.datetime(),
   /** The migrations of each service, sorted by name. */
   migrations: z.record(z.string(), z.array(z.string())),
@@ -29,14 +29,21 @@ export const objectPart = "objects";
 
 /** Tables whose rows mean something only in the installation that wrote them. No archive contains them. */
 export const omittedTables: ReadonlySet<string> = new Set([
-  ...["outbox", "dead_letters", "location_writes", "daily_usage"],
+  ...["outbox", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
 ]);
+
+/** The parts of an archive are fewer than this. */
+const maxParts = 200;
 
 /** The columns that are encrypted with DATA_KEYS. The archive has their text, because it is encrypted itself. */
 const encryptedColumns: Record<string, string[]> = {
   "webhooks.signing_secrets": ["encrypted_secret"],
   "webhooks.recipients": ["encrypted_api_key", "sealed_api_key"],
 };
+
+/** Returns the name of an encrypted column of a table whose value in a row is neither text nor null. */
+export const findInvalidEncryptedColumn = (part: string, row: Record<string, unknown>): string | undefined =>
+  encryptedColumns[part]?.find((column) => row[column] != null && typeof row[column] !== "string");
 
 /** Returns a row with other values of the encrypted columns of its table. */
 export function mapEncryptedColumns(part: string, row: string, map: (text: string) => string): string {
@@ -65,7 +72,7 @@ export const summarizeParts = (hashes: PartHashes): ArchiveManifest["parts"] =>
     [...hashes].map(([part, { count, hash }]) => [part, { count, sha256: hash.copy().digest("hex") }]),
   );
 
-/** A line of an archive, without its manifest. */
+/** A line of an archive. */
 export interface ArchiveLine {
   part: string;
   json: string;
@@ -86,18 +93,51 @@ export async function* readArchiveLines(file: string, key: string): AsyncGenerat
  */
 export async function verifyLocationArchive(file: string, environment: EnvironmentVariables): Promise<ArchiveManifest> {
   const { LOCATION_ARCHIVE_KEY } = readConfigFromEnvironment(locationArchiveConfigSchema, environment);
+  return readVerifiedManifest(readArchiveLines(file, LOCATION_ARCHIVE_KEY));
+}
+
+/** Reads all lines of an archive, and returns the manifest that matches them. @throws `InvalidArchiveError` */
+export async function readVerifiedManifest(lines: AsyncIterable<ArchiveLine>): Promise<ArchiveManifest> {
   const hashes: PartHashes = new Map();
   let manifestJson: string | undefined;
-  for await (const line of readArchiveLines(file, LOCATION_ARCHIVE_KEY)) {
-    if (line.part === manifestPart) manifestJson = line.json;
-    else addToPart(hashes, line.part, line.json);
+  let previousPart: string | undefined;
+  for await (const { part, json } of lines) {
+    if (manifestJson !== undefined) throw new InvalidArchiveError("The archive continues after its manifest.");
+    if (part === manifestPart) {
+      manifestJson = json;
+      continue;
+    }
+    if (part !== previousPart && (hashes.has(part) || hashes.size === maxParts))
+      throw new InvalidArchiveError("The lines of the archive are not in the sequence of its parts.");
+    previousPart = part;
+    addToPart(hashes, part, json);
   }
   if (manifestJson === undefined) throw new InvalidArchiveError("The archive has no manifest.");
-  const manifest = archiveManifest.parse(JSON.parse(manifestJson));
+  const manifest = parseManifest(manifestJson);
   const found = summarizeParts(hashes);
   for (const part of new Set([...Object.keys(found), ...Object.keys(manifest.parts)])) {
     if (found[part]?.sha256 !== manifest.parts[part]?.sha256 || found[part]?.count !== manifest.parts[part]?.count)
       throw new InvalidArchiveError(`The part ${part} of the archive does not match its manifest.`);
   }
   return manifest;
+}
+
+function parseManifest(json: string): ArchiveManifest {
+  const { data, error } = archiveManifest.safeParse(parseArchivedJson(manifestPart, json));
+  if (data) return data;
+  const fields = new Set(error.issues.map(({ path }) => String(path[0] ?? "")));
+  throw new InvalidArchiveError(`The manifest of the archive is not valid: ${[...fields].join(", ")}.`);
+}
+
+/** Returns the object in a line of an archive. @throws `InvalidArchiveError` that names the part. */
+export function parseArchivedJson(part: string, json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new InvalidArchiveError(`A line of ${part} in the archive is not JSON.`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new InvalidArchiveError(`A line of ${part} in the archive is not a JSON object.`);
+  return value as Record<string, unknown>;
 }

@@ -1,4 +1,6 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import postgres from "postgres";
+import { InvalidArchiveError } from "./location-archive.ts";
 import type { LocationTable } from "./location-tables.ts";
 
 type Sql = SqlClient | SqlTransaction;
@@ -109,6 +111,45 @@ async function listUniqueKeys(sql: Sql, table: string): Promise<string[][]> {
     from pg_index where indrelid = ${quote(table)}::regclass and indisunique and indexprs is null
     order by indisprimary desc`;
   return keys.map(({ columns }) => columns);
+}
+
+/** The classes of SQLSTATE codes for values that a table cannot store. */
+const invalidValueCode = /^(22|23|54)/;
+
+/** Checks that a table can store these rows, without storing them. @throws `InvalidArchiveError` */
+export async function requireStorableRows(
+  sql: SqlClient,
+  { service, table, rows }: { service: string; table: string; rows: string[] },
+): Promise<void> {
+  const fail = (reason: string, cause?: unknown): never => {
+    throw new InvalidArchiveError(`A row of ${service}.${table} in the archive cannot be stored: ${reason}.`, {
+      cause,
+    });
+  };
+  const checks = await sql<{ name: string; expression: string }[]>`
+    select conname as name, pg_get_expr(conbin, conrelid) as expression from pg_constraint
+    where conrelid = ${quote(table)}::regclass and contype = 'c'`;
+  const generated = await sql<{ name: string; expression: string }[]>`
+    select attname as name, pg_get_expr(adbin, adrelid) as expression from pg_attribute
+    join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = ${quote(table)}::regclass and attgenerated <> ''`;
+  const failed = [
+    ...checks.map(({ name, expression }) => `case when (${expression}) is false then '${name}' end`),
+    ...generated.map(
+      ({ name, expression }) => `case when (${expression}) is distinct from "${name}" then '${name}' end`,
+    ),
+  ];
+  try {
+    const [row] = await sql.unsafe<{ name: string | null }[]>(
+      `select max(coalesce(${[...failed, "null"].join(", ")})) as name
+      from jsonb_populate_recordset(null::${quote(table)}, $1::text::jsonb)`,
+      [toArray(rows)],
+    );
+    if (row?.name) fail(`it does not conform to ${row.name}`);
+  } catch (error) {
+    if (!(error instanceof postgres.PostgresError) || !invalidValueCode.test(error.code)) throw error;
+    fail("a value does not have the type of its column", error);
+  }
 }
 
 interface RowSet {

@@ -6,6 +6,8 @@ export interface LocationTable {
   name: string;
   /** An SQL condition on the rows of one location. `$1` is the id of the location. */
   condition: string;
+  /** The condition on those of these rows that an archive contains, if it does not contain all of them. */
+  exportCondition?: string;
 }
 
 /** Why none of a table's rows belongs to a location. */
@@ -13,11 +15,17 @@ interface TableWithoutLocation {
   reason: string;
 }
 
+/** Archives do not contain the files of exports of several locations, because they do not contain these exports. */
+const exportedWithLocation = {
+  condition: "location_id = $1",
+  exportCondition: "location_id = $1 and export_id in (select id from accounting_exports where location_id = $1)",
+};
+
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
  * under `*` for tables that every service has. All other tables must have the column.
  */
-const exceptions: Record<string, Record<string, Pick<LocationTable, "condition"> | TableWithoutLocation>> = {
+const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | TableWithoutLocation>> = {
   "*": {
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },
@@ -51,6 +59,8 @@ const exceptions: Record<string, Record<string, Pick<LocationTable, "condition">
   reporting: {
     // One export can contain tills of several locations. Only those of a single one belong to it.
     accounting_exports: { condition: "location_id = $1" },
+    accounting_files: exportedWithLocation,
+    accounting_export_tills: exportedWithLocation,
   },
   webhooks: {
     // The location is never null once the backfill has finished, for which `listLocationTables` waits.
@@ -84,6 +94,23 @@ const objectColumns: ObjectColumn[] = [
  * deletes the objects in `unused_objects`, also when the location has been removed.
  */
 const otherObjectColumns = new Set(["till-ingest.tills.object_key", "reporting.unused_objects.object_key"]);
+
+/** A column of an archived row with the key of an object. */
+interface ArchivedObjectColumn {
+  /** The folder of the object store that contains a folder for each location. */
+  folder: string;
+  /** Returns whether a row has its object. */
+  hasObject(row: Record<string, unknown>): boolean;
+}
+
+const isBodyStored = (row: Record<string, unknown>) => row.body_removed_at === null;
+
+/** The tables whose rows name an object in `object_key`, and its SHA-256 in `hash`, by part of the archive. */
+export const archivedObjectColumns: Record<string, ArchivedObjectColumn> = {
+  "till-ingest.tills": { folder: "tills", hasObject: () => true },
+  "till-ingest.till_versions": { folder: "tills", hasObject: isBodyStored },
+  "reporting.packed_tills": { folder: "packed", hasObject: () => true },
+};
 
 /** The services in the sequence in which a location is imported. */
 export const importSequence: readonly ServiceName[] = [
@@ -164,20 +191,15 @@ export async function listLocationTables(
     // `partition-tables` adds these suffixes to the names of the tables that it replaces or fills.
     const exception = exceptions[service]?.[name.replace(/_(un)?partitioned$/, "")] ?? exceptions["*"]?.[name];
     if (exception && "reason" in exception) continue;
-    if (hasLocation) locationTables.push({ name, condition: "location_id = $1" });
+    if (hasLocation) locationTables.push({ condition: "location_id = $1", ...exception, name });
     else if (!exception) undecided.push(`${service}.${name}`);
-    else locationTables.push({ name, condition: exception.condition });
+    else locationTables.push({ name, ...exception });
   }
   if (undecided.length > 0)
     throw new Error(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
-  const references = await sql<{ from: string; to: string }[]>`
-    select t.relname as from, f.relname as to
-    from pg_constraint c join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
-    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
-    order by 1, 2`;
-  return sortByReferences(locationTables, [...references, ...referencesWithoutKeys]);
+  return sortByReferences(locationTables, [...(await listReferences(sql, schema)), ...furtherSequences]);
 }
 
 /** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */
@@ -188,11 +210,43 @@ async function requireMessageLocations(sql: postgres.Sql, schema: string): Promi
     throw new Error("webhooks has not finished setting the location of existing deliveries. Try again later.");
 }
 
-/** References that no foreign key enforces. */
-const referencesWithoutKeys = [
+/** A reference between two tables of a service, such as a foreign key. */
+export interface TableReference {
+  from: string;
+  columns: string[];
+  to: string;
+  /** The columns of the other table, in the sequence of `columns`. */
+  toColumns: string[];
+}
+
+/** References that no foreign key enforces, but without which an id of another location could be used. */
+const referencesWithoutKeys: TableReference[] = [
+  { from: "tills", columns: ["id"], to: "till_directory", toColumns: ["till_id"] },
+];
+
+/** Tables of which each is stored after the other one. Rows can outlive the rows to which they refer. */
+const furtherSequences = [
   { from: "attempts", to: "webhook_deliveries" },
   { from: "webhook_deliveries", to: "webhook_messages" },
 ];
+
+/** Returns the references between different tables of a service. */
+export async function listReferences(sql: postgres.Sql, schema: string): Promise<TableReference[]> {
+  const keys = await sql<TableReference[]>`
+    select t.relname as from, f.relname as to, ${listColumnNames(sql, "conrelid", "conkey")} as columns,
+      ${listColumnNames(sql, "confrelid", "confkey")} as "toColumns"
+    from pg_constraint join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
+    where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
+      and not t.relispartition and not f.relispartition
+    order by 1, 2`;
+  return [...keys, ...referencesWithoutKeys];
+}
+
+const listColumnNames = (sql: postgres.Sql, table: "conrelid" | "confrelid", numbers: "conkey" | "confkey") => sql`
+  array(
+    select attname::text from unnest(${sql(numbers)}) with ordinality as part (number, position)
+    join pg_attribute on attrelid = ${sql(table)} and attnum = number order by position
+  )`;
 
 function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {
   const sorted = new Set<LocationTable>();

@@ -7,12 +7,17 @@ const [command, ...commandArguments] = process.argv.slice(2);
 
 const log = (line: string) => void process.stderr.write(`${line}\n`);
 
+function reportFailure(message: string): void {
+  log(message);
+  process.exitCode = 1;
+}
+
 async function runCommand(): Promise<unknown> {
   switch (command) {
     case "partition-tables":
       return partitionServiceTables(commandArguments, { environment: process.env, log });
     case "location":
-      return runLocationCommand(commandArguments, { environment: process.env, log });
+      return runLocationCommand(commandArguments, { environment: process.env, log, reportFailure });
     default:
       return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined));
   }

@@ -7,14 +7,16 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/ru
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { z } from "zod";
 import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
+import { requireReachableDatabases } from "./database-snapshots.ts";
 import { withLocationLock } from "./import-location.ts";
 import { deleteLocationRows } from "./location-rows.ts";
 import { importSequence, type LocationTable, listLocationObjects, listLocationTables } from "./location-tables.ts";
+import { quoteForShell } from "./operator-commands.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
 import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
 
@@ -25,6 +27,7 @@ const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"];
 
 const eventRetentionDays = 14;
 const maxConcurrentDeletions = 16;
+const unusedObjectBatchSize = 50;
 const maxPasses = 10;
 const passIntervalMs = 1_000;
 const eventTimeoutMs = 30_000;
@@ -77,6 +80,7 @@ export async function removeLocation({
 }: RemovalOptions): Promise<RemovalReceipt> {
   const config = readBackupConfig(environment);
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
+  await requireReachableDatabases(config);
   const databases = openServiceDatabases(config);
   try {
     return await withLocationLock(databases.of("accounts"), locationId, async () => {
@@ -111,9 +115,9 @@ async function requireConfirmation({ sql }: Database, locationId: string, confir
     union all select from location_imports where location_id = ${locationId}`;
   if (!location && !started) throw new Error(`The location ${locationId} does not exist.`);
   const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
-  if (confirmation && names.includes(confirmation)) return;
+  if (confirmation && (names.includes(confirmation) || confirmation.toLowerCase() === locationId)) return;
   throw new Error(
-    `To remove the location for ever, repeat its id or name: --yes ${JSON.stringify(location?.name ?? location?.establishmentName ?? locationId)}`,
+    `To remove the location for ever, repeat its id or name: --yes ${quoteForShell(location?.name ?? location?.establishmentName ?? locationId)}`,
   );
 }
 
@@ -200,11 +204,39 @@ async function removeObjects(context: RemovalContext): Promise<void> {
         { concurrency: maxConcurrentDeletions },
       );
     }
+    count += await removeObjectsOfUnpackedTills(databases.of("reporting"), { locationId, store });
   } finally {
     await store.close();
   }
   receipt.objects = Math.max(receipt.objects, count);
   await saveReceipt(context);
+}
+
+/**
+ * Deletes the objects that tills had before they were unpacked, and their rows, so that the location can be imported
+ * again. Returns the number of objects. Leaves rows of uploads, which are deleted within an hour after the upload began:
+ * an upload can still be in progress, and its object could not be found without its row.
+ */
+async function removeObjectsOfUnpackedTills(
+  reporting: Database,
+  { locationId, store }: { locationId: string; store: Pick<CompressingObjectStore, "delete"> },
+): Promise<number> {
+  for (let count = 0; ; ) {
+    const deleted = await reporting.transaction(async (tx) => {
+      // Like the task of reporting that deletes objects, skips those that are being deleted.
+      const rows = await tx<{ objectKey: string }[]>`
+        select object_key from unused_objects
+        where location_id = ${locationId} and delete_after > now() + interval '1 hour'
+        order by object_key limit ${unusedObjectBatchSize} for update skip locked`;
+      for (const { objectKey } of rows) await store.delete(objectKey);
+      await tx`
+        delete from unused_objects
+        where location_id = ${locationId} and object_key = any(${rows.map(({ objectKey }) => objectKey)})`;
+      return rows.length;
+    });
+    count += deleted;
+    if (deleted < unusedObjectBatchSize) return count;
+  }
 }
 
 /** Deletes all rows of the location, of tables before the tables to which their rows refer. */
@@ -254,7 +286,7 @@ function toRemovableRows(service: ServiceName, table: LocationTable): LocationTa
         ...table,
         condition: `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`,
       };
-    // A task of reporting deletes these objects and rows, so that the objects of unfinished uploads are found.
+    // A task of reporting deletes these objects and rows, so that the objects of uploads in progress are found.
     case "reporting.unused_objects":
       return { ...table, condition: "location_id = $1 and false" };
     default:
@@ -273,7 +305,7 @@ async function removeEvents(
   receipt.remaining = [
     { what: `events ${keptEventTypes.join(", ")}, which contain only ids and key hashes`, until },
     { what: "bodies whose upload did not end in a push, if there are any", until: inDays(2) },
-    { what: "objects of tills that were unpacked or being packed, if there are any", until: inDays(1) },
+    { what: "objects of tills that were being packed, if there are any", until: inDays(1 / 12) },
     {
       what: "responses to requests with an Idempotency-Key that operators have sent for the location",
       until: inDays(1),
