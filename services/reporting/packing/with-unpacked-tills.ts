@@ -1,5 +1,5 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { findOrderIdsOfTill } from "../queries/orders.ts";
+import { findCurrentOrderIdsOfTill, findOrderIdsOfTill } from "../queries/orders.ts";
 import { findPackedTillIds } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { type UnpackingServices, unpackTill } from "./unpack-till.ts";
@@ -16,8 +16,9 @@ class PackedTillsError extends Error {
 }
 
 /**
- * Runs `work`, a transaction that calls `assertTillCanChange`. If tills must be unpacked first, unpacks them in
- * transactions of their own, and runs `work` again. Statements that change reports and orders know no packed tills.
+ * Runs `work`, a transaction that calls `assertTillCanChange` or `assertTillCanBeDeleted`. If tills must be unpacked
+ * first, unpacks them in transactions of their own, and runs `work` again. Statements that change reports and orders
+ * know no packed tills.
  */
 export async function withUnpackedTills<T>(
   services: UnpackingServices,
@@ -49,4 +50,17 @@ export async function assertTillCanChange(
   const orderIds = [...new Set([...previousOrderIds, ...newOrderIds])];
   const tillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
   if (tillIds.length > 0) throw new PackedTillsError(tillIds);
+}
+
+/**
+ * Checks that no other packed till contains a current order of a till, because its copy becomes current. The till itself
+ * may be packed, because its texts are not needed. The caller must lock the location first.
+ *
+ * @throws PackedTillsError, which `withUnpackedTills` handles.
+ */
+export async function assertTillCanBeDeleted(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
+  const orderIds = await findCurrentOrderIdsOfTill(tx, { locationId, tillId });
+  const tillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
+  const otherTillIds = tillIds.filter((id) => id !== tillId);
+  if (otherTillIds.length > 0) throw new PackedTillsError(otherTillIds);
 }

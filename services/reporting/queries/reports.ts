@@ -142,9 +142,16 @@ export async function findStoredReportAndAccountingData(
 /** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
 export async function listTillsWithReportBefore(
   sql: SqlClient,
-  { locationId, beforeDay, limit }: { locationId: string; beforeDay: string; limit: number },
+  {
+    locationId,
+    beforeDay,
+    skippedTillIds,
+    limit,
+  }: { locationId: string; beforeDay: string; skippedTillIds: string[]; limit: number },
 ): Promise<TillKey[]> {
   return sql<TillKey[]>`
-    select location_id, till_id from reports where location_id = ${locationId} and day < ${beforeDay}::text::date
+    select location_id, till_id from reports
+    where location_id = ${locationId} and day < ${beforeDay}::text::date
+      and till_id <> all(${skippedTillIds}::uuid[])
     order by day, started_at, id limit ${limit}`;
 }

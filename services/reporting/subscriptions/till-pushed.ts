@@ -8,7 +8,7 @@ import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
@@ -64,9 +64,10 @@ async function applyTillRevision(
   await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
-  await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
-  await recordLocationWrite(tx, locationId);
   const isNew = previousRevision < revision;
+  if (isNew && !till) await assertTillCanBeDeleted(tx, { locationId, tillId });
+  else await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
+  await recordLocationWrite(tx, locationId);
   if (isNew && !till) await deleteReportAndOrdersOfTill(tx, data);
   const finalized =
     isNew && till
