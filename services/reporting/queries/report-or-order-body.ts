@@ -27,7 +27,7 @@ export async function findReportOrOrderBody(
   const [stored]: unknown[] = await selectStoredBody(sql, requested).raw();
   const [etag, text, deflated, v1] = (stored ?? []) as Partial<StoredBodyRow>;
   if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag: String(etag) };
-  if (text) return { body: text, etag: String(etag) };
+  if (text?.length) return { body: text, etag: String(etag) };
   if (requested.kind === "report" && !stored) return undefined;
   return findPackedBody({ sql, objects }, requested);
 }
@@ -60,7 +60,7 @@ async function findPackedBody(
   const tag = storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase());
   const etag = String(tag);
   if (deflated && v1) return { body: await decompressV2Order(decodeRawBytea(deflated), { v1 }), etag };
-  if (text) return { body: text, etag };
+  if (text?.length) return { body: text, etag };
   const [body] = await readPackedBodies(objects, [toPackedReference(place)], requested.body);
   return body && { body, etag };
 }

@@ -56,7 +56,7 @@ export async function findReportOrOrderListPage(
   const [[, , , , rowCount, total]] = rows;
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
+    rows.flatMap(([body, id, , , , , , ...place]) => (id ? [body?.length ? body : toPackedReference(place)] : [])),
     filter.kind === "report" ? "v0" : range.body,
   );
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;

@@ -35,7 +35,7 @@ export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promi
     on conflict (location_id, id) do update set
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
-      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts`;
+      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {

@@ -23,8 +23,11 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.runStep({ name: "store report" }, ({ traceparent }) =>
-      withUnpackedTills(services, data.locationId, () =>
-        once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
+      withUnpackedTills(
+        services,
+        data.locationId,
+        () => once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
+        { canGiveUpTexts: applied < data.revision },
       ),
     );
   },
