@@ -25,6 +25,7 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import { countTillsToPack } from "./queries/reports.ts";
 import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
@@ -57,6 +58,7 @@ const erasureRequestSchema = z.union([
 ]);
 
 const maxListedExports = 1_000;
+const maxCountedTillsToPack = 10_000;
 
 /** Returns the routes for operators: list unfinished exports, and erase personal data. */
 export function createReportingOperatorRoutes(db: Database): Hono {
@@ -96,6 +98,9 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     });
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
+    );
+    metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
+      countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
     );
     const exportLoop = startClaimLoop({
       name: "accounting exports",

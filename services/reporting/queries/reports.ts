@@ -1,4 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { PackedTillIndex } from "./packed-tills.ts";
 import type { TillKey } from "./tills.ts";
@@ -94,10 +95,33 @@ export async function listTillsToPack(
 ): Promise<TillKey[]> {
   return sql<TillKey[]>`
     select location_id, till_id from ${sql(partition)}
-    where v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
-      and till_id <> all(${skippedTillIds}::uuid[])
-      and location_id not in (select location_id from location_imports where finished_at is null)
+    where ${isToPack(sql, hotDays)} and till_id <> all(${skippedTillIds}::uuid[])
     order by day limit ${limit}`;
+}
+
+const isToPack = (sql: SqlClient, hotDays: number) => sql`
+  v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
+  and location_id not in (select location_id from location_imports where finished_at is null)`;
+
+/**
+ * Returns how many tills of all locations wait to be packed, counted up to `limit`. Reads one partition at a time. Returns
+ * 0 if the tables are not partitioned, because no till is then packed.
+ */
+export async function countTillsToPack(
+  sql: SqlClient,
+  { hotDays, limit }: { hotDays: number; limit: number },
+): Promise<number> {
+  const partitions = await listPartitionNames(sql, "reports");
+  let count = 0;
+  for (const partition of partitions.length === 1 ? [] : partitions) {
+    if (count >= limit) break;
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from (
+        select from ${sql(partition)} where ${isToPack(sql, hotDays)} limit ${limit - count}
+      ) as waiting`;
+    count += row.count;
+  }
+  return count;
 }
 
 /**
