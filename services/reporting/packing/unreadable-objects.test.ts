@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "../periodic/remove-expired-tills.ts";
+import { countLostPackedTills } from "../queries/packed-tills.ts";
+import { createReportingOperatorRoutes } from "../service.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -10,6 +12,7 @@ import {
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
 import { packTill } from "./pack-till.ts";
+import { countUnreadableObjects } from "./packed-object.ts";
 
 type TestTill = ReturnType<typeof buildTestTill>;
 type TestOrder = ReturnType<typeof buildTestOrder>;
@@ -39,8 +42,7 @@ const faults = {
 type Fault = keyof typeof faults;
 
 async function pack({ location }: TestPrincipal, ...tills: TestTill[]): Promise<void> {
-  for (const { id: tillId } of tills)
-    expect(await packTill(service, { locationId: location.id, tillId })).toBe(true);
+  for (const { id: tillId } of tills) expect(await packTill(service, { locationId: location.id, tillId })).toBe(true);
 }
 
 async function breakObject(fault: Fault, till: TestTill): Promise<string> {
@@ -179,6 +181,51 @@ const runRetention = (objects = service.objects) => {
   const config = reportingServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused", REPORTS_KEPT_YEARS: "3" });
   return removeExpiredTillsTask.run({ db: service.db, objects, log, config });
 };
+
+it("operators see unreadable and lost packed tills of all locations, and no others", async () => {
+  const principal = newPrincipal();
+  const locationId = principal.location.id;
+  const shared = buildTestOrder({ openedAt: "2020-03-01T12:00:00.000Z" });
+  const [missing, damaged, lost, readable] = [[], [], [shared], []].map((orders: TestOrder[]) =>
+    buildTill("2020-03-01T10:00:00.000Z", orders),
+  ) as [TestTill, TestTill, TestTill, TestTill];
+  await service.pushTills([missing, damaged, lost, readable], locationId);
+  await pack(principal, missing, damaged, lost, readable);
+  const objectKey = await breakObject("missing", missing);
+  await breakObject("damaged", damaged);
+  await breakObject("damaged", lost);
+  const lostBefore = await countLostPackedTills(service.db.sql);
+  const unreadableBefore = countUnreadableObjects();
+  await service.pushTills([buildTill("2020-03-02T10:00:00.000Z", [shared])], locationId);
+  expect((await countLostPackedTills(service.db.sql)) - lostBefore).toBe(1);
+  expect(countUnreadableObjects() - unreadableBefore).toBe(1);
+
+  const operations = createReportingOperatorRoutes(service);
+  const unreadable: { locationId: string; tillId: string; reason: string }[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const response = await operations.request(`/packed-tills/check?after=${after}`);
+    const page = (await response.json()) as { unreadable: typeof unreadable; next: string | null };
+    unreadable.push(...page.unreadable);
+    after = page.next;
+  }
+  const reasons = new Map(
+    unreadable.filter((till) => till.locationId === locationId).map(({ tillId, reason }) => [tillId, reason]),
+  );
+  expect(reasons).toEqual(
+    new Map([
+      [missing.id, expect.stringContaining(`${objectKey} of the packed till ${missing.id}`)],
+      [damaged.id, expect.stringContaining("is damaged")],
+      [lost.id, expect.stringContaining("is lost")],
+    ]),
+  );
+  for (const till of [missing, damaged]) {
+    const count = countUnreadableObjects();
+    await read(principal, `/v1/orders/${till.orderList[0]?.id}`);
+    expect(countUnreadableObjects() - count).toBe(1);
+  }
+  await service.pushTills([lost], locationId, { revision: 2 });
+  expect(await countLostPackedTills(service.db.sql)).toBe(lostBefore);
+});
 
 describe("the retention of packed tills", () => {
   it("removes expired tills without reading their objects", async () => {

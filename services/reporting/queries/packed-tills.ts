@@ -1,3 +1,4 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "./tills.ts";
 
@@ -45,6 +46,29 @@ export async function findPackedTill(
   const [row] = await sql<(PackedTillRow & { isLost: boolean })[]>`
     select ${packedTillColumns(sql)} from packed_tills where location_id = ${locationId} and till_id = ${tillId}`;
   return row;
+}
+
+/** Returns packed and lost tills of a partition, sorted by location and till. */
+export async function listPackedTillsAfter(
+  sql: SqlClient,
+  partition: string,
+  { after, limit }: { after: TillKey | undefined; limit: number },
+): Promise<(PackedTillRow & { isLost: boolean })[]> {
+  return sql`
+    select ${packedTillColumns(sql)} from ${sql(partition)}
+    ${after ? sql`where (location_id, till_id) > (${after.locationId}::uuid, ${after.tillId}::uuid)` : sql``}
+    order by location_id, till_id limit ${limit}`;
+}
+
+/** Returns the number of lost tills of all locations. Reads one partition at a time. */
+export async function countLostPackedTills(sql: SqlClient): Promise<number> {
+  let count = 0;
+  for (const partition of await listPartitionNames(sql, "packed_tills")) {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from ${sql(partition)} where lost_at is not null`;
+    count += row.count;
+  }
+  return count;
 }
 
 export async function listPackedOrders(
