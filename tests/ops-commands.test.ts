@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
@@ -13,6 +13,7 @@ import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-recei
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
+import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -63,8 +64,8 @@ async function findOccurrences(name: string): Promise<string[]> {
   return occurrences;
 }
 
-async function pushTill(names: string[]) {
-  const till = generateTill({ seed: 1, tillId: randomUUID(), orders: names.length, day: "2026-04-01" });
+async function pushTill(names: string[], day = "2026-04-01") {
+  const till = generateTill({ seed: 1, tillId: randomUUID(), orders: names.length, day });
   // Training mode is removed, because the API does not list orders in training mode, and some generated orders have it.
   const orderList = till.orderList.map((order, index) => ({
     ...order,
@@ -160,7 +161,45 @@ describe("operators", () => {
     await db.close();
   });
 
-  it.each([["erase"], ["parked", "eat"], ["tills", "retry"], ["--unknown"], []])(
+  it("find packed tills whose objects are missing, reprocess them, and erase their personal data", async () => {
+    const name = `Carl${randomUUID().slice(0, 8)}`;
+    const [repaired, erased] = [await pushTill([name], "2020-04-01"), await pushTill([name], "2020-04-01")];
+    const tills = [repaired, erased];
+    const tillIds = tills.map(({ body }) => body.id).sort();
+    const readReports = () => Promise.all(tills.map(({ reportId }) => readReportFigures(reportId)));
+    const before = await readReports();
+    for (const tillId of tillIds) await waitUntilTestTillIsPacked(environment, tillId);
+    const folder = (environment.variables.OBJECT_STORE ?? "").replace("file:", "");
+    await rm(join(folder, "packed", testLocation.locationId), { recursive: true });
+    const orderPath = (till: typeof repaired) => `/v2/orders/${till.orderIds[0]}`;
+    expect((await testLocation.request("GET", orderPath(repaired))).status).toBe(503);
+
+    const check = async () => {
+      const { unreadable } = (await ops("packed-tills", "check")) as { unreadable: { tillId: string }[] };
+      return unreadable.map(({ tillId }) => tillId).sort();
+    };
+    expect(await check()).toEqual(tillIds);
+    const { id } = repaired.body;
+    expect(await ops("tills", "reprocess", id)).toEqual({ [id]: [{ tillId: id, isReprocessed: true, revision: 2 }] });
+    expect(
+      await ops("erase", "--location", testLocation.locationId, "--orders", erased.orderIds.join(",")),
+    ).toMatchObject({ tills: 1 });
+    await eventually("the orders to be read", async () =>
+      (await Promise.all(tills.map((till) => testLocation.request("GET", orderPath(till))))).every(
+        ({ status }) => status === 200,
+      ),
+    );
+    expect(await readReports()).toEqual(before);
+    const readCustomer = async (till: typeof repaired) =>
+      (await testLocation.getJson<{ customerInfo: unknown }>(orderPath(till))).customerInfo;
+    expect([await readCustomer(repaired), await readCustomer(erased)]).toEqual([{ firstName: name }, null]);
+    expect(await check()).toEqual([]);
+    expect(await ops("dead-letters", "list")).toEqual([]);
+    const unknownId = randomUUID();
+    expect(await ops("tills", "reprocess", unknownId)).toMatchObject({ [unknownId]: [{ isReprocessed: false }] });
+  }, 60_000);
+
+  it.each([["erase"], ["parked", "eat"], ["tills", "retry"], ["tills", "reprocess"], ["--unknown"], []])(
     "get the usage of an invalid command: %s %s",
     async (...words) => {
       await expect(ops(...words)).rejects.toThrow(/needs|Pass|Unknown|No command/);

@@ -6,6 +6,8 @@ export const opsCommandUsage = `dead-letters list                        list ev
 dead-letters retry <event id>... | --all process these events again now
 tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
+tills reprocess <till id>...             compute the reports and orders of these tills again from their bodies
+packed-tills check                       read all packed tills, and list those whose object is missing or damaged
 erase --location <id> --orders <id,...>  request the erasure of the personal data of these orders in all services
 erase --location <id> --before <day>     the same for all orders of tills pushed before this day
 partition-tables [<service>...]          partition large tables by location, while services run
@@ -74,6 +76,14 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
       const responses = await Promise.all(urls.map((url) => requestProcess(url, method, path, body)));
       return responses.filter((response) => response !== undefined);
     },
+    /** Sends a request to one process after the other until one has this path. Returns its response body. */
+    async requestFirstProcess(method: "GET" | "POST", path: string): Promise<unknown> {
+      for (const url of urls) {
+        const response = await requestProcess(url, method, path, undefined);
+        if (response !== undefined) return response;
+      }
+      throw new Error(`None of the processes in OPS_URLS has ${path}.`);
+    },
   };
 }
 
@@ -101,6 +111,12 @@ export async function runOpsCommand(commandLine: string[], client: OpsPortClient
         : requireIds(ids);
       return runForEachId(tillIds, (id) => client.requestEachProcess("POST", `/till-ingest/unfinished/${id}/retry`));
     }
+    case "tills reprocess":
+      return runForEachId(requireIds(ids), async (id) => [
+        await client.requestFirstProcess("POST", `/till-ingest/tills/${id}/reprocess`),
+      ]);
+    case "packed-tills check":
+      return checkPackedTills(client);
     case "erase": {
       const { location, orders, before } = values;
       if (!location || (orders === undefined) === (before === undefined)) {
@@ -157,6 +173,26 @@ async function fetchUnfinishedTills(client: OpsPortClient, seconds: string | und
   const lists = await client.requestEachProcess("GET", `/till-ingest/unfinished${query}`);
   const tills = lists.flatMap((list) => unfinishedTillListSchema.parse(list));
   return [...new Map(tills.map((till) => [till.tillId, till])).values()];
+}
+
+const packedTillsCheckSchema = z.object({
+  checked: z.number(),
+  unreadable: z.array(z.looseObject({ tillId: z.string() })),
+  next: z.string().nullable(),
+});
+
+/** Checks all packed tills, page by page, so that no request takes long. */
+async function checkPackedTills(client: OpsPortClient) {
+  const unreadable: unknown[] = [];
+  let checked = 0;
+  for (let after: string | null = ""; after !== null; ) {
+    const response = await client.requestFirstProcess("GET", `/reporting/packed-tills/check?after=${after}`);
+    const page = packedTillsCheckSchema.parse(response);
+    checked += page.checked;
+    unreadable.push(...page.unreadable);
+    after = page.next;
+  }
+  return { checked, unreadable };
 }
 
 async function runForEachId(

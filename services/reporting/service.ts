@@ -1,7 +1,6 @@
 import { boundedArray } from "@pragma/contracts/fields";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
-import type { Database } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
@@ -15,9 +14,11 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { checkPackedTills } from "./packing/check-packed-tills.ts";
+import { countUnreadableObjects } from "./packing/packed-object.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
-import { removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
+import { countTillRemovalErrors, removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
 import {
   claimAccountingExports,
@@ -25,6 +26,8 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import { countLostPackedTills } from "./queries/packed-tills.ts";
+import { countTillsToPack } from "./queries/reports.ts";
 import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
@@ -57,11 +60,15 @@ const erasureRequestSchema = z.union([
 ]);
 
 const maxListedExports = 1_000;
+const maxCountedTillsToPack = 10_000;
 
-/** Returns the routes for operators: list unfinished exports, and erase personal data. */
-export function createReportingOperatorRoutes(db: Database): Hono {
+/** Returns the routes for operators: list unfinished exports, check packed tills, and erase personal data. */
+export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
   app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
+  app.get("/packed-tills/check", async (context) =>
+    context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
+  );
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
@@ -97,6 +104,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
+    metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
+      countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
+    );
+    metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
+      countLostPackedTills(db.sql),
+    );
+    metrics.observeCounter(
+      "packed_objects_unreadable",
+      "Reads of packed tills whose object was missing or damaged",
+      countUnreadableObjects,
+    );
+    metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
     const exportLoop = startClaimLoop({
       name: "accounting exports",
       log,
@@ -113,7 +132,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
         pollExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },
-      opsRoutes: createReportingOperatorRoutes(db),
+      opsRoutes: createReportingOperatorRoutes({ db, objects }),
       async close() {
         await exportLoop.close();
         await entryWriterPool.close();

@@ -6,6 +6,7 @@ import type { ReportingServiceConfig } from "./config.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
+import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
@@ -27,6 +28,7 @@ export async function replaceStoredReportAndOrders(
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+  const previousOrderIds = await orders.findOrderIdsOfTill(tx, { locationId, tillId });
   const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = toReportFinalizedData(pushed, report);
@@ -47,38 +49,54 @@ export async function replaceStoredReportAndOrders(
     const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
     return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
   });
-  await replaceOrders(tx, pushed, { rows, isCompressed });
+  const ids = [...new Set([...previousOrderIds, ...orderIds])];
+  await replaceOrders(tx, pushed, { ids, rows, isCompressed });
   const previousDays = previousReport ? [previousReport.day] : [];
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
   return finalized;
 }
 
-/** Deletes the report and orders of a till that is now in training mode or has expired, and updates the counts. */
+/**
+ * Deletes the report and orders of a till that is now in training mode or has expired, and updates the counts. The till
+ * may be packed.
+ */
 export async function deleteReportAndOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
 ): Promise<void> {
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;
-  await replaceOrders(tx, { tillId, locationId }, { rows: [], isCompressed: false });
+  // Copies that are not current are deleted without an effect on those of other tills, which may be packed.
+  const ids = await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId });
+  await replaceOrders(tx, { tillId, locationId }, { ids, rows: [], isCompressed: false });
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
 }
 
-/** Replaces the orders of a till, and updates the counts by day. */
+/** Replaces the orders of a till, and updates the counts by day. `ids` are the orders whose current copy can change. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  { rows, isCompressed }: { rows: orders.ReportingOrderDatabaseRow[]; isCompressed: boolean },
+  { ids, rows, isCompressed }: { ids: string[]; rows: orders.ReportingOrderDatabaseRow[]; isCompressed: boolean },
 ): Promise<void> {
-  const ids = [
-    ...new Set([...(await orders.findOrderIdsOfTill(tx, { locationId, tillId })), ...rows.map(({ id }) => id)]),
-  ];
   const before = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
+  before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows }, { isCompressed });
   await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
   const after = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
   await adjustReportOrOrderDayCounts(tx, { locationId, kind: "order", before, after });
+}
+
+/** Deletes what is stored of a till that is packed or lost, without its texts. Returns the days of its current orders. */
+async function deletePackedOrders(
+  tx: SqlTransaction,
+  key: Pick<TillPushedData, "tillId" | "locationId">,
+): Promise<string[]> {
+  const till = await findPackedTill(tx, key);
+  if (!till) return [];
+  const groups = await listPackedOrders(tx, key);
+  await deletePackedTill(tx, till);
+  return groups.flatMap(({ day, isCurrent, ids }) => (isCurrent ? ids.map(() => day) : []));
 }
 
 function toReportFinalizedData(

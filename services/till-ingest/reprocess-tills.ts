@@ -42,7 +42,10 @@ export async function requestTillReprocessing(
     db,
     requeueAfterSeconds,
     revisionQuota,
-  }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds" | "revisionQuota">,
+  }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds"> & {
+    /** Null if the request does not count, because it is an operator's. */
+    revisionQuota: TillIngestServiceContext["revisionQuota"] | null;
+  },
   { id, locationId, author, context }: TillReprocessing,
 ): Promise<TillRow> {
   const tillLocationId = locationId ?? (await findTillLocationId(db, id));
@@ -51,7 +54,8 @@ export async function requestTillReprocessing(
     const till = await lockTillRow(tx, { locationId: tillLocationId, id });
     if (!till) throw createTillNotFoundError(id);
     if (await isBeingReprocessed(db, tx, till)) return till;
-    await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
+    if (revisionQuota)
+      await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
     return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
   });
 }

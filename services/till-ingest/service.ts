@@ -1,4 +1,5 @@
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
@@ -18,7 +19,7 @@ import {
   listTillsWithOverdueReport,
   markTillForImmediateRequeue,
 } from "./queries/tills.ts";
-import { startTillReprocessingLoop } from "./reprocess-tills.ts";
+import { requestTillReprocessing, startTillReprocessingLoop } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute } from "./routes/legacy-tills.ts";
 import { getReprocessingRoute, reprocessTillRoute, reprocessTillsRoute } from "./routes/reprocess.ts";
 import {
@@ -40,8 +41,10 @@ import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 const maxCountedBodies = 10_000;
 /** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
+/** The author of revisions that operators request without an API key. */
+const operatorAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "operator" };
 
-/** Returns the routes for operators: list the tills that wait for their report, and requeue a till. */
+/** Returns the routes for operators: list the tills that wait for their report, and requeue or reprocess a till. */
 export function createTillOperatorRoutes(
   services: Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">,
 ): Hono {
@@ -60,6 +63,20 @@ export function createTillOperatorRoutes(
       locationId !== undefined && (await markTillForImmediateRequeue(db.sql, { locationId, id: tillId }));
     if (isRequeued) await requeueTillsWithOverdueReportTask.run(services);
     return context.json({ tillId, isRequeued });
+  });
+  app.post("/tills/:tillId/reprocess", async (context) => {
+    const tillId = context.req.param("tillId");
+    if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
+    const locationId = await findTillLocationId(db, tillId);
+    if (locationId === undefined)
+      return context.json({ tillId, isReprocessed: false, reason: "The till does not exist." });
+    const { revision } = await runWithObservabilityContext({}, (requestContext) =>
+      requestTillReprocessing(
+        { ...services, revisionQuota: null },
+        { id: tillId, locationId, author: operatorAuthor, context: requestContext },
+      ),
+    );
+    return context.json({ tillId, isReprocessed: true, revision });
   });
   return app;
 }

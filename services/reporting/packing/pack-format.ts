@@ -46,7 +46,7 @@ export function verifyBlockChecksum(stored: Uint8Array, place: BlockPlace): Uint
 }
 
 /** The error for bytes of the object store that differ from those that were stored. */
-class DamagedBlockError extends Error {
+export class DamagedBlockError extends Error {
   override readonly name = "DamagedBlockError";
 
   constructor({ objectKey, block }: BlockPlace) {

@@ -12,6 +12,7 @@ import {
   TooLargeTextError,
   verifyBlockChecksum,
 } from "./pack-format.ts";
+import { countIfUnreadable } from "./packed-object.ts";
 
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;
 
@@ -144,12 +145,17 @@ async function withBlock<T>(
     return await racePromiseWithAbort(reading, signal);
   } catch (cause) {
     if (cause instanceof TooLargeTextError) throw cause;
-    const error = new ObjectStoreUnavailableError(`block ${block} of ${objectKey} cannot be read`, { cause });
-    throw new ApiError("service_unavailable", {
-      detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",
-      cause: error,
-    });
+    countIfUnreadable(cause);
+    throw createPackedResponseError(`block ${block} of ${objectKey} cannot be read`, cause);
   }
+}
+
+/** Returns the error for a report or order whose response cannot be read at present. */
+export function createPackedResponseError(message: string, cause?: unknown): ApiError {
+  return new ApiError("service_unavailable", {
+    detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",
+    cause: new ObjectStoreUnavailableError(message, { cause }),
+  });
 }
 
 async function readBlock(

@@ -3,11 +3,12 @@ import { fileURLToPath } from "node:url";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
+import { countTillsToPack } from "../queries/reports.ts";
 import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
 import { readEverything } from "../testing/read-everything.ts";
 import {
@@ -153,7 +154,7 @@ describe("packTillsTask, during an import", () => {
 });
 
 describe("packTillsTask, at an error", () => {
-  it("skips a till whose statements take too long, and tries the others again after an outage", async () => {
+  it("tries a till whose statements take too long again after a day, and the others after an outage", async () => {
     const principal = newPrincipal();
     const [large, other] = [buildOldTill(1), buildOldTill(1)];
     for (const till of [large, other]) await pushOldTill(principal, till);
@@ -169,6 +170,22 @@ describe("packTillsTask, at an error", () => {
     expect(await isPacked(principal, other)).toBe(false);
     await packTillsTask.run(failingFor([large], "57014"));
     expect([await isPacked(principal, large), await isPacked(principal, other)]).toEqual([false, true]);
+    const countWaiting = () => countTillsToPack(service.db.sql, { hotDays: config.HOT_DAYS, limit: 1_000 });
+    expect(await countWaiting()).toBe(1);
+    const now = Date.now();
+    try {
+      for (const [hours, isLargePacked] of [
+        [23, false],
+        [25, true],
+      ] as const) {
+        vi.spyOn(Date, "now").mockReturnValue(now + hours * 3_600_000);
+        await packTillsTask.run(services());
+        expect(await isPacked(principal, large)).toBe(isLargePacked);
+      }
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(await countWaiting()).toBe(0);
   });
 });
 

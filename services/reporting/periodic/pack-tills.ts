@@ -8,14 +8,16 @@ import { listTillsToPack } from "../queries/reports.ts";
 /** About two seconds of work. The next run packs the next tills. */
 const maxTillsPerRun = 25;
 
-/** Ids of tills that could not be packed. They are skipped until the process restarts, and logged once. */
-const skippedTillIds = new Set<string>();
+/** When tills that could not be packed are tried again, by their ids, in the milliseconds of `Date.now`. */
+const retryTimes = new Map<string, number>();
+const retryAfterMs = 24 * 3_600_000;
 /** The task ends if it skips more tills, because something else is then probably wrong. */
 const maxSkippedTills = 1_000;
 
 /**
  * Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. Tills in tables that are
- * not partitioned are not packed, because version 1.0, which cannot read packed tills, may use these tables.
+ * not partitioned are not packed, because version 1.0, which cannot read packed tills, may use these tables. A till that
+ * cannot be packed is tried again a day later.
  */
 export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "objects" | "config" | "log">> = {
   name: "pack tills",
@@ -24,12 +26,13 @@ export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "o
     const { db, config, log } = services;
     const partitions = await listPartitionNames(db.sql, "reports");
     if (partitions.length === 1) return;
+    for (const [tillId, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(tillId);
     let packed = 0;
     for (const partition of partitions) {
-      if (packed >= maxTillsPerRun || skippedTillIds.size >= maxSkippedTills) break;
+      if (packed >= maxTillsPerRun || retryTimes.size >= maxSkippedTills) break;
       const tills = await listTillsToPack(db.sql, partition, {
         hotDays: config.HOT_DAYS,
-        skippedTillIds: [...skippedTillIds],
+        skippedTillIds: [...retryTimes.keys()],
         limit: maxTillsPerRun - packed,
       });
       for (const till of tills) {
@@ -40,7 +43,7 @@ export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "o
           if (isRemovedLocationError(error)) continue;
           // A very large till whose statements always take too long must not keep other tills from being packed.
           if (isTransient(error) && !isCanceledStatementError(error)) throw error;
-          skippedTillIds.add(till.tillId);
+          retryTimes.set(till.tillId, Date.now() + retryAfterMs);
           log.error({ err: error, tillId: till.tillId }, "a till could not be packed");
         }
       }

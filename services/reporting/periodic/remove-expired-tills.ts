@@ -1,23 +1,32 @@
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
 import type { UnpackingServices } from "../packing/unpack-till.ts";
-import { assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../queries/day-counts.ts";
 import { findDayAndCreationTimeOfTillReport, listTillsWithReportBefore } from "../queries/reports.ts";
 import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill } from "../store-report.ts";
 
 const batchSize = 200;
+/** The task ends if it cannot remove more tills, because something else is then probably wrong. */
+const maxFailedTills = 200;
+
+let removalErrorCount = 0;
+
+/** Returns how often this process could not remove an expired till. */
+export const countTillRemovalErrors = (): number => removalErrorCount;
 
 type RemovalServices = UnpackingServices & Pick<ReportingServiceContext, "config" | "log">;
 
 /**
  * Removes the tills of business days that are older than the retention, with their reports, orders and counts. Publishes
  * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
- * removed when they were pushed that long ago.
+ * removed when they were pushed that long ago. A till that cannot be removed does not delay others, and is tried again in
+ * the next run.
  */
 export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
   name: "remove expired tills",
@@ -32,21 +41,35 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
     const beforeDay = before.toISOString().slice(0, 10);
     const traceparent = context?.traceparent;
     let removed = 0;
+    const skippedTillIds: string[] = [];
     const remove = async (tills: TillKey[]) => {
-      for (const till of tills)
-        if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
+      for (const till of tills) {
+        try {
+          if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
+        } catch (error) {
+          skippedTillIds.push(till.tillId);
+          if (isRemovedLocationError(error)) continue;
+          removalErrorCount += 1;
+          if (skippedTillIds.length > maxFailedTills) throw error;
+          log.error({ err: error, ...till }, "an expired till could not be removed");
+        }
+      }
     };
     for await (const locationIds of findLocationsWithReportsBefore(db, beforeDay)) {
       for (const locationId of locationIds) {
         for (;;) {
-          const tills = await listTillsWithReportBefore(db.sql, { locationId, beforeDay, limit: batchSize });
+          const tills = await listTillsWithReportBefore(db.sql, {
+            ...{ locationId, beforeDay, skippedTillIds, limit: batchSize },
+          });
           await remove(tills);
           if (tills.length < batchSize) break;
         }
         await deleteEmptyDayCounts(db.sql, { locationId, beforeDay });
       }
     }
-    for await (const tills of listTillsWithoutReportBefore(db, { before: beforeDay, limit: batchSize }))
+    for await (const tills of listTillsWithoutReportBefore(db, {
+      ...{ before: beforeDay, skippedTillIds, limit: batchSize },
+    }))
       await remove(tills);
     if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
   },
@@ -59,7 +82,7 @@ interface ExpiredTill extends TillKey {
 
 /** Removes a till, unless it has a newer day by now. Returns whether it was removed. */
 async function removeExpiredTill(
-  services: UnpackingServices,
+  services: RemovalServices,
   { locationId, tillId, beforeDay, traceparent }: ExpiredTill,
 ): Promise<boolean> {
   const { db } = services;
@@ -71,7 +94,7 @@ async function removeExpiredTill(
       if (!till) return false;
       const report = await findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
       if (report && report.day >= beforeDay) return false;
-      await assertTillCanChange(tx, { locationId, tillId });
+      await assertTillCanBeDeleted(tx, { locationId, tillId });
       await recordLocationWrite(tx, locationId);
       await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
       await deleteTillRow(tx, { locationId, tillId });

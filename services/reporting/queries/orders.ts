@@ -28,6 +28,18 @@ export async function findOrderIdsOfTill(tx: SqlTransaction, { locationId, tillI
   return rows.map(({ id }) => id);
 }
 
+export async function findCurrentOrderIdsOfTill(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select id from orders where location_id = ${locationId} and till_id = ${tillId} and is_current
+    union all
+    select unnest(ids) from packed_orders
+    where location_id = ${locationId} and till_id = ${tillId} and is_current`;
+  return rows.map(({ id }) => id);
+}
+
 /**
  * Returns the days of the current orders with these ids. An order that several tills contain is current only in the
  * till that was pushed last, and only this copy is returned to clients.

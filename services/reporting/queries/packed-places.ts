@@ -1,6 +1,6 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
-import type { PackedReference } from "../packing/packed-reader.ts";
+import { createPackedResponseError, type PackedReference } from "../packing/packed-reader.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
 export interface ReportAndOrderStores {
@@ -16,8 +16,9 @@ export type PackedPlace = [
   position: Buffer | null,
 ];
 
+/** @throws `ApiError` service_unavailable for an order of a lost till, which has neither a text nor an object. */
 export function toPackedReference([objectKey, blockEnds, blockFirstPositions, position]: PackedPlace): PackedReference {
-  if (!objectKey) throw new Error("A stored report or order has no body.");
+  if (!objectKey) throw createPackedResponseError("The till of the order is lost. It must be reprocessed.");
   return {
     till: {
       objectKey: String(objectKey),

@@ -1,3 +1,4 @@
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillKey } from "./tills.ts";
 
@@ -33,13 +34,41 @@ export interface PackedOrdersRow {
   etags: string[] | null;
 }
 
+const packedTillColumns = (sql: SqlClient | SqlTransaction) => sql`
+  location_id, till_id, object_key, hash, pushed_at, content_version, block_ends, block_first_positions,
+  lost_at is not null as is_lost`;
+
+/** Returns a till that is packed, or that was packed and is lost (`markPackedTillLost`). */
 export async function findPackedTill(
   sql: SqlClient | SqlTransaction,
   { locationId, tillId }: TillKey,
-): Promise<PackedTillRow | undefined> {
-  const [row] = await sql<PackedTillRow[]>`
-    select * from packed_tills where location_id = ${locationId} and till_id = ${tillId}`;
+): Promise<(PackedTillRow & { isLost: boolean }) | undefined> {
+  const [row] = await sql<(PackedTillRow & { isLost: boolean })[]>`
+    select ${packedTillColumns(sql)} from packed_tills where location_id = ${locationId} and till_id = ${tillId}`;
   return row;
+}
+
+/** Returns packed and lost tills of a partition, sorted by location and till. */
+export async function listPackedTillsAfter(
+  sql: SqlClient,
+  partition: string,
+  { after, limit }: { after: TillKey | undefined; limit: number },
+): Promise<(PackedTillRow & { isLost: boolean })[]> {
+  return sql`
+    select ${packedTillColumns(sql)} from ${sql(partition)}
+    ${after ? sql`where (location_id, till_id) > (${after.locationId}::uuid, ${after.tillId}::uuid)` : sql``}
+    order by location_id, till_id limit ${limit}`;
+}
+
+/** Returns the number of lost tills of all locations. Reads one partition at a time. */
+export async function countLostPackedTills(sql: SqlClient): Promise<number> {
+  let count = 0;
+  for (const partition of await listPartitionNames(sql, "packed_tills")) {
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from ${sql(partition)} where lost_at is not null`;
+    count += row.count;
+  }
+  return count;
 }
 
 export async function listPackedOrders(
@@ -57,7 +86,7 @@ export async function findPackedTillIds(
   { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
 ): Promise<string[]> {
   const rows = await tx<{ tillId: string }[]>`
-    select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId}
+    select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId} and lost_at is null
     union select till_id from packed_orders where location_id = ${locationId} and ids && ${orderIds}::uuid[]`;
   return rows.map(({ tillId }) => tillId);
 }
@@ -92,6 +121,24 @@ export async function replaceTillByPackedTill(
       finalized = ${finalized}
     where ${isOfTill}`;
   await tx`delete from orders where ${isOfTill}`;
+}
+
+/**
+ * Records that the object of a packed till cannot be read, and that its orders are rows without texts. The till counts as
+ * lost until `deletePackedTill`. A read of its report still tries to read the object.
+ */
+export async function markPackedTillLost(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+  { orderIds }: { orderIds: string[] },
+): Promise<void> {
+  const isOfTill = tx`location_id = ${locationId} and till_id = ${tillId}`;
+  await tx`delete from packed_orders where ${isOfTill}`;
+  await tx`update packed_tills set lost_at = now() where ${isOfTill}`;
+  await tx`
+    update reports
+    set finalized = jsonb_set(finalized::jsonb, '{orderIds}', to_jsonb(${orderIds}::uuid[]))::text
+    where ${isOfTill}`;
 }
 
 /** Deletes the rows of a packed till, and schedules the deletion of its object in a day. Until then, it can be read. */

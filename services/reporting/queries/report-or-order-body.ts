@@ -57,8 +57,9 @@ async function toFoundBody(
   [text, deflated, v1, bytes]: BodyColumns,
   { maxBytes }: Pick<RequestedBody, "maxBytes">,
 ): Promise<FoundReportOrOrderBody | undefined> {
-  if (text) return { etag, body: text };
-  if (bytes === null) return undefined;
+  if (text?.length) return { etag, body: text };
+  // The texts of an order of a lost till are empty.
+  if (bytes === null || text) return undefined;
   if (!deflated || !v1) return { etag, body: null, omittedBytes: Number(bytes) };
   try {
     return { etag, body: await decompressV2Order(decodeRawBytea(deflated), { v1, maxBytes }) };
@@ -106,7 +107,8 @@ async function findPackedBody(
   const [storedTag, contentVersion, text, deflated, v1, bytes, ...place] = row as PackedOrStoredBodyRow;
   const etag = String(storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase()));
   const [objectKey] = place;
-  if (!objectKey) return toFoundBody(etag, [text, deflated, v1, bytes], requested);
+  const stored = objectKey ? undefined : await toFoundBody(etag, [text, deflated, v1, bytes], requested);
+  if (stored) return stored;
   if (Number(bytes) > requested.maxBytes) return { etag, body: null, omittedBytes: Number(bytes) };
   const read = await readPackedBody(objects, toPackedReference(place), requested);
   return typeof read === "number" ? { etag, body: null, omittedBytes: read } : { etag, body: read };

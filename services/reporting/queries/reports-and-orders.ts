@@ -62,7 +62,7 @@ export async function findReportOrOrderListPage(
     recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , , ...place]) => (id ? [body ?? toPackedReference(place)] : [])),
+    rows.flatMap(([body, id, , , , , , , ...place]) => (id ? [body?.length ? body : toPackedReference(place)] : [])),
     filter.kind === "report" ? "v0" : range.body,
   );
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;

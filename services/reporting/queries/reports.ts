@@ -1,4 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { PackedTillIndex } from "./packed-tills.ts";
 import type { TillKey } from "./tills.ts";
@@ -35,7 +36,7 @@ export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promi
     on conflict (location_id, id) do update set
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
-      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts`;
+      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
@@ -94,10 +95,33 @@ export async function listTillsToPack(
 ): Promise<TillKey[]> {
   return sql<TillKey[]>`
     select location_id, till_id from ${sql(partition)}
-    where v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
-      and till_id <> all(${skippedTillIds}::uuid[])
-      and location_id not in (select location_id from location_imports where finished_at is null)
+    where ${isToPack(sql, hotDays)} and till_id <> all(${skippedTillIds}::uuid[])
     order by day limit ${limit}`;
+}
+
+const isToPack = (sql: SqlClient, hotDays: number) => sql`
+  v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
+  and location_id not in (select location_id from location_imports where finished_at is null)`;
+
+/**
+ * Returns how many tills of all locations wait to be packed, counted up to `limit`. Reads one partition at a time. Returns
+ * 0 if the tables are not partitioned, because no till is then packed.
+ */
+export async function countTillsToPack(
+  sql: SqlClient,
+  { hotDays, limit }: { hotDays: number; limit: number },
+): Promise<number> {
+  const partitions = await listPartitionNames(sql, "reports");
+  let count = 0;
+  for (const partition of partitions.length === 1 ? [] : partitions) {
+    if (count >= limit) break;
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from (
+        select from ${sql(partition)} where ${isToPack(sql, hotDays)} limit ${limit - count}
+      ) as waiting`;
+    count += row.count;
+  }
+  return count;
 }
 
 /**
@@ -142,9 +166,16 @@ export async function findStoredReportAndAccountingData(
 /** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
 export async function listTillsWithReportBefore(
   sql: SqlClient,
-  { locationId, beforeDay, limit }: { locationId: string; beforeDay: string; limit: number },
+  {
+    locationId,
+    beforeDay,
+    skippedTillIds,
+    limit,
+  }: { locationId: string; beforeDay: string; skippedTillIds: string[]; limit: number },
 ): Promise<TillKey[]> {
   return sql<TillKey[]>`
-    select location_id, till_id from reports where location_id = ${locationId} and day < ${beforeDay}::text::date
+    select location_id, till_id from reports
+    where location_id = ${locationId} and day < ${beforeDay}::text::date
+      and till_id <> all(${skippedTillIds}::uuid[])
     order by day, started_at, id limit ${limit}`;
 }

@@ -102,17 +102,20 @@ export async function deleteTillRow(tx: SqlTransaction, { locationId, tillId }: 
   await tx`delete from tills where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
-/** Yields the tills without a report that were pushed before a time, in batches. Reads one partition at a time. */
+/**
+ * Yields the tills without a report that were pushed before a time, in batches. Reads one partition at a time.
+ * `skippedTillIds` can grow meanwhile.
+ */
 export async function* listTillsWithoutReportBefore(
   { sql }: Database,
-  { before, limit }: { before: string; limit: number },
+  { before, skippedTillIds, limit }: { before: string; skippedTillIds: string[]; limit: number },
 ): AsyncGenerator<TillKey[]> {
   for (const partition of await listPartitionNames(sql, "tills")) {
     const reports = sql(partition.replace("tills", "reports"));
     for (let count = limit; count === limit; ) {
       const tills = await sql<TillKey[]>`
         select location_id, till_id from ${sql(partition)} t
-        where pushed_at < ${before} and not exists (
+        where pushed_at < ${before} and till_id <> all(${skippedTillIds}::uuid[]) and not exists (
           select from ${reports} r where r.location_id = t.location_id and r.till_id = t.till_id
         )
         limit ${limit}`;

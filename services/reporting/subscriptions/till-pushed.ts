@@ -8,7 +8,7 @@ import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-till.ts";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
@@ -23,8 +23,11 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.runStep({ name: "store report" }, ({ traceparent }) =>
-      withUnpackedTills(services, data.locationId, () =>
-        once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
+      withUnpackedTills(
+        services,
+        data.locationId,
+        () => once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
+        { canGiveUpTexts: applied < data.revision },
       ),
     );
   },
@@ -64,9 +67,10 @@ async function applyTillRevision(
   await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
-  await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
-  await recordLocationWrite(tx, locationId);
   const isNew = previousRevision < revision;
+  if (isNew && !till) await assertTillCanBeDeleted(tx, { locationId, tillId });
+  else await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
+  await recordLocationWrite(tx, locationId);
   if (isNew && !till) await deleteReportAndOrdersOfTill(tx, data);
   const finalized =
     isNew && till
