@@ -11,7 +11,7 @@ import { createDatabasePool, type Database } from "@pragma/runtime/database/post
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { readBackupConfig, restoreDatabaseAndTillBackup } from "@pragma/services/commands/backup-and-restore";
+import { readDataStoresConfig, restoreDatabaseAndTillBackup } from "@pragma/services/commands/backup-and-restore";
 import { writeLocationArchive } from "@pragma/services/commands/location-archive";
 import { runLocationCommand } from "@pragma/services/commands/location-commands";
 import {
@@ -412,7 +412,7 @@ describe("the commands of operators", () => {
       `The folder ${join(folder, "none")} of --output does not exist.`,
     );
     await expect(location("import", join(folder, "none"))).rejects.toThrow(/^The file .*none does not exist\.$/);
-    await expect(restoreDatabaseAndTillBackup(readBackupConfig(variables), join(folder, "none"))).rejects.toThrow(
+    await expect(restoreDatabaseAndTillBackup(readDataStoresConfig(variables), join(folder, "none"))).rejects.toThrow(
       `The folder ${join(folder, "none")} does not contain a backup`,
     );
   });

@@ -31,10 +31,10 @@ const backupConfigSchema = z.object({
 });
 
 /** The configuration of a backup or a restore: the databases and the object store to back up or to restore to. */
-export type BackupConfig = z.infer<typeof backupConfigSchema> & { databases: ServiceDatabase[] };
+export type DataStoresConfig = z.infer<typeof backupConfigSchema> & { databases: ServiceDatabase[] };
 
 /** @throws `ConfigError` that lists invalid variables, and services without a database. */
-export function readBackupConfig(environment: EnvironmentVariables): BackupConfig {
+export function readDataStoresConfig(environment: EnvironmentVariables): DataStoresConfig {
   const config = readConfigFromEnvironment(backupConfigSchema, environment);
   const urls = readServiceDatabaseUrls(environment, serviceNames);
   const databases = new Map<string, ServiceDatabase>();
@@ -93,7 +93,7 @@ const backupPathsOf = (folder: string, dumps = "") => ({
  * If the folder contains an earlier backup, adds the bodies that the folder does not contain yet, and replaces the dumps
  * when everything else is complete. If the backup fails, the earlier one stays usable.
  */
-export async function createDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
+export async function createDatabaseAndTillBackup(config: DataStoresConfig, folder: string): Promise<BackupManifest> {
   const { databases, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
   const dumps = `dumps-${startedAt.replaceAll(/\W/g, "")}`;
@@ -145,7 +145,7 @@ async function removeFormerDumps(folder: string, current: string): Promise<void>
  * @throws `Error` before it writes any data, if a database already has schemas of the namespace, or if the backup
  * contains another namespace.
  */
-export async function restoreDatabaseAndTillBackup(config: BackupConfig, folder: string): Promise<BackupManifest> {
+export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, folder: string): Promise<BackupManifest> {
   const { databases, OBJECT_STORE, NAMESPACE } = config;
   const manifest = await readBackupManifest(folder);
   const paths = backupPathsOf(folder, manifest.dumps);
@@ -216,9 +216,9 @@ async function readBackupManifest(folder: string): Promise<BackupManifest> {
 
 /** Runs a query on a new connection, closes the connection, and returns the result of the query. */
 async function withDatabase<Result>(
-  config: BackupConfig,
+  config: DataStoresConfig,
   database: ServiceDatabase,
-  query: (sql: postgres.Sql, database: ServiceDatabase, config: BackupConfig) => Promise<Result>,
+  query: (sql: postgres.Sql, database: ServiceDatabase, config: DataStoresConfig) => Promise<Result>,
 ): Promise<Result> {
   const sql = connectToDatabase(database.url, config);
   try {
@@ -231,7 +231,7 @@ async function withDatabase<Result>(
 async function requireEmptyDatabase(
   sql: postgres.Sql,
   { url }: ServiceDatabase,
-  { NAMESPACE }: BackupConfig,
+  { NAMESPACE }: DataStoresConfig,
 ): Promise<void> {
   const [row] = await sql<{ names: string | null }[]>`
     select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;

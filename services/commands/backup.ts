@@ -1,4 +1,8 @@
-import { createDatabaseAndTillBackup, readBackupConfig, restoreDatabaseAndTillBackup } from "./backup-and-restore.ts";
+import {
+  createDatabaseAndTillBackup,
+  readDataStoresConfig,
+  restoreDatabaseAndTillBackup,
+} from "./backup-and-restore.ts";
 
 const usage = `backup <folder>     back up the databases and their objects (till bodies and packed tills) to a folder
 restore <folder>    restore a backup to empty databases, and add the objects that the object store lacks
@@ -10,7 +14,7 @@ environment, and need pg_dump and pg_restore in PATH.
 const [command, folder] = process.argv.slice(2);
 try {
   if (!folder || (command !== "backup" && command !== "restore")) throw new Error(usage);
-  const config = readBackupConfig(process.env);
+  const config = readDataStoresConfig(process.env);
   const manifest =
     command === "backup"
       ? await createDatabaseAndTillBackup(config, folder)

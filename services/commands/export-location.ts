@@ -5,7 +5,7 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/ru
 import { createObjectStore, ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
-import { readBackupConfig } from "./backup-and-restore.ts";
+import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { computeBodyHash } from "./copy-till-bodies.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { toArchivedConsumerRow } from "./imported-consumers.ts";
@@ -13,7 +13,7 @@ import { InvalidArchiveError, requireWritableArchivePath, writeLocationArchive }
 import {
   type ArchiveManifest,
   addToPart,
-  locationArchiveConfigSchema,
+  locationArchiveKeySchema,
   manifestPart,
   mapEncryptedColumns,
   objectPart,
@@ -30,9 +30,7 @@ import {
 } from "./location-tables.ts";
 import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
-const exportConfigSchema = locationArchiveConfigSchema.extend(
-  commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape,
-);
+const exportConfigSchema = locationArchiveKeySchema.extend(commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape);
 
 const minProgressIntervalMs = 2_000;
 const cursorRows = 200;
@@ -71,7 +69,7 @@ export async function exportLocation({
   environment,
   log,
 }: ExportOptions): Promise<ExportResult> {
-  const config = readBackupConfig(environment);
+  const config = readDataStoresConfig(environment);
   const { LOCATION_ARCHIVE_KEY, DATA_KEYS } = readConfigFromEnvironment(exportConfigSchema, environment);
   await requireWritableArchivePath(file);
   const encryption = createEncryption(DATA_KEYS);

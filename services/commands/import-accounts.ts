@@ -3,7 +3,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ImportedConsumer } from "./imported-consumers.ts";
 import { InvalidArchiveError } from "./location-archive.ts";
-import { insertRows, withValues } from "./location-rows.ts";
+import { insertRows, withValues } from "./write-location-rows.ts";
 
 interface AccountRow {
   table: string;

@@ -7,7 +7,7 @@ import { computeAdvisoryLockKey, type Database } from "@pragma/runtime/database/
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
-import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
+import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
 import { hasObject } from "./copy-till-bodies.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
 import { importAccountRow, publishImportedLocation, requireValidLocation } from "./import-accounts.ts";
@@ -15,7 +15,7 @@ import { type ImportedConsumer, selectConsumers } from "./imported-consumers.ts"
 import { InvalidArchiveError } from "./location-archive.ts";
 import {
   type ArchiveManifest,
-  locationArchiveConfigSchema,
+  locationArchiveKeySchema,
   manifestPart,
   mapEncryptedColumns,
   objectPart,
@@ -23,20 +23,18 @@ import {
   readArchiveLines,
   verifyLocationArchive,
 } from "./location-manifest.ts";
+import { importSequence, listLocationTables } from "./location-tables.ts";
+import { openServiceDatabasePools, type ServiceDatabasePools } from "./service-database-pools.ts";
+import { verifyArchiveContent } from "./verify-archived-rows.ts";
 import {
   createRowImporter,
   findRowWithSameKey,
   isKeyOfOtherLocation,
   requireStorableRows,
   withValues,
-} from "./location-rows.ts";
-import { importSequence, listLocationTables } from "./location-tables.ts";
-import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
-import { verifyArchiveContent } from "./verify-archived-rows.ts";
+} from "./write-location-rows.ts";
 
-const importConfigSchema = locationArchiveConfigSchema.extend(
-  commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape,
-);
+const importConfigSchema = locationArchiveKeySchema.extend(commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape);
 
 interface ImportOptions {
   file: string;
@@ -60,8 +58,8 @@ interface ImportResult {
 /** Everything that the steps of an import use. */
 interface ImportContext extends ImportOptions {
   key: string;
-  config: BackupConfig;
-  databases: ServiceDatabases;
+  config: DataStoresConfig;
+  databases: ServiceDatabasePools;
   locationId: string;
   archiveHash: string;
   encrypt: (text: string) => string;
@@ -81,7 +79,7 @@ interface ImportContext extends ImportOptions {
  */
 export async function importLocation(options: ImportOptions): Promise<ImportResult> {
   const { file, environment, log } = options;
-  const config = readBackupConfig(environment);
+  const config = readDataStoresConfig(environment);
   const { LOCATION_ARCHIVE_KEY: key, DATA_KEYS } = readConfigFromEnvironment(importConfigSchema, environment);
   const manifest = await verifyLocationArchive(file, environment);
   const { locationId, missingObjects } = manifest;
@@ -90,7 +88,7 @@ export async function importLocation(options: ImportOptions): Promise<ImportResu
       `The archive lacks ${missingObjects.length} objects (missingObjects). To import the location without these bodies of tills and packed tills, add --allow-missing-objects.`,
     );
   await requireReachableDatabases(config);
-  const databases = openServiceDatabases(config);
+  const databases = openServiceDatabasePools(config);
   const archiveHash = createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
   const { encrypt } = createEncryption(DATA_KEYS);
   try {
@@ -122,7 +120,7 @@ export async function importLocation(options: ImportOptions): Promise<ImportResu
 }
 
 /** @throws `Error` that names the services with other migrations than the archive. */
-async function requireSameMigrations(databases: ServiceDatabases, { migrations }: ArchiveManifest): Promise<void> {
+async function requireSameMigrations(databases: ServiceDatabasePools, { migrations }: ArchiveManifest): Promise<void> {
   const differences: string[] = [];
   for (const service of importSequence) {
     const archived = migrations[service] ?? [];

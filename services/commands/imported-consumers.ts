@@ -5,8 +5,8 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import { z } from "zod";
 import { InvalidArchiveError } from "./location-archive.ts";
 import { parseArchivedJson } from "./location-manifest.ts";
-import { withValues } from "./location-rows.ts";
 import { quoteForShell } from "./operator-commands.ts";
+import { withValues } from "./write-location-rows.ts";
 
 /** The scopes that give access to other locations. An archive cannot grant them. */
 const scopesBeyondLocation: readonly ApiScope[] = ["admin", "locations:any"];

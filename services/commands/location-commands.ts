@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { z } from "zod";
-import { readBackupConfig } from "./backup-and-restore.ts";
+import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";
 import { exportLocation } from "./export-location.ts";
 import { importLocation } from "./import-location.ts";
@@ -93,7 +93,7 @@ async function countLocationRows(
   locationId: string,
   environment: EnvironmentVariables,
 ): Promise<Record<string, number>> {
-  const config = readBackupConfig(environment);
+  const config = readDataStoresConfig(environment);
   return withDatabaseSnapshots(config.databases, config, async (snapshots) => {
     const counts: Record<string, number> = {};
     let isKnown = false;

@@ -9,7 +9,7 @@ import { InvalidArchiveError, readLocationArchive } from "./location-archive.ts"
  * tables of each service so that no row precedes a row to which it refers, and the manifest.
  */
 
-export const locationArchiveConfigSchema = z.object({ LOCATION_ARCHIVE_KEY: z.string().min(32) });
+export const locationArchiveKeySchema = z.object({ LOCATION_ARCHIVE_KEY: z.string().min(32) });
 
 /** The description of an archive, which is its last line. */
 const archiveManifest = z.object({
@@ -92,7 +92,7 @@ export async function* readArchiveLines(file: string, key: string): AsyncGenerat
  * @throws `InvalidArchiveError` when it is damaged or incomplete, and `ConfigError`.
  */
 export async function verifyLocationArchive(file: string, environment: EnvironmentVariables): Promise<ArchiveManifest> {
-  const { LOCATION_ARCHIVE_KEY } = readConfigFromEnvironment(locationArchiveConfigSchema, environment);
+  const { LOCATION_ARCHIVE_KEY } = readConfigFromEnvironment(locationArchiveKeySchema, environment);
   return readVerifiedManifest(readArchiveLines(file, LOCATION_ARCHIVE_KEY));
 }
 

@@ -11,14 +11,14 @@ import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import { z } from "zod";
-import { type BackupConfig, readBackupConfig } from "./backup-and-restore.ts";
+import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
 import { withLocationLock } from "./import-location.ts";
-import { deleteLocationRows } from "./location-rows.ts";
 import { importSequence, type LocationTable, listLocationObjects, listLocationTables } from "./location-tables.ts";
 import { quoteForShell } from "./operator-commands.ts";
 import { awaitEarlierTransactions, guardTables } from "./removed-location-guard.ts";
-import { openServiceDatabases, type ServiceDatabases } from "./service-databases.ts";
+import { openServiceDatabasePools, type ServiceDatabasePools } from "./service-database-pools.ts";
+import { deleteLocationRows } from "./write-location-rows.ts";
 
 const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
 
@@ -58,8 +58,8 @@ interface RemovalOptions {
 }
 
 interface RemovalContext {
-  config: BackupConfig;
-  databases: ServiceDatabases;
+  config: DataStoresConfig;
+  databases: ServiceDatabasePools;
   locationId: string;
   receipt: RemovalReceipt;
   log: (line: string) => void;
@@ -78,10 +78,10 @@ export async function removeLocation({
   environment,
   log,
 }: RemovalOptions): Promise<RemovalReceipt> {
-  const config = readBackupConfig(environment);
+  const config = readDataStoresConfig(environment);
   const natsConfig = readConfigFromEnvironment(natsConfigSchema, environment);
   await requireReachableDatabases(config);
-  const databases = openServiceDatabases(config);
+  const databases = openServiceDatabasePools(config);
   try {
     return await withLocationLock(databases.of("accounts"), locationId, async () => {
       await requireConfirmation(databases.of("accounts"), locationId, confirmation);

@@ -16,7 +16,7 @@ import { findTillLocationId } from "./queries/till-directory.ts";
 import { fillTillRevisionLocations } from "./queries/till-location-backfill.ts";
 import { groupByLocation } from "./queries/till-partitions.ts";
 import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
-import { countTillsAwaitingReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
+import { countTillsNotOverdueForReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
 import { createTillNotFoundError } from "./resolve-till-location.ts";
 
 /** The caller that requested a reprocessing, recorded as the author of the revision. */
@@ -110,7 +110,9 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
     log,
     async claim() {
       const ids = await findNextBulkReprocessingId(db.sql);
-      return ids.length > 0 && (await countTillsAwaitingReport(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
+      return ids.length > 0 && (await countTillsNotOverdueForReport(db.sql, maxPendingTills)) < maxPendingTills
+        ? ids
+        : [];
     },
     processItem: (id) =>
       runWithObservabilityContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),

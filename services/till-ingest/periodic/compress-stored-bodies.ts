@@ -10,7 +10,7 @@ import {
 import {
   listUncompressedTillBodies,
   moveTillBodyReferences,
-  type UncompressedTillBody,
+  type UncompressedBodyObject,
 } from "../queries/till-versions.ts";
 import { buildTillObjectKey } from "../till-object-key.ts";
 
@@ -47,7 +47,7 @@ export const compressStoredTillBodiesTask: PeriodicTask<Services> = {
 /** Returns false if the body is missing or damaged, which is logged. */
 async function compressTillBody(
   { db, objects, config, log }: Services,
-  { objectKey, locationId, hash }: UncompressedTillBody,
+  { objectKey, locationId, hash }: UncompressedBodyObject,
 ): Promise<boolean> {
   const bytes = await objects.get(objectKey).catch((error: unknown) => {
     if (error instanceof ObjectNotFoundError) return undefined;

@@ -110,7 +110,7 @@ async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: s
 }
 
 /** A body that is not compressed, and the location and hash that its new key is built from. */
-export interface UncompressedTillBody {
+export interface UncompressedBodyObject {
   objectKey: string;
   locationId: string;
   hash: string;
@@ -126,12 +126,12 @@ const isUncompressed = (sql: SqlClient | SqlTransaction) => sql`
 export async function listUncompressedTillBodies(
   sql: SqlClient,
   { skippedKeys, limit }: { skippedKeys: string[]; limit: number },
-): Promise<UncompressedTillBody[]> {
-  const bodies: UncompressedTillBody[] = [];
+): Promise<UncompressedBodyObject[]> {
+  const bodies: UncompressedBodyObject[] = [];
   for (const suffix of await listTillPartitionSuffixes(sql)) {
     if (bodies.length >= limit) break;
     bodies.push(
-      ...(await sql<UncompressedTillBody[]>`
+      ...(await sql<UncompressedBodyObject[]>`
         select distinct on (version.created_at, version.object_key)
           version.object_key, till.location_id, version.hash
         from ${sql(`till_versions${suffix}`)} version join ${sql(`tills${suffix}`)} till

@@ -189,7 +189,7 @@ export async function recordTillRequeuesAndBackoff(
 }
 
 /** Returns how many tills wait for their report and are not overdue, counted up to `limit`. */
-export async function countTillsAwaitingReport(sql: SqlClient, limit: number): Promise<number> {
+export async function countTillsNotOverdueForReport(sql: SqlClient, limit: number): Promise<number> {
   return sumOverTillPartitions(
     sql,
     async (suffix, remaining) => {

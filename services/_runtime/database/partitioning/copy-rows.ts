@@ -33,7 +33,7 @@ export async function resetCopyProgress(sql: SqlClient, { name }: UnpartitionedT
  * Returns the clauses that select up to $2 rows after the key $1, an array of texts, in the sequence of the key. $1 is
  * null for the first rows.
  */
-export function selectAfterKey({ name, key }: UnpartitionedTable): string {
+export function buildKeysetClauses({ name, key }: UnpartitionedTable): string {
   const keyColumns = quoteIdentifiers(key.map((column) => column.name));
   const afterKey = key.map(({ type }, index) => `($1::text[])[${index + 1}]::${type}`).join(", ");
   return `from ${quoteIdentifier(name)} where $1::text[] is null or (${keyColumns}) > (${afterKey})
@@ -41,7 +41,7 @@ export function selectAfterKey({ name, key }: UnpartitionedTable): string {
 }
 
 /** Returns an expression for the last key of the rows of `source`, as an array of texts. */
-export function selectLastKey({ key }: UnpartitionedTable, source: string): string {
+export function buildLastKeyExpression({ key }: UnpartitionedTable, source: string): string {
   const names = key.map(({ name }) => quoteIdentifier(name));
   const texts = names.map((name) => `${name}::text`).join(", ");
   const order = names.map((name) => `${name} desc`).join(", ");
@@ -69,12 +69,12 @@ export async function copyBatch(
     await tx.unsafe(`set local lock_timeout = ${lockTimeoutMs}`);
     const [batch] = await tx.unsafe<[{ rowCount: number; lastKey: string[] | null }]>(
       `with batch as (
-        select ${columns} ${selectAfterKey(table)} for key share
+        select ${columns} ${buildKeysetClauses(table)} for key share
       ), copied as (
         insert into ${quoteIdentifier(table.target)} (${columns}) select ${columns} from batch
         on conflict (${quoteIdentifiers(table.targetKey)}) do nothing
       )
-      select (select count(*) from batch) as row_count, ${selectLastKey(table, "batch")} as last_key`,
+      select (select count(*) from batch) as row_count, ${buildLastKeyExpression(table, "batch")} as last_key`,
       [progress.lastKey, limit],
     );
     const next = {

@@ -1,5 +1,5 @@
 import type { Database } from "../postgres.ts";
-import { selectAfterKey, selectLastKey } from "./copy-rows.ts";
+import { buildKeysetClauses, buildLastKeyExpression } from "./copy-rows.ts";
 import { quoteIdentifier, quoteIdentifiers } from "./quote-identifier.ts";
 import type { UnpartitionedTable } from "./unpartitioned-tables.ts";
 
@@ -23,7 +23,7 @@ export async function verifyCopy(
     // Rows are compared as texts, because types such as json have no equality.
     const [compared]: { rowCount: number; differentCount: number; lastKey: string[] | null }[] = await sql.unsafe(
       `with batch as materialized (
-        select ${columns} ${selectAfterKey(table)}
+        select ${columns} ${buildKeysetClauses(table)}
       ), compared as (
         select count(*) as row_count, count(*) filter (
           where row(${quoteIdentifiers(table.columns, "batch.")})::text
@@ -31,7 +31,7 @@ export async function verifyCopy(
         ) as different_count
         from batch left join ${quoteIdentifier(table.target)} copy on ${matches.join(" and ")}
       )
-      select row_count, different_count, ${selectLastKey(table, "batch")} as last_key from compared`,
+      select row_count, different_count, ${buildLastKeyExpression(table, "batch")} as last_key from compared`,
       [lastKey, batchRows],
     );
     if (!compared || compared.lastKey === null) break;

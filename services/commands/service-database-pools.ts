@@ -1,16 +1,16 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import type { BackupConfig } from "./backup-and-restore.ts";
+import type { DataStoresConfig } from "./backup-and-restore.ts";
 
 /** The connection pools of all services, as the roles that own their schemas. */
-export interface ServiceDatabases {
+export interface ServiceDatabasePools {
   of(service: ServiceName): Database;
   close(): Promise<void>;
 }
 
 /** Returns connection pools, which connect when they are first used. */
-export function openServiceDatabases({ databases, ...config }: BackupConfig): ServiceDatabases {
+export function openServiceDatabasePools({ databases, ...config }: DataStoresConfig): ServiceDatabasePools {
   const log = createLogger({ name: "location", level: "warn" });
   const pools = new Map<ServiceName, Database>();
   for (const { url, services } of databases) {
