@@ -20,7 +20,7 @@ import {
   readArchiveLines,
   summarizeParts,
 } from "@pragma/services/commands/location-manifest";
-import { requireStorableRows } from "@pragma/services/commands/location-rows";
+import { requireStorableRows } from "@pragma/services/commands/write-location-rows";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { getTestCommandProgram } from "./harness/command-program.ts";
 
