@@ -1,3 +1,4 @@
+import { brotliCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {
   addBlockChecksum,
@@ -32,6 +33,13 @@ describe("a block of orders", () => {
     await expect(decodeV2Orders(block.subarray(0, block.byteLength - 10), 150)).rejects.toThrow();
     await expect(decodeV1Orders(Buffer.from("no block"), 1)).rejects.toThrow();
     await expect(decodeV1Orders(Buffer.alloc(0), 1)).rejects.toThrow();
+  });
+
+  it("is rejected when it decompresses to more than any till has", async () => {
+    const withoutSizes = brotliCompressSync(Buffer.alloc(8 * 1024 * 1024, "["));
+    await expect(decodeOrderBlock(withoutSizes)).rejects.toThrow("has no sizes");
+    const withLargeTexts = brotliCompressSync(Buffer.from("[200000000,200000000]\n"));
+    await expect(decodeOrderBlock(withLargeTexts)).rejects.toThrow("too large");
   });
 });
 

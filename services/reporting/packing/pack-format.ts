@@ -18,6 +18,10 @@ export const maxBlockTextBytes = 2 * 1024 * 1024;
 /** The number of bytes that are decompressed at a time. */
 const decompressedChunkBytes = 128 * 1024;
 
+/** No till can have larger responses. Imported archives could contain blocks that were made to exhaust the memory. */
+const maxDecodedBytes = 128 * 1024 * 1024;
+const maxSizesLineBytes = 1024 * 1024;
+
 /** The number of bytes of the checksum at the end of each block. Brotli itself does not detect changed bytes. */
 const checksumBytes = 16;
 
@@ -113,12 +117,14 @@ async function decodeBlock(
     // Chunks are large, so the line of sizes is in the first one, or in few.
     const line = sizes === undefined ? Buffer.concat(chunks) : Buffer.alloc(0);
     const lineEnd = line.indexOf("\n");
+    if (lineEnd < 0 && line.byteLength > maxSizesLineBytes) throw new Error("A packed block has no sizes.");
     if (lineEnd >= 0) {
       const allSizes = JSON.parse(line.toString("utf8", 0, lineEnd)) as number[];
       const selected = selectTexts(allSizes);
       sizes = allSizes.slice(selected.first, selected.end);
       start = lineEnd + 1 + sumTextSizes(allSizes.slice(0, selected.first));
       end = start + sumTextSizes(sizes);
+      if (end > maxDecodedBytes) throw new Error("A packed block has texts that are too large.");
     }
     for (let first = chunks[0]; sizes && first && skipped + first.byteLength <= start; first = chunks[0]) {
       skipped += first.byteLength;
