@@ -246,14 +246,14 @@ describe("a packed till", () => {
     expect(await readStatuses()).toEqual([200, 200, 200]);
   });
 
-  it("is unpacked when it is pushed again, and its object is deleted a day later", async () => {
+  it("is unpacked when it is replaced, and its object is deleted a day later", async () => {
     const principal = newPrincipal();
     const till = buildOldTill(3);
     await pushOldTill(principal, till);
     await packTill(services(), keyOf(principal, till));
     const [{ objectKey = "" } = {}] = await service.db.sql<{ objectKey: string }[]>`
       select object_key from packed_tills where till_id = ${till.id}`;
-    await service.pushTills([till], principal.location.id);
+    await service.pushTills([till], principal.location.id, { revision: 2 });
     expect(await isPacked(principal, till)).toBe(false);
     await deleteUnusedObjectsTask.run(services());
     expect((await service.objects.get(objectKey)).byteLength).toBeGreaterThan(0);

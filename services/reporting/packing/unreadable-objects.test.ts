@@ -4,6 +4,7 @@ import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "../periodic/remove-expired-tills.ts";
 import { countLostPackedTills } from "../queries/packed-tills.ts";
+import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { createReportingOperatorRoutes } from "../service.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -181,6 +182,46 @@ const runRetention = (objects = service.objects) => {
   const config = reportingServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused", REPORTS_KEPT_YEARS: "3" });
   return removeExpiredTillsTask.run({ db: service.db, objects, log, config });
 };
+
+it("the event of its current revision can be repeated, which publishes the same data", async () => {
+  const principal = newPrincipal();
+  const till = buildTill("2020-03-01T10:00:00.000Z");
+  const key = { locationId: principal.location.id, tillId: till.id };
+  const readFinalized = async () => {
+    const data = await service.db.transaction((tx) => findReportFinalizedEventData(tx, key));
+    return { ...data, orderIds: data?.orderIds.toSorted() };
+  };
+  await service.pushTills([till], key.locationId);
+  const before = await readFinalized();
+  await pack(principal, till);
+  await breakObject("missing", till);
+  await service.pushTills([till], key.locationId);
+  expect(await readFinalized()).toEqual(before);
+  expect(await countRows(principal)).toMatchObject({ reports: 1, packed: 1 });
+});
+
+it("orders are neither lost nor doubled while tills with common orders change and their objects disappear", async () => {
+  const principal = newPrincipal();
+  const locationId = principal.location.id;
+  const shared = [1, 2].map((hour) => buildTestOrder({ openedAt: `2020-03-01T1${hour}:00:00.000Z` }));
+  const tills = [shared, shared.slice(0, 1), shared.slice(1), []].map((orders) =>
+    buildTill("2020-03-01T10:00:00.000Z", orders),
+  );
+  await service.pushTills(tills, locationId);
+  for (let revision = 2; revision < 10; revision += 1) {
+    for (const { id: tillId } of tills) await packTill(service, { locationId, tillId });
+    const objects = await service.db.sql<{ objectKey: string }[]>`
+      select object_key from packed_tills where location_id = ${locationId}`;
+    for (const { objectKey } of objects) if (Math.random() < 0.5) await faults.missing(objectKey);
+    const changed = tills.filter(() => Math.random() < 0.5);
+    await Promise.all(changed.map((till) => service.pushTills([till], locationId, { revision })));
+    await expectConsistency(principal);
+  }
+  await service.pushTills(tills, locationId, { revision: 10 });
+  await expectConsistency(principal);
+  expect(new Set(await readStatuses(principal, tills.flatMap(pathsOf)))).toEqual(new Set([200]));
+  expect(await countRows(principal)).toMatchObject({ tills: 4, reports: 4, packed: 0 });
+});
 
 it("operators see unreadable and lost packed tills of all locations, and no others", async () => {
   const principal = newPrincipal();

@@ -1,6 +1,7 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { findOrderIdsOfTill } from "./orders.ts";
 import type { PackedTillIndex } from "./packed-tills.ts";
 import type { TillKey } from "./tills.ts";
 
@@ -43,14 +44,17 @@ export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillI
   await tx`delete from reports where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
-/** Returns the data of the `report.finalized` event of a report; undefined when the report does not exist. */
+/** Returns the data of the `report.finalized` event of a till's report; undefined when the report does not exist. */
 export async function findReportFinalizedEventData(
   tx: SqlTransaction,
-  { locationId, reportId }: { locationId: string; reportId: string },
+  { locationId, tillId }: TillKey,
 ): Promise<BusEventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`
-    select finalized from reports where location_id = ${locationId} and id = ${reportId}`;
-  return row && JSON.parse(row.finalized);
+    select finalized from reports where location_id = ${locationId} and till_id = ${tillId}`;
+  if (!row) return undefined;
+  const data: BusEventData<"report.finalized"> = JSON.parse(row.finalized);
+  // The report of a packed till is stored without the ids of its orders.
+  return data.orderIds.length > 0 ? data : { ...data, orderIds: await findOrderIdsOfTill(tx, { locationId, tillId }) };
 }
 
 /** A row of `reports` as it is stored. `v2` and `v0` are null if the till is packed. */

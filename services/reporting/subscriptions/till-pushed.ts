@@ -27,7 +27,7 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
         services,
         data.locationId,
         () => once((tx) => applyTillRevision(tx, services, { data, till, traceparent })),
-        { canGiveUpTexts: applied < data.revision },
+        { canGiveUpTexts: true },
       ),
     );
   },
@@ -68,14 +68,18 @@ async function applyTillRevision(
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
-  if (isNew && !till) await assertTillCanBeDeleted(tx, { locationId, tillId });
-  else await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till?.orders.map(({ id }) => id) ?? [] });
-  await recordLocationWrite(tx, locationId);
-  if (isNew && !till) await deleteReportAndOrdersOfTill(tx, data);
-  const finalized =
-    isNew && till
-      ? await replaceStoredReportAndOrders(tx, data, till, config)
-      : await findReportFinalizedEventData(tx, { locationId, reportId });
+  let finalized: BusEventData<"report.finalized"> | undefined;
+  if (!isNew) {
+    finalized = await findReportFinalizedEventData(tx, { locationId, tillId });
+  } else if (till) {
+    await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) });
+    await recordLocationWrite(tx, locationId);
+    finalized = await replaceStoredReportAndOrders(tx, data, till, config);
+  } else {
+    await assertTillCanBeDeleted(tx, { locationId, tillId });
+    await recordLocationWrite(tx, locationId);
+    await deleteReportAndOrdersOfTill(tx, data);
+  }
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);
