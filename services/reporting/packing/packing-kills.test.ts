@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
+import { findPackedTill } from "../queries/packed-tills.ts";
 import { readEverything } from "../testing/read-everything.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -16,7 +17,7 @@ import {
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestTill } from "../testing/till-fixtures.ts";
 import { packTill } from "./pack-till.ts";
-import { type UnpackingServices, unpackTill } from "./unpack-till.ts";
+import { giveUpPackedTexts, type UnpackingServices, unpackTill } from "./unpack-till.ts";
 
 /** The soak kills at each step for each till, and reads all responses after each death. */
 const isLong = process.env.PACKING_KILLS === "all";
@@ -193,3 +194,30 @@ it("no unreferenced object remains when the task that deletes unused objects die
   await expectNoUnreferencedObjects();
   expect(await readEverything(service, principal, tills)).toEqual(expectedEverything);
 }, 120_000);
+
+it("a till whose object is missing is given up completely or not at all when the process dies at any step", async () => {
+  const { db, objects } = service;
+  await packTill(services(), keyOf(till));
+  const found = (await findPackedTill(db.sql, keyOf(till))) ?? expect.unreachable("the till is packed");
+  await objects.delete(found.objectKey);
+  const count = till.orderList.length;
+  let deaths = 0;
+  for (const moment of ["before", "after"] as const) {
+    for (let step = 1; await runAndCrash((crashing) => giveUpPackedTexts(crashing, found), step, moment); step += 1) {
+      deaths += 1;
+      const [orders] = await db.sql`
+        select (select count(*) from orders where till_id = ${till.id} and v1 = '') as lost,
+          (select sum(cardinality(ids)) from packed_orders where till_id = ${till.id}) as packed`;
+      expect([
+        { lost: count, packed: null },
+        { lost: 0, packed: count },
+      ]).toContainEqual(orders);
+    }
+    await giveUpPackedTexts(services(), found);
+  }
+  expect(deaths).toBeGreaterThan(10);
+  await service.pushTills([till], locationId, { revision: 2 });
+  const paths = till.orderList.map(({ id }) => `/v2/orders/${id}`);
+  const responses = await Promise.all(paths.map((path) => service.request("GET", path, { principal })));
+  expect(responses.map(({ status }) => status)).toEqual(paths.map(() => 200));
+}, 60_000);
