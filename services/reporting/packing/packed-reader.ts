@@ -17,10 +17,41 @@ import { countIfUnreadable } from "./packed-object.ts";
 type PackedObjects = Pick<CompressingObjectStore, "getStoredRange">;
 
 /** A packed report, or the packed order at a position of a till. */
-export interface PackedReference {
+export interface PackedResponseReference {
   till: PackedTillIndex;
   /** Null for the report. */
   position: number | null;
+}
+
+/** The columns of a query of which a reference consists. All are null for a text that is not packed. */
+export type PackedReferenceColumns = [
+  objectKey: Buffer | null,
+  blockEnds: Buffer | null,
+  blockFirstPositions: Buffer | null,
+  /** Null for a report. */
+  position: Buffer | null,
+];
+
+/**
+ * Returns the reference in the columns of a row without a text.
+ *
+ * @throws `ApiError` service_unavailable for an order of a lost till, which has neither a text nor an object.
+ */
+export function parsePackedReference([
+  objectKey,
+  blockEnds,
+  blockFirstPositions,
+  position,
+]: PackedReferenceColumns): PackedResponseReference {
+  if (!objectKey) throw createPackedResponseError("The till of the order is lost. It must be reprocessed.");
+  return {
+    till: {
+      objectKey: String(objectKey),
+      blockEnds: JSON.parse(String(blockEnds)),
+      blockFirstPositions: JSON.parse(String(blockFirstPositions)),
+    },
+    position: position && Number(position),
+  };
 }
 
 /**
@@ -54,7 +85,7 @@ const requestTimeoutMs = 10_000;
  */
 export async function readPackedBodies(
   objects: PackedObjects,
-  references: PackedReference[],
+  references: PackedResponseReference[],
   body: string,
 ): Promise<Buffer[]> {
   const bodies: Buffer[] = [];
@@ -91,7 +122,7 @@ export async function readPackedBodies(
   return bodies;
 }
 
-function findBlock({ till, position }: PackedReference): number {
+function findBlock({ till, position }: PackedResponseReference): number {
   return position === null ? 0 : till.blockFirstPositions.findLastIndex((first) => first <= position);
 }
 
@@ -102,7 +133,7 @@ function findBlock({ till, position }: PackedReference): number {
  */
 export async function readPackedBody(
   objects: PackedObjects,
-  reference: PackedReference,
+  reference: PackedResponseReference,
   { body, maxBytes }: { body: string; maxBytes: number },
 ): Promise<Buffer | number> {
   const { till, position } = reference;
@@ -151,7 +182,7 @@ async function withBlock<T>(
 }
 
 /** Returns the error for a report or order whose response cannot be read at present. */
-export function createPackedResponseError(message: string, cause?: unknown): ApiError {
+function createPackedResponseError(message: string, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
     detail: "Reports and orders of earlier days are temporarily unavailable. Retry shortly.",
     cause: new ObjectStoreUnavailableError(message, { cause }),

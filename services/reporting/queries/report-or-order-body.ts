@@ -1,9 +1,9 @@
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
-import { readPackedBody } from "../packing/packed-reader.ts";
+import { type PackedReferenceColumns, parsePackedReference, readPackedBody } from "../packing/packed-reader.ts";
 import { decompressV2Order, isTooLargeV2OrderError } from "../v2-order-compression.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
-import { type PackedPlace, type ReportAndOrderStores, toPackedReference } from "./packed-places.ts";
+import type { ReportAndOrderStores } from "./reports-and-orders.ts";
 
 interface RequestedBody {
   kind: ReportOrOrderKind;
@@ -104,13 +104,13 @@ async function findPackedBody(
   const select = requested.kind === "report" ? selectPackedOrStoredReport : selectPackedOrStoredOrder;
   const [row]: unknown[] = await select(sql, requested).raw();
   if (!row) return undefined;
-  const [storedTag, contentVersion, text, deflated, v1, bytes, ...place] = row as PackedOrStoredBodyRow;
+  const [storedTag, contentVersion, text, deflated, v1, bytes, ...reference] = row as PackedOrStoredBodyRow;
   const etag = String(storedTag ?? computeReportOrOrderEntityTag(String(contentVersion), requested.id.toLowerCase()));
-  const [objectKey] = place;
+  const [objectKey] = reference;
   const stored = objectKey ? undefined : await toFoundBody(etag, [text, deflated, v1, bytes], requested);
   if (stored) return stored;
   if (Number(bytes) > requested.maxBytes) return { etag, body: null, omittedBytes: Number(bytes) };
-  const read = await readPackedBody(objects, toPackedReference(place), requested);
+  const read = await readPackedBody(objects, parsePackedReference(reference), requested);
   return typeof read === "number" ? { etag, body: null, omittedBytes: read } : { etag, body: read };
 }
 
@@ -120,7 +120,7 @@ type PackedOrStoredBodyRow = [
   etag: Buffer | null,
   contentVersion: Buffer | null,
   ...BodyColumns,
-  ...PackedPlace,
+  ...PackedReferenceColumns,
 ];
 
 function selectPackedOrStoredReport(sql: SqlClient, requested: RequestedBody) {

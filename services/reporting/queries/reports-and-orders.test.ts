@@ -2,8 +2,11 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestReportingService, type TestReportingService } from "../testing/start-test-reporting.ts";
 import { adjustReportOrOrderDayCounts } from "./day-counts.ts";
-import type { ReportAndOrderStores } from "./packed-places.ts";
-import { findReportOrOrderListPage, type ReportOrOrderPosition } from "./reports-and-orders.ts";
+import {
+  findReportOrOrderListPage,
+  type ReportAndOrderStores,
+  type ReportOrOrderPosition,
+} from "./reports-and-orders.ts";
 
 const orderCountByDay = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();

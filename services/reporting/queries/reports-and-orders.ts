@@ -1,9 +1,20 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
-import { type PackedReference, readPackedBodies } from "../packing/packed-reader.ts";
+import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
+import {
+  type PackedReferenceColumns,
+  type PackedResponseReference,
+  parsePackedReference,
+  readPackedBodies,
+} from "../packing/packed-reader.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
-import { type PackedPlace, type ReportAndOrderStores, toPackedReference } from "./packed-places.ts";
 import { recordPackedStart, startsAmongPackedOrders } from "./packed-start-cache.ts";
+
+/** Where reports and orders are read: a connection pool, and the object store with packed tills. */
+export interface ReportAndOrderStores {
+  sql: SqlClient;
+  objects: Pick<CompressingObjectStore, "getStoredRange">;
+}
 
 /** The position of a report or order in a list. Lists are sorted by day, then by instant, then by id. */
 export interface ReportOrOrderPosition {
@@ -62,7 +73,9 @@ export async function findReportOrOrderListPage(
     recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , , ...place]) => (id ? [body?.length ? body : toPackedReference(place)] : [])),
+    rows.flatMap(([body, id, , , , , , , ...reference]) =>
+      id ? [body?.length ? body : parsePackedReference(reference)] : [],
+    ),
     filter.kind === "report" ? "v0" : range.body,
   );
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
@@ -86,7 +99,7 @@ type ReportOrOrderPageRow = [
   latestPackedDay: Buffer | null,
   /** The number of orders of later days in the list, if it has no filter; otherwise null. */
   laterOrders: Buffer | null,
-  ...PackedPlace,
+  ...PackedReferenceColumns,
 ];
 
 type ReportOrOrderPageRows = [ReportOrOrderPageRow, ...ReportOrOrderPageRow[]];
@@ -173,10 +186,10 @@ async function selectPage(
 /** Replaces references by the packed texts. `body` is the name of the response that is read. */
 async function readMissingBodies(
   objects: ReportAndOrderStores["objects"],
-  bodies: (Buffer | PackedReference)[],
+  bodies: (Buffer | PackedResponseReference)[],
   body: string,
 ): Promise<Buffer[]> {
-  const references = bodies.filter((item): item is PackedReference => !Buffer.isBuffer(item));
+  const references = bodies.filter((item): item is PackedResponseReference => !Buffer.isBuffer(item));
   const texts = (references.length === 0 ? [] : await readPackedBodies(objects, references, body)).values();
   return bodies.map((item) => (Buffer.isBuffer(item) ? item : (texts.next().value as Buffer)));
 }
