@@ -27,7 +27,7 @@ export async function storeUsageBatch(
     });
     return "stored";
   } catch (error) {
-    log.error({ err: error, batchId: id }, "usage batch could not be stored");
+    log.warn({ err: error, batchId: id }, "usage batch could not be stored");
     return "failed";
   }
 }
