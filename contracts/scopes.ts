@@ -15,6 +15,7 @@ export const scopeDescriptions = {
   "consumers:write": "Manage consumers",
   "keys:write": "Manage API keys",
   "jobs:write": "Create and read jobs",
+  "usage:read": "Read the numbers of requests and the failed requests of API keys",
   admin: "Full access",
 } as const satisfies Record<string, string>;
 
@@ -28,6 +29,7 @@ export const defaultApiConsumerScopes: readonly ApiScope[] = [
   "orders:read",
   "catalog:read",
   "locations:read",
+  "usage:read",
 ];
 
 /** Returns whether the granted scopes include `scope`. The scope `admin` includes every scope. */

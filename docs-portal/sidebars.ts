@@ -13,6 +13,7 @@ const sidebars: SidebarsConfig = {
       "errors",
       "idempotency",
       "rate-limits",
+      "usage",
       "versioning",
     ]),
     category("Reports and orders", ["totals-by-payment-method", "month-of-orders", "accounting-exports", "edge-cases"]),

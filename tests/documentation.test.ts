@@ -23,6 +23,7 @@ import {
   recordReadRequestExamples,
   recordRepeatedRequestExamples,
 } from "./documentation/record-requests.ts";
+import { recordUsageExamples } from "./documentation/record-usage.ts";
 import { recordWebhookExamples } from "./documentation/record-webhooks.ts";
 import {
   buildFakeLegacyBackofficeVariables,
@@ -52,6 +53,7 @@ beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
   environment = await createIsolatedTestEnvironment({
     PUBLIC_URL: documentedApiUrl,
+    USAGE_INTERVAL_SECONDS: "1",
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
   product = await startPragmaUnderTest(environment.variables);
@@ -76,6 +78,7 @@ describe("the examples of the documentation", () => {
     await recordWebhookExamples(documentationFixture, environment);
     await recordReadingGuideExamples(documentationFixture);
     await recordAccountingExamples(documentationFixture, product.url);
+    await recordUsageExamples(documentationFixture);
     await expectRecordedExamplesToMatchFiles(documentationFixture);
   });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { collectErrorsOfNatsActions } from "@pragma/runtime/testing/nats-errors";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
@@ -22,7 +23,10 @@ let product: PragmaUnderTest;
 beforeAll(async () => {
   servers = await startLeastPrivilegeTestServers();
   await servers.migrate();
-  product = await startPragmaUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
+  product = await startPragmaUnderTest(
+    { ...servers.variables, USAGE_INTERVAL_SECONDS: "1" },
+    { split: true, variablesOf: servers.variablesOf },
+  );
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -50,6 +54,23 @@ it("works with restricted users: a till gets its report, and every service is re
       states.every((state) => state === "ok"),
     );
   }
+});
+
+it("counts requests: the gateway may send usage to accounts, which may reply", { timeout: 30_000 }, async () => {
+  const testLocation = await createTestLocation(product, { scopes: ["usage:read"] });
+  const requestId = randomUUID();
+  const refused = await testLocation.request("GET", "/v2/reports", { headers: { "x-request-id": requestId } });
+  expect(refused.status).toBe(403);
+  const [failure] = await eventually("the failed request", async () => {
+    const { data } = await testLocation.getJson<{ data: object[] }>("/v1/usage/failures");
+    return data.length > 0 && data;
+  });
+  expect(failure).toMatchObject({
+    ...{ requestId, locationId: testLocation.locationId, route: "/v2/reports", method: "GET" },
+    ...{ status: 403, code: "scope_missing", count: 1 },
+  });
+  const { data: counts } = await testLocation.getJson<{ data: object[] }>("/v1/usage?granularity=day");
+  expect(counts).toContainEqual(expect.objectContaining({ route: "/v2/reports", statusClass: "4xx", requestCount: 1 }));
 });
 
 it("runs the migrate command again, and sets the password of a role from its current URL", async () => {
@@ -125,6 +146,17 @@ describe("a service's user of NATS", () => {
       expect(await collectPermissionErrors("till-ingest", (nats) => nats.publish(subject(event), "{}"))).not.toEqual(
         [],
       );
+  });
+
+  it("sends and receives no usage, unless it is the gateway and accounts", async () => {
+    const usage = subject("-requests.accounts.usage");
+    const subscribe = (part: ServiceOrGatewayName) =>
+      collectPermissionErrors(part, (nats) => void nats.subscribe(usage, { callback: () => {}, queue: "spies" }));
+    expect(await collectPermissionErrors("reporting", (nats) => nats.publish(usage, "{}"))).not.toEqual([]);
+    expect(await subscribe("reporting")).not.toEqual([]);
+    expect(await subscribe("gateway")).not.toEqual([]);
+    // accounts may reply to a request, and must not write to the inbox of the gateway at other times.
+    expect(await collectPermissionErrors("accounts", (nats) => nats.publish("_INBOX.gateway.x", "{}"))).not.toEqual([]);
   });
 
   it("reads events only through its own consumers, and no responses to other services", async () => {

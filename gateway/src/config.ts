@@ -45,6 +45,11 @@ export const gatewayConfigSchema = commonServiceConfigSchema
      * times as long while accounts is unreachable.
      */
     KEY_CACHE_TTL_SECONDS: integerEnvSchema(1, 60).default(60),
+    /**
+     * Seconds between two batches of usage (numbers of requests and failed requests) that the gateway sends to accounts.
+     * If the gateway is killed, it loses the usage since the last batch.
+     */
+    USAGE_INTERVAL_SECONDS: integerEnvSchema(1, 60).default(15),
     /** The rate limit per client address for requests with a wrong key. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: integerEnvSchema(1, 10_000_000).default(50),

@@ -1,3 +1,4 @@
+import { usageBatchTopic } from "@pragma/contracts/usage";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
@@ -23,9 +24,14 @@ import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
 import { createKeyCheckedStreamTracker, createStreamTrackingMiddleware } from "./streams/stream-tracker.ts";
+import { createUsageCounter } from "./usage/usage-counter.ts";
+import { startUsageSender } from "./usage/usage-sender.ts";
 
 /** Milliseconds that a stopping gateway waits, so that services can end their streams with a final event. */
 const streamGraceMs = 250;
+
+/** Milliseconds to wait until accounts has stored a batch of usage. A stopping gateway waits for at most this long. */
+const usageReplyTimeoutMs = 2_000;
 
 /** A hash that no key has. The readiness check looks it up to find out whether accounts responds. */
 const unknownKeyHash = "0".repeat(64);
@@ -60,7 +66,14 @@ export async function startGateway({
     defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
-  const requestLog = createRequestLog({ log, metrics });
+  const usage = createUsageCounter();
+  const usageSender = startUsageSender({
+    counter: usage,
+    send: (batch) => bus.request(usageBatchTopic, batch, { timeoutMs: usageReplyTimeoutMs }),
+    intervalMs: 1000 * config.USAGE_INTERVAL_SECONDS,
+    log,
+  });
+  const requestLog = createRequestLog({ log, metrics, usage });
   const streams = createKeyCheckedStreamTracker({
     findKey: async (authorization) => keys.find(hashApiKey(requireApiKeyHeader(authorization))),
     keyCheckIntervalMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
@@ -103,9 +116,16 @@ export async function startGateway({
     Number(bus.currentConnection() !== undefined),
   );
 
+  metrics.observeCounter(
+    "gateway_usage_requests_dropped",
+    "Requests that are missing in the usage of API keys, because too much usage could not be sent to accounts",
+    () => usage.droppedRequests,
+  );
+
   const close = async () => {
     await forwarder.close();
     requestLog.flush();
+    await usageSender.stop();
     await bus.close();
     await tokenLeases.close();
   };

@@ -1,4 +1,4 @@
-import { defaultRateLimitConfigSchema } from "@pragma/runtime/config/runtime-config";
+import { defaultRateLimitConfigSchema, integerEnvSchema } from "@pragma/runtime/config/runtime-config";
 import { apiKeyPrefix, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { z } from "zod";
 
@@ -15,4 +15,10 @@ export const accountsServiceConfigSchema = z.object({
       error: `must not begin with ${apiKeyPrefix}, unless the whole value has the format of a generated API key`,
     })
     .optional(),
+  /** Days after which the numbers of requests by minute are summed up by day, and only these sums remain. */
+  USAGE_MINUTES_RETENTION_DAYS: integerEnvSchema(1, 366).default(7),
+  /** Days for which the numbers of requests by day are kept. */
+  USAGE_DAYS_RETENTION_DAYS: integerEnvSchema(1, 3_660).default(366),
+  /** Days for which the last failed requests of each API key are kept. */
+  FAILED_REQUESTS_RETENTION_DAYS: integerEnvSchema(1, 366).default(7),
 });

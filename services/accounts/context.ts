@@ -14,6 +14,8 @@ export interface AccountsServiceContext {
   log: Logger;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
+  /** For how many days the usage of API keys is kept. */
+  usageRetention: { minutesDays: number; dailyTotalsDays: number; failuresDays: number };
 }
 
 export const defineAccountsRoute = createRouteDefiner<AccountsServiceContext>();

@@ -69,7 +69,7 @@ async function requestOutcome(method: string, path: string, principal: Principal
   return response.ok ? "done" : ((await response.json()) as { code: string }).code;
 }
 
-const readScopes: ApiScope[] = ["reports:read", "orders:read", "catalog:read", "locations:read"];
+const readScopes: ApiScope[] = ["reports:read", "orders:read", "catalog:read", "locations:read", "usage:read"];
 const tryCreateKey = (principal: Principal, locationId: string, consumerName: string) =>
   requestOutcome("POST", "/v1/auth/keys/", principal, { locationId, consumerName });
 const trySetScopes = (principal: Principal, id: string, scopes: ApiScope[]) =>

@@ -3,6 +3,7 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { ensureAdminApiKey } from "./admin-key.ts";
 import { accountsServiceConfigSchema } from "./config.ts";
 import type { AccountsServiceContext } from "./context.ts";
+import { removeOldUsageTask } from "./periodic/remove-old-usage.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
 import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
@@ -19,15 +20,22 @@ import {
   importLocationRoute,
   listLocationsRoute,
 } from "./routes/locations.ts";
+import { listFailedRequestsRoute, listUsageRoute } from "./routes/usage.ts";
+import { usageBatchHandler } from "./store-usage-batch.ts";
 
-/** The service that manages locations and their settings, consumers and their permissions, and API keys. */
+/** The service that manages locations and their settings, consumers and their permissions, API keys, and their usage. */
 export default defineService<typeof accountsServiceConfigSchema, AccountsServiceContext>({
   name: "accounts",
   module: import.meta.url,
   config: accountsServiceConfigSchema,
   async createResources({ db, log }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
-    const services = { db, log, defaultRateLimit };
+    const usageRetention = {
+      minutesDays: config.USAGE_MINUTES_RETENTION_DAYS,
+      dailyTotalsDays: config.USAGE_DAYS_RETENTION_DAYS,
+      failuresDays: config.FAILED_REQUESTS_RETENTION_DAYS,
+    };
+    const services = { db, log, defaultRateLimit, usageRetention };
     const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
@@ -46,6 +54,8 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     createApiKeyRoute,
     listApiKeysRoute,
     revokeApiKeyRoute,
+    listUsageRoute,
+    listFailedRequestsRoute,
     internalApiKeyLookupRoute,
     internalLocationLookupRoute,
     internalLegacyLocationLookupRoute,
@@ -56,4 +66,6 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
       once((tx) => recordSeenDevice(tx, data)),
     ),
   ],
+  requestHandlers: [usageBatchHandler],
+  periodic: [removeOldUsageTask],
 });

@@ -30,6 +30,7 @@ export const objectPart = "objects";
 /** Tables whose rows mean something only in the installation that wrote them. No archive contains them. */
 export const omittedTables: ReadonlySet<string> = new Set([
   ...["outbox", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
+  ...["request_counts_by_minute", "request_counts_by_day", "failed_requests"],
 ]);
 
 /** The parts of an archive are fewer than this. */

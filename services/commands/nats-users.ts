@@ -1,5 +1,7 @@
 import type { BusEventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { usageBatchTopic } from "@pragma/contracts/usage";
+import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
 import { loadServiceDefinition } from "../definitions.ts";
 
@@ -27,6 +29,8 @@ interface NatsUser {
   name: string;
   publish: string[];
   subscribe: string[];
+  /** Whether the user may reply to each request that it receives, on the subject that the sender chose. */
+  canReply?: boolean;
 }
 
 /** Returns the variable with the password of a user, such as NATS_PASSWORD_TILL_INGEST for `till-ingest`. */
@@ -39,7 +43,9 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   const publishedTypes = (Object.keys(eventPublishers) as BusEventType[]).filter((type) =>
     eventPublishers[type].includes(name),
   );
-  const consumedTypes = ((await loadServiceDefinition(name)).subscriptions ?? []).map(({ type }) => type);
+  const { subscriptions = [], requestHandlers = [] } = await loadServiceDefinition(name);
+  const consumedTypes = subscriptions.map(({ type }) => type);
+  const requests = requestHandlers.map(({ topic }) => buildRequestSubject(namespace, topic));
   const signals = [name, `${name}-outbox`].map((topic) => `${namespace}-signals.${topic}.*`);
   return {
     name,
@@ -51,7 +57,8 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
         consumerSubjects(buildNatsConsumerName(name, type), { stream, filter: `${namespace}.${type}.>` }),
       ),
     ],
-    subscribe: [inboxSubjectOf(name), ...signals],
+    subscribe: [inboxSubjectOf(name), ...signals, ...requests],
+    canReply: requests.length > 0,
   };
 }
 
@@ -72,7 +79,11 @@ function gatewayUser(namespace: string): NatsUser {
   const subscribedSubjects = (["key.changed", "location.updated"] satisfies BusEventType[]).map(
     (type) => `${namespace}.${type}.>`,
   );
-  return { name: "gateway", publish: [], subscribe: [inboxSubjectOf("gateway"), ...subscribedSubjects] };
+  return {
+    name: "gateway",
+    publish: [buildRequestSubject(namespace, usageBatchTopic)],
+    subscribe: [inboxSubjectOf("gateway"), ...subscribedSubjects],
+  };
 }
 
 function migrateUser(namespace: string): NatsUser {
@@ -94,11 +105,11 @@ export async function listNatsUsers(namespace: string): Promise<NatsUser[]> {
 /** Returns the users as nats-server configuration. nats-server reads their passwords from its environment. */
 export async function renderNatsUsersConfig(namespace: string): Promise<string> {
   const users = (await listNatsUsers(namespace)).map(
-    ({ name, publish, subscribe }) => `    {
+    ({ name, publish, subscribe, canReply }) => `    {
       user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}
       permissions: {
         publish: ${formatSubjects(publish)}
-        subscribe: ${formatSubjects(subscribe)}
+        subscribe: ${formatSubjects(subscribe)}${canReply ? `\n        allow_responses: { max: 1, expires: "1m" }` : ""}
       }
     }`,
   );
@@ -112,8 +123,6 @@ ${users.join("\n")}
 `;
 }
 
-/** Formats a list of allowed subjects. For an empty list, denies all subjects, because nats-server would allow all. */
 function formatSubjects(subjects: string[]): string {
-  if (subjects.length === 0) return `{ deny: [">"] }`;
   return `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}`).join("\n")}\n        ]`;
 }

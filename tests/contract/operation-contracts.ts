@@ -10,6 +10,7 @@ import { locationsContractTestCases } from "./tags/locations.ts";
 import { ordersContractTestCases } from "./tags/orders.ts";
 import { reportsContractTestCases } from "./tags/reports.ts";
 import { tillsContractTestCases } from "./tags/tills.ts";
+import { usageContractTestCases } from "./tags/usage.ts";
 import { webhooksContractTestCases } from "./tags/webhooks.ts";
 
 /** The contracts of all operations, by operation id. */
@@ -24,6 +25,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...locationsContractTestCases,
   ...consumersContractTestCases,
   ...apiKeysContractTestCases,
+  ...usageContractTestCases,
   ...webhooksContractTestCases,
   ...jobsContractTestCases,
   ...accountingContractTestCases,

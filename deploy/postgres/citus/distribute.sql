@@ -26,6 +26,9 @@ insert into placement (service, relation, kind) values
   ('accounts', 'consumers', 'reference'),
   ('accounts', 'api_keys', 'reference'),
   ('accounts', 'devices', 'distributed'),
+  ('accounts', 'request_counts_by_minute', 'distributed'),
+  ('accounts', 'request_counts_by_day', 'distributed'),
+  ('accounts', 'failed_requests', 'distributed'),
 
   ('till_ingest', 'tills', 'distributed'),
   ('till_ingest', 'till_versions', 'distributed'),

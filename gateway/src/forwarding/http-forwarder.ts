@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
@@ -129,6 +129,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       incoming.method === "HEAD" || Number(upstreamResponse.headers["content-length"]) <= maxBufferedBytes;
     if (isBuffered || upstreamResponse.statusCode === 204 || upstreamResponse.statusCode === 304) {
       const body = await upstreamResponse.body.bytes();
+      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(body);
       return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
         status: upstreamResponse.statusCode,
         headers,
@@ -197,6 +198,18 @@ function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string>
     if (value !== undefined && !strippedResponseHeaders.has(name)) clientHeaders[name] = value as string;
   }
   return clientHeaders;
+}
+
+const problemContentType = "application/problem+json";
+
+/** Returns the error code in the body of an error response, or undefined if the body contains none. */
+function readProblemCode(body: Uint8Array): string | undefined {
+  try {
+    const { code } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+    return typeof code === "string" && Object.hasOwn(apiErrorDefinitions, code) ? code : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response began. */

@@ -60,7 +60,7 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   path = "";
   route: { prefix: string; service: ServiceName } | undefined;
   key: CachedApiKey | undefined;
-  /** The error code if the gateway itself, not a service, responds with an error. */
+  /** The error code if the gateway itself, or a service in another process, responds with an error. */
   errorCode: string | undefined;
   isRetried = false;
   /** Whether the response is a stream, which stays open until the client disconnects. */

@@ -1,6 +1,7 @@
 import { type Logger, writeLogLines } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
+import type { UsageCounter } from "../usage/usage-counter.ts";
 import type { GatewayRequestState } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
@@ -8,8 +9,17 @@ const clientClosedRequestStatus = 499;
 /** Maximum milliseconds for which a log line is delayed, so that several lines are written in one batch. */
 const flushDelayMs = 200;
 
-/** Creates a log of finished requests, which also records their durations as metrics. Logs ids of keys, never keys. */
-export function createRequestLog({ log, metrics }: { log: Logger; metrics: PrometheusMetrics }) {
+interface RequestLogOptions {
+  log: Logger;
+  metrics: PrometheusMetrics;
+  usage: Pick<UsageCounter, "add">;
+}
+
+/**
+ * Creates a log of finished requests, which also records their durations as metrics, and counts them as usage of their
+ * API keys. Logs ids of keys, never keys.
+ */
+export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
   let lines: RequestLogLine[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -19,12 +29,14 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Prome
     lines = [];
     clearTimeout(timer);
     timer = undefined;
+    const now = Date.now();
     for (const line of pendingLines) {
       const { route = "other", method, status, milliseconds } = line;
       // The durations of streams are not recorded, because they would distort the metric of response times.
       if (!line.isStream) {
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
+      usage.add(line, now);
     }
     writeLogLines(log, pendingLines, "request");
   }

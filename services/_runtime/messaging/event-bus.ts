@@ -9,7 +9,14 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import { type ConnectionOptions, connect, type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
+import {
+  type ConnectionOptions,
+  connect,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  type Subscription,
+} from "@nats-io/transport-node";
 import type { BusEventType } from "@pragma/contracts/events";
 import { sleep } from "../concurrency/sleep.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
@@ -38,6 +45,14 @@ export interface InstanceNotifier {
   publish(locationId: string, text: string): void;
   /** Calls `listener` for each notification from all instances, including this one, until the event bus is closed. */
   subscribe(listener: (locationId: string, text: string) => void): void;
+}
+
+/** Answers requests over NATS. See `EventBus.answerRequests`. */
+export interface BusRequestHandler<Services> {
+  /** The last part of the subject, such as `accounts.usage`. It begins with the name of the service. */
+  topic: string;
+  /** Returns the reply. If it throws, the sender gets no reply, and its request times out. */
+  handle(services: Services, text: string): Promise<string>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -124,6 +139,51 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         },
       };
     },
+    /**
+     * Sends a request to one of the instances that answer the topic, and returns its reply.
+     *
+     * @throws `Error` when NATS is not connected, no instance answers the topic, or the reply does not arrive in time.
+     * In the last case, the request may have been handled.
+     */
+    async request(topic: string, text: string, { timeoutMs }: { timeoutMs: number }): Promise<string> {
+      if (!isConnected || !connection) throw new Error("not connected to NATS");
+      const subject = buildRequestSubject(config.NAMESPACE, topic);
+      return (await connection.nats.request(subject, text, { timeout: timeoutMs })).string();
+    },
+    /**
+     * Calls `handle` for the requests of a topic. NATS sends each request to only one of the instances of the service.
+     * `stop` resolves when the requests in progress are handled.
+     */
+    answerRequests(topic: string, handle: (text: string) => Promise<string>): { stop(): Promise<void> } {
+      const subject = buildRequestSubject(config.NAMESPACE, topic);
+      const handling = new Set<Promise<void>>();
+      let subscription: Subscription | undefined;
+      let isStopped = false;
+      const answer = async (message: Msg) => {
+        try {
+          message.respond(await handle(message.string()));
+        } catch (error) {
+          log.error({ err: error, topic }, "request over NATS failed");
+        }
+      };
+      const callback = (error: Error | null, message: Msg) => {
+        if (error) return;
+        const answered = answer(message).finally(() => handling.delete(answered));
+        handling.add(answered);
+      };
+      connected
+        .then(({ nats }) => {
+          if (!isStopped) subscription = nats.subscribe(subject, { callback, queue: topic });
+        })
+        .catch(() => {});
+      return {
+        async stop() {
+          isStopped = true;
+          subscription?.unsubscribe();
+          await Promise.all(handling);
+        },
+      };
+    },
     /** Creates or updates the stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
     async ensureStream(): Promise<void> {
       const { manager } = await connected;
@@ -152,6 +212,14 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       await connection?.nats.close();
     },
   };
+}
+
+/**
+ * Returns the subject of the requests of a topic. It begins with `<namespace>-requests`, because the event stream stores
+ * every message whose subject begins with `<namespace>.`.
+ */
+export function buildRequestSubject(namespace: string, topic: string): string {
+  return `${namespace}-requests.${topic}`;
 }
 
 /** Returns whether an error is JetStream's response that a stream or consumer does not exist. */

@@ -2,7 +2,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import type { z } from "zod";
 import type { Database } from "../database/postgres.ts";
 import type { ServiceRouteDefinition } from "../http/define-route.ts";
-import type { InstanceNotifier } from "../messaging/event-bus.ts";
+import type { BusRequestHandler, InstanceNotifier } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
@@ -46,6 +46,8 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   ): Promise<CreatedServiceResources<Services>> | CreatedServiceResources<Services>;
   routes: ServiceRouteDefinition<Services>[];
   subscriptions?: EventSubscription<Services>[];
+  /** Answers to requests over NATS, of which only one instance of the service gets each. */
+  requestHandlers?: BusRequestHandler<Services>[];
   periodic?: PeriodicTask<Services>[];
 }
 

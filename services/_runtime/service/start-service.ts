@@ -90,6 +90,10 @@ export async function startService(
       startEventConsumer({ service: name, subscription, database: db, services, bus, log, metrics }),
     );
     closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
+    const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
+      bus.answerRequests(topic, (text) => handle(services, text)),
+    );
+    closers.push(() => Promise.all(answering.map((requests) => requests.stop())));
     const tasks = [
       startPeriodicTask(removeExpiredInboxAndIdempotencyRowsTask, {
         leadership,

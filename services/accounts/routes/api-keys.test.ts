@@ -45,7 +45,7 @@ describe("POST /v1/auth/keys/", () => {
     expect(resolvedKey).toEqual({
       keyId: resolvedKey.keyId,
       consumer: "Acme",
-      scopes: ["reports:read", "orders:read", "catalog:read", "locations:read"],
+      scopes: ["reports:read", "orders:read", "catalog:read", "locations:read", "usage:read"],
       location: {
         id: ownLocationId,
         application: "POPINA",

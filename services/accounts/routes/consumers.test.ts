@@ -33,7 +33,7 @@ describe("POST /v1/consumers/", () => {
       updatedAt: consumer.createdAt,
       locationId: null,
       name: "Acme",
-      scopes: ["reports:read", "orders:read", "catalog:read", "locations:read"],
+      scopes: ["reports:read", "orders:read", "catalog:read", "locations:read", "usage:read"],
       rateLimit: null,
     });
   });

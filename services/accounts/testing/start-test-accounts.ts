@@ -2,7 +2,7 @@ import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { installTestOutboxCopyTrigger, readTestOutboxEvents } from "@pragma/runtime/testing/outbox-recorder";
-import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import {
   buildTestPrincipal,
   startTestService,
@@ -15,6 +15,7 @@ import accounts from "../service.ts";
 export interface AccountsServiceUnderTest extends TestService {
   /** Returns the data of the published events of a type and subject, oldest first. */
   findEvents<Type extends BusEventType>(type: Type, subject: string): Promise<BusEventData<Type>[]>;
+  environment: IsolatedTestEnvironment;
   remove(): Promise<void>;
 }
 
@@ -45,6 +46,7 @@ export async function startAccountsServiceUnderTest(
   const asOperator = (request: TestRequest) => ({ principal: operatorTestPrincipal, ...request });
   return {
     ...service,
+    environment,
     sendJson: (request, expected) => service.sendJson(asOperator(request), expected),
     getJson: (path, schema, principal = operatorTestPrincipal) => service.getJson(path, schema, principal),
     requestProblem: (request) => service.requestProblem(asOperator(request)),

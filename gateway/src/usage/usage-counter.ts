@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
+import { routeTable } from "../forwarding/route-table.ts";
+
+/** The fields of a finished request that are counted. Their names are those of the log line of the request. */
+export interface FinishedRequest {
+  /** Undefined if the request had no valid API key. */
+  keyId?: string | undefined;
+  /** Undefined if the gateway responded before it forwarded the request, for example because of a rate limit. */
+  route?: string | undefined;
+  path: string;
+  method: string;
+  status: number;
+  code?: unknown;
+  requestId: string;
+}
+
+/** What a request is counted as. */
+interface CountedAs {
+  keyId: string;
+  routeIndex: number;
+  now: number;
+}
+
+/** Requests that failed in the same way: with the same key, route, method, status and error code. */
+interface FailureGroup {
+  keyId: string;
+  route: string;
+  method: string;
+  status: number;
+  code: string | null;
+  /** The latest of the requests, oldest first. */
+  latest: { failedAt: number; requestId: string }[];
+  count: number;
+}
+
+/** The counts of one minute: for each API key, the number of requests by `routeIndex * 8 + statusClass`. */
+interface MinuteCounts {
+  minute: number;
+  countsByKey: Map<string, Map<number, number>>;
+}
+
+const otherRoute = "other";
+/** The only routes that are counted. Paths that clients choose are never stored. */
+const routes = [...Object.keys(routeTable), otherRoute];
+const routeIndexes = new Map(routes.map((route, index) => [route, index]));
+const otherRouteIndex = routes.length - 1;
+
+/** Maximum number of counts in memory: of one minute for as many keys as the gateway caches, with two counts each. */
+const maxCounts = 50_000;
+/** Maximum numbers of failure groups in memory, in total and per API key, and of the requests of each group. */
+const maxFailureGroups = 1_000;
+const maxFailureGroupsPerKey = 10;
+const maxLatestPerGroup = 3;
+
+const minuteMs = 60_000;
+
+export interface UsageCounter {
+  /** Counts a finished request at the time `now`, in milliseconds. */
+  add(request: FinishedRequest, now: number): void;
+  /** Removes the oldest counts and failures that fit into one batch, and returns them. Undefined if there are none. */
+  takeBatch(): UsageBatch | undefined;
+  /** The number of requests that were not counted because the memory for counts was full. */
+  readonly droppedRequests: number;
+}
+
+/** Creates a counter of requests by API key, minute, route and class of statuses. Its memory is limited. */
+export function createUsageCounter(): UsageCounter {
+  let minutes: MinuteCounts[] = [];
+  let countCount = 0;
+  let failureGroups = new Map<string, FailureGroup>();
+  let failureGroupCounts = new Map<string, number>();
+  let droppedRequests = 0;
+
+  function currentMinute(now: number): MinuteCounts {
+    const minute = Math.floor(now / minuteMs);
+    const latest = minutes.at(-1);
+    if (latest?.minute === minute) return latest;
+    const started = { minute, countsByKey: new Map() };
+    minutes.push(started);
+    return started;
+  }
+
+  function addFailure(request: FinishedRequest, { keyId, routeIndex, now }: CountedAs): void {
+    const route = routes[routeIndex] ?? otherRoute;
+    const { method, status, requestId } = request;
+    const code = typeof request.code === "string" ? request.code : null;
+    const groupKey = `${keyId} ${route} ${method} ${status} ${code}`;
+    let group = failureGroups.get(groupKey);
+    if (!group) {
+      const groupsOfKey = failureGroupCounts.get(keyId) ?? 0;
+      if (groupsOfKey >= maxFailureGroupsPerKey || failureGroups.size >= maxFailureGroups) return;
+      group = { keyId, route, method, status, code, latest: [], count: 0 };
+      failureGroups.set(groupKey, group);
+      failureGroupCounts.set(keyId, groupsOfKey + 1);
+    }
+    group.count++;
+    if (group.latest.length === maxLatestPerGroup) group.latest.shift();
+    group.latest.push({ failedAt: now, requestId });
+  }
+
+  function takeCounts(): UsageBatch["counts"] {
+    const taken: UsageBatch["counts"] = [];
+    for (const { minute, countsByKey } of minutes) {
+      for (const [keyId, counts] of countsByKey) {
+        if (taken.length + counts.size > usageBatchLimits.counts) return taken;
+        countsByKey.delete(keyId);
+        countCount -= counts.size;
+        for (const [index, requestCount] of counts) {
+          taken.push({ keyId, minute, route: routes[index >> 3] ?? otherRoute, statusClass: index & 7, requestCount });
+        }
+      }
+    }
+    minutes = [];
+    return taken;
+  }
+
+  function takeFailures(): UsageBatch["failures"] {
+    const taken: UsageBatch["failures"] = [];
+    for (const [groupKey, { latest, count, ...group }] of failureGroups) {
+      if (taken.length + latest.length > usageBatchLimits.failures) return taken;
+      failureGroups.delete(groupKey);
+      for (const [index, { failedAt, requestId }] of latest.entries()) {
+        // The latest request also stands for those that are not in the batch.
+        const isLast = index === latest.length - 1;
+        const time = new Date(failedAt).toISOString();
+        taken.push({ ...group, failedAt: time, requestId, count: isLast ? 1 + count - latest.length : 1 });
+      }
+    }
+    failureGroups = new Map();
+    failureGroupCounts = new Map();
+    return taken;
+  }
+
+  return {
+    add(request, now) {
+      const { keyId, status } = request;
+      if (keyId === undefined) return;
+      const { countsByKey } = currentMinute(now);
+      const counts = countsByKey.get(keyId);
+      const routeIndex = routeIndexes.get(request.route ?? getPathPrefix(request.path)) ?? otherRouteIndex;
+      const index = routeIndex * 8 + Math.trunc(status / 100);
+      const count = counts?.get(index);
+      if (count !== undefined) counts?.set(index, count + 1);
+      else if (countCount >= maxCounts) droppedRequests++;
+      else {
+        countCount++;
+        if (counts) counts.set(index, 1);
+        else countsByKey.set(keyId, new Map([[index, 1]]));
+      }
+      if (status >= 400) addFailure(request, { keyId, routeIndex, now });
+    },
+    takeBatch() {
+      const counts = takeCounts();
+      const failures = takeFailures();
+      if (counts.length === 0 && failures.length === 0) return undefined;
+      return { id: randomUUID(), counts, failures };
+    },
+    get droppedRequests() {
+      return droppedRequests;
+    },
+  };
+}
+
+/** Returns the first two segments of a path, as in the prefixes of the route table. */
+function getPathPrefix(path: string): string {
+  const end = path.indexOf("/", "/v1/".length);
+  return end === -1 ? path : path.slice(0, end);
+}

@@ -1,0 +1,244 @@
+import {
+  maxFailedRequestsPerKey,
+  type UsageBatch,
+  type UsageCount,
+  type UsageGranularity,
+  usageStatusClasses,
+} from "@pragma/contracts/usage";
+import {
+  type SqlClient,
+  type SqlFragment,
+  type SqlTransaction,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
+import type { PageOfJsonItems, PageRange } from "@pragma/runtime/http/page-response";
+import { z } from "zod";
+
+/** The `location_id` of usage of API keys without a location. */
+const noLocationId = "00000000-0000-0000-0000-000000000000";
+
+/** The maximum number of rows that one statement moves from the counts by minute to the counts by day. */
+const foldBatchSize = 5_000;
+
+/**
+ * Adds the counts of a batch. Ignores keys that do not exist, such as keys of removed locations. The rows are locked in
+ * the sequence of their keys, so that batches that are stored at the same time do not wait for each other in a circle.
+ */
+export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
+  if (counts.length === 0) return;
+  await tx`
+    insert into request_counts_by_minute as stored (location_id, minute, key_id, route, status_class, request_count)
+    select coalesce(k.location_id, ${noLocationId}), to_timestamp(minute * 60), k.id, route, status_class,
+      sum(request_count)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, counts)}) as counted (
+      key_id uuid, minute bigint, route text, status_class smallint, request_count bigint
+    )
+    join api_keys k on k.id = counted.key_id
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (location_id, minute, key_id, route, status_class)
+    do update set request_count = stored.request_count + excluded.request_count`;
+}
+
+/** Adds the failures of a batch, and deletes all but the last `maxFailedRequestsPerKey` failures of the batch's keys. */
+export async function addFailedRequests(tx: SqlTransaction, failures: UsageBatch["failures"]): Promise<void> {
+  if (failures.length === 0) return;
+  await tx`
+    insert into failed_requests (
+      location_id, id, key_id, failed_at, route, method, status, code, request_id, count
+    )
+    select coalesce(k.location_id, ${noLocationId}), gen_random_uuid(), k.id, failed_at, route, method, status, code,
+      request_id, count
+    from jsonb_to_recordset(${toRecordsetParameter(tx, failures)}) as failed (
+      key_id uuid, failed_at timestamptz, route text, method text, status smallint, code text, request_id text,
+      count bigint
+    )
+    join api_keys k on k.id = failed.key_id`;
+  const keyIds = [...new Set(failures.map(({ keyId }) => keyId))];
+  await tx`
+    delete from failed_requests f
+    using api_keys k, lateral (
+      select failed_at, id from failed_requests
+      where location_id = coalesce(k.location_id, ${noLocationId}) and key_id = k.id
+      order by failed_at desc, id desc offset ${maxFailedRequestsPerKey - 1} limit 1
+    ) as oldest_kept
+    where k.id = any(${keyIds}::uuid[]) and f.location_id = coalesce(k.location_id, ${noLocationId})
+      and f.key_id = k.id and (f.failed_at, f.id) < (oldest_kept.failed_at, oldest_kept.id)`;
+}
+
+/**
+ * Moves up to `foldBatchSize` rows of minutes before an instant to the sums of their days, and returns their number. The
+ * move is one statement, so each request stays counted exactly once. Rows that arrive later are moved later.
+ */
+export async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
+  const [row] = await sql<[{ moved: number }]>`
+    with moved as (
+      delete from request_counts_by_minute
+      where (location_id, minute, key_id, route, status_class) in (
+        select location_id, minute, key_id, route, status_class from request_counts_by_minute
+        where minute < ${before} order by minute limit ${foldBatchSize}
+      )
+      returning *
+    ), added as (
+      insert into request_counts_by_day as stored (location_id, day, key_id, route, status_class, request_count)
+      select location_id, (minute at time zone 'UTC')::date, key_id, route, status_class, sum(request_count)
+      from moved group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      on conflict (location_id, day, key_id, route, status_class)
+      do update set request_count = stored.request_count + excluded.request_count
+    )
+    select count(*)::int as moved from moved`;
+  return row.moved;
+}
+
+export async function foldAllMinuteCounts(sql: SqlClient, before: Date): Promise<void> {
+  while ((await foldMinuteCounts(sql, before)) === foldBatchSize);
+}
+
+/** Which usage a key may read and has asked for. `locationId` null means all locations. */
+export interface UsageFilter {
+  locationId: string | null;
+  keyId: string | undefined;
+}
+
+const matchesFilter = (sql: SqlClient, { locationId, keyId }: UsageFilter): SqlFragment => sql`
+  (${locationId === null ? sql`true` : sql`location_id = ${locationId}`}
+  and ${keyId === undefined ? sql`true` : sql`key_id = ${keyId}`})`;
+
+/** The position of a count in the list, which is sorted by all these fields, newest first. */
+export const usageCountCursorSchema = z.object({
+  period: z.iso.datetime().regex(/^(?!0000).{20,35}$/),
+  location: z.guid(),
+  key: z.guid(),
+  route: z
+    .string()
+    .max(64)
+    .regex(/^[^\0]*$/),
+  status: z.int().min(0).max(9),
+});
+
+type UsageCountCursor = z.output<typeof usageCountCursorSchema>;
+
+interface UsageCountRow {
+  periodStart: Date;
+  locationId: string;
+  keyId: string;
+  keyPrefix: string;
+  route: string;
+  statusClass: number;
+  requestCount: number;
+}
+
+interface UsagePeriods extends UsageFilter {
+  granularity: UsageGranularity;
+  /** The start of the first period. */
+  since: Date;
+  /** The end of the last period. */
+  until: Date;
+}
+
+/** Returns a page of the numbers of requests in each period, newest first. */
+export async function listUsageCounts(
+  sql: SqlClient,
+  { granularity, since, until, ...filter }: UsagePeriods,
+  { after, offset, limit }: PageRange<UsageCountCursor>,
+): Promise<PageOfJsonItems<UsageCountCursor>> {
+  const stored =
+    granularity === "day"
+      ? sql`
+        select (day::timestamp at time zone 'UTC') as minute, location_id, key_id, route, status_class, request_count
+        from request_counts_by_day
+        where day >= (${since}::timestamptz at time zone 'UTC')::date
+          and day < (${until}::timestamptz at time zone 'UTC')::date and ${matchesFilter(sql, filter)}
+        union all`
+      : sql``;
+  const counted = sql`
+    select date_trunc(${granularity}, minute, 'UTC') as period_start, location_id, key_id, route, status_class,
+      sum(request_count)::bigint as request_count
+    from (
+      ${stored}
+      select minute, location_id, key_id, route, status_class, request_count from request_counts_by_minute
+      where minute >= ${since} and minute < ${until} and ${matchesFilter(sql, filter)}
+    ) as stored
+    group by 1, 2, 3, 4, 5`;
+  const isAfter = after
+    ? sql`(period_start, location_id, key_id, route, status_class) < (
+        ${after.period}::timestamptz, ${after.location}::uuid, ${after.key}::uuid, ${after.route}::text,
+        ${after.status}::smallint)`
+    : sql`true`;
+  const [rows, [counts]] = await Promise.all([
+    // Reads one row more than the page needs, to find out whether another page follows.
+    sql<UsageCountRow[]>`
+      select period_start, location_id, key_id, k.prefix as key_prefix, route, status_class, request_count
+      from (
+        select * from (${counted}) as counted where ${isAfter}
+        order by period_start desc, location_id desc, key_id desc, route desc, status_class desc
+        offset ${offset} limit ${limit + 1}
+      ) as page
+      join lateral (select prefix from api_keys where id = key_id) as k on true
+      order by period_start desc, location_id desc, key_id desc, route desc, status_class desc`,
+    sql<[{ total: number }]>`select count(*) as total from (${counted}) as counted`,
+  ]);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    items: rows.slice(0, limit).map((row) => JSON.stringify(toUsageCount(row))),
+    total: counts.total,
+    last: last
+      ? {
+          period: last.periodStart.toISOString(),
+          location: last.locationId,
+          key: last.keyId,
+          route: last.route,
+          status: last.statusClass,
+        }
+      : null,
+  };
+}
+
+function toUsageCount({ periodStart, statusClass, ...row }: UsageCountRow): UsageCount {
+  return {
+    periodStart: periodStart.toISOString(),
+    keyId: row.keyId,
+    keyPrefix: row.keyPrefix,
+    locationId: toPublicLocationId(row.locationId),
+    route: row.route,
+    statusClass: usageStatusClasses.find((name) => name.startsWith(`${statusClass}`)) ?? "5xx",
+    requestCount: row.requestCount,
+  };
+}
+
+const toPublicLocationId = (locationId: string) => (locationId === noLocationId ? null : locationId);
+
+interface FailedRequestRow {
+  id: string;
+  createdAt: Date;
+  keyId: string;
+  keyPrefix: string;
+  locationId: string;
+  route: string;
+  method: string;
+  status: number;
+  code: string | null;
+  requestId: string;
+  count: number;
+}
+
+/** Returns the query that lists the failed requests of the keys of a location, or of all keys. */
+export const buildFailedRequestListSql = (sql: SqlClient, filter: UsageFilter) => ({
+  columns: sql`
+    id, created_at, key_id, (select prefix from api_keys where id = key_id) as key_prefix, location_id, route, method,
+    status, code, request_id, count`,
+  table: sql`(select *, failed_at as created_at from failed_requests) as failed_request`,
+  where: matchesFilter(sql, filter),
+  toItem: ({ createdAt, locationId, ...row }: FailedRequestRow) => ({
+    id: row.id,
+    failedAt: createdAt,
+    keyId: row.keyId,
+    keyPrefix: row.keyPrefix,
+    locationId: toPublicLocationId(locationId),
+    route: row.route,
+    method: row.method,
+    status: row.status,
+    code: row.code,
+    requestId: row.requestId,
+    count: row.count,
+  }),
+});

@@ -1,0 +1,142 @@
+import { RequestDateTime } from "@pragma/contracts/date-time";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import {
+  FailedRequest,
+  maxFailedRequestsPerKey,
+  UsageCount,
+  type UsageGranularity,
+  usageGranularities,
+} from "@pragma/contracts/usage";
+import { createConcurrencyLimitedPageResponse, queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
+import {
+  getReadRestrictionLocationId,
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { defineAccountsRoute } from "../context.ts";
+import {
+  buildFailedRequestListSql,
+  listUsageCounts,
+  type UsageFilter,
+  usageCountCursorSchema,
+} from "../queries/usage.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+/** The length of each period, the range without `since`, and the maximum range of a request, in milliseconds. */
+const periods: Record<UsageGranularity, { lengthMs: number; defaultRangeMs: number; maxRangeMs: number }> = {
+  minute: { lengthMs: minuteMs, defaultRangeMs: 60 * minuteMs, maxRangeMs: dayMs },
+  hour: { lengthMs: 60 * minuteMs, defaultRangeMs: dayMs, maxRangeMs: 31 * dayMs },
+  day: { lengthMs: dayMs, defaultRangeMs: 30 * dayMs, maxRangeMs: 366 * dayMs },
+};
+
+const usageFilterQuery = {
+  locationId: locationIdQueryParameter(
+    "ID of the location whose API keys are included. Defaults to all API keys if the calling key has the scope `locations:any`, and otherwise to those of the calling key's location.",
+  ),
+  keyId: z.guid().optional().meta({ description: "Returns only the usage of the API key with this ID." }),
+};
+
+const listUsageQuery = z.object({
+  ...paginationQueryShape,
+  ...usageFilterQuery,
+  granularity: z
+    .enum(usageGranularities, { error: `Must be one of: ${usageGranularities.join(", ")}` })
+    .default("hour")
+    .meta({ description: "Length of the periods in which requests are counted" }),
+  since: RequestDateTime.optional().meta({
+    description:
+      "Returns only periods from this date-time on, including the period that contains it. Defaults to one hour, one day or 30 days before `until`, for minutes, hours and days.",
+    example: "2026-05-29T00:00:00Z",
+  }),
+  until: RequestDateTime.optional().meta({
+    description:
+      "Returns only periods that begin before this date-time. Defaults to now. The time between `since` and `until` is limited to 1 day, 31 days or 366 days, for minutes, hours and days.",
+    example: "2026-05-30T00:00:00Z",
+  }),
+});
+
+const usageRouteDefaults = { tag: "Usage", audience: "public", scope: "usage:read" } as const;
+
+export const listUsageRoute = defineAccountsRoute({
+  method: "get",
+  path: "/v1/usage/",
+  operationId: "listUsage",
+  ...usageRouteDefaults,
+  summary: "List numbers of requests",
+  description:
+    "Returns how many requests each API key of your location has sent, by period, route and class of response statuses, newest period first. Requests without a valid API key are not counted. Counts arrive within a minute. Counts by minute and hour are stored for 7 days, and counts by day for a year. With the scope `locations:any`, the list contains the API keys of all locations.",
+  request: { query: listUsageQuery },
+  responses: { 200: { description: "A page of numbers of requests", schema: paginatedSchema(UsageCount) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const range = resolveUsageRange(query);
+    const filter = { ...resolveUsageFilter(principal, query), granularity: query.granularity, ...range };
+    return createConcurrencyLimitedPageResponse({ query, url, origin, principal }, usageCountCursorSchema, (page) =>
+      listUsageCounts(services.db.sql, filter, page),
+    );
+  },
+});
+
+export const listFailedRequestsRoute = defineAccountsRoute({
+  method: "get",
+  path: "/v1/usage/failures/",
+  operationId: "listFailedRequests",
+  ...usageRouteDefaults,
+  summary: "List failed requests",
+  description: `Returns the last requests of the API keys of your location that were answered with a status of 400 or more, newest first. At most ${maxFailedRequestsPerKey} requests of each API key are stored, for 7 days. If many requests fail in the same way within seconds, only the latest are stored, and \`count\` contains the number of the others. Requests without a valid API key are not stored. With the scope \`locations:any\`, the list contains the API keys of all locations.`,
+  request: { query: z.object({ ...paginationQueryShape, ...usageFilterQuery }) },
+  responses: {
+    200: { description: "A page of failed requests, newest first", schema: paginatedSchema(FailedRequest) },
+  },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const { sql } = services.db;
+    return queryNewestRowsPageResponse(
+      { query, url, origin },
+      sql,
+      buildFailedRequestListSql(sql, resolveUsageFilter(principal, query)),
+    );
+  },
+});
+
+function resolveUsageFilter(
+  principal: Principal,
+  { locationId, keyId }: { locationId?: string | undefined; keyId?: string | undefined },
+): UsageFilter {
+  return {
+    locationId:
+      locationId === undefined
+        ? getReadRestrictionLocationId(principal)
+        : resolveAuthorizedLocationId(principal, locationId),
+    keyId,
+  };
+}
+
+/**
+ * Returns the start of the first and the end of the last period.
+ *
+ * @throws `ApiError` invalid_request when `since` is after `until`, or the range is longer than the maximum.
+ */
+function resolveUsageRange(query: z.output<typeof listUsageQuery>): { since: Date; until: Date } {
+  const { lengthMs, defaultRangeMs, maxRangeMs } = periods[query.granularity];
+  const until = query.until === undefined ? Date.now() : Date.parse(query.until);
+  const since = query.since === undefined ? until - defaultRangeMs : Date.parse(query.since);
+  const reject = (code: "too_small" | "too_big", message: string) =>
+    createInvalidRequestError([{ in: "query", path: "since", code, message }]);
+  if (since > until) throw reject("too_big", "Must not be after until");
+  if (until - since > maxRangeMs) {
+    const days = maxRangeMs / dayMs;
+    throw reject("too_small", `Must be at most ${days} ${days === 1 ? "day" : "days"} before until`);
+  }
+  // No request was counted before 1970 or after today, and PostgreSQL cannot read all years that a Date can have.
+  const limitToCounted = (time: number) => Math.min(Math.max(time, 0), Date.now() + dayMs);
+  return {
+    since: new Date(Math.floor(limitToCounted(since) / lengthMs) * lengthMs),
+    until: new Date(Math.ceil(limitToCounted(until) / lengthMs) * lengthMs),
+  };
+}
