@@ -15,6 +15,7 @@ export const scopeDescriptions = {
   "consumers:write": "Manage consumers",
   "keys:write": "Manage API keys",
   "jobs:write": "Create and read jobs",
+  "audit:read": "Read the audit log",
   admin: "Full access",
 } as const satisfies Record<string, string>;
 

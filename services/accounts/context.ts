@@ -14,6 +14,8 @@ export interface AccountsServiceContext {
   log: Logger;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
+  /** Days for which entries of the audit log are kept. */
+  auditRetentionDays: number;
 }
 
 export const defineAccountsRoute = createRouteDefiner<AccountsServiceContext>();

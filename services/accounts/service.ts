@@ -3,8 +3,10 @@ import { defineService } from "@pragma/runtime/service/define-service";
 import { ensureAdminApiKey } from "./admin-key.ts";
 import { accountsServiceConfigSchema } from "./config.ts";
 import type { AccountsServiceContext } from "./context.ts";
+import { deleteExpiredAuditEvents, insertRecordedAuditEvent } from "./queries/audit-events.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
-import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
+import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from "./routes/api-keys.ts";
+import { exportAuditEventsRoute, listAuditEventsRoute } from "./routes/audit-events.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
 import {
   internalApiKeyLookupRoute,
@@ -27,7 +29,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
   config: accountsServiceConfigSchema,
   async createResources({ db, log }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
-    const services = { db, log, defaultRateLimit };
+    const services = { db, log, defaultRateLimit, auditRetentionDays: config.AUDIT_RETENTION_DAYS };
     const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
@@ -45,7 +47,10 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     changeApiConsumerRoute,
     createApiKeyRoute,
     listApiKeysRoute,
+    rotateApiKeyRoute,
     revokeApiKeyRoute,
+    listAuditEventsRoute,
+    exportAuditEventsRoute,
     internalApiKeyLookupRoute,
     internalLocationLookupRoute,
     internalLegacyLocationLookupRoute,
@@ -55,5 +60,18 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     defineEventSubscription<AccountsServiceContext, "device.seen">("device.seen", ({ data, once }) =>
       once((tx) => recordSeenDevice(tx, data)),
     ),
+    // Adds a change that was made in any service to the audit log.
+    defineEventSubscription<AccountsServiceContext, "audit.recorded">(
+      "audit.recorded",
+      ({ eventId, time, data, once }) =>
+        once((tx) => insertRecordedAuditEvent(tx, { id: eventId, createdAt: time, data })),
+    ),
+  ],
+  periodic: [
+    {
+      name: "delete expired audit events",
+      intervalSeconds: 3_600,
+      run: ({ db, auditRetentionDays }) => deleteExpiredAuditEvents(db.sql, auditRetentionDays),
+    },
   ],
 });

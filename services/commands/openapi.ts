@@ -43,6 +43,7 @@ const openApiTags = [
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Applications that use the API, with their scopes and rate limits" },
   { name: "Keys", description: "API keys, which give consumers access to locations" },
+  { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
   { name: "OpenAPI documents", description: "Machine-readable descriptions of this API, in the OpenAPI format" },
 ];
 
