@@ -88,6 +88,26 @@ describe("a service's role in PostgreSQL", () => {
   });
 });
 
+it("adds entries to the audit log with the role of accounts, which cannot change or delete them", async () => {
+  const url = servers.variablesOf("accounts").DATABASE_URL ?? "";
+  const sql = postgres(url, { max: 1, connection: { search_path: schemaNameOf("accounts") } });
+  try {
+    const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from audit_events`;
+    expect(count).toBeGreaterThan(0);
+    for (const statement of [
+      "update audit_events set details = '{}'",
+      "delete from audit_events",
+      "truncate audit_events",
+      "alter table audit_events disable trigger all",
+      "drop function reject_audit_change() cascade",
+    ])
+      await expect(sql.unsafe(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+    expect(await sql`select delete_expired_audit_events(366, 10) as deleted`).toEqual([{ deleted: 0 }]);
+  } finally {
+    await sql.end();
+  }
+});
+
 it("creates and drops the day partitions of webhooks with the role of the service", async () => {
   const url = servers.variablesOf("webhooks").DATABASE_URL ?? "";
   const sql = postgres(url, { max: 1, connection: { search_path: schemaNameOf("webhooks") } });

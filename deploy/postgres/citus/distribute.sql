@@ -26,6 +26,8 @@ insert into placement (service, relation, kind) values
   ('accounts', 'consumers', 'reference'),
   ('accounts', 'api_keys', 'reference'),
   ('accounts', 'devices', 'distributed'),
+  -- Entries can concern no location, and are read over all locations.
+  ('accounts', 'audit_events', 'local'),
 
   ('till_ingest', 'tills', 'distributed'),
   ('till_ingest', 'till_versions', 'distributed'),

@@ -100,7 +100,7 @@ describe("a signed request", () => {
 
   const changeTarget = { method: "POST", target: "/v1/consumers/", origin: request.origin };
   const client = { address: "203.0.113.7", userAgent: "acme/1.0 (é)" };
-  const signChange = (signedClient: RequestClient = client) => ({
+  const signChange = (signedClient: RequestClient = client): Record<string, string> => ({
     ...createInternalRequestSigner(
       keys,
       "gateway",

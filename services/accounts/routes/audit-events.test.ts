@@ -6,6 +6,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { z } from "zod";
 import { createTestLocationAndGetId } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
@@ -173,8 +174,8 @@ describe("reading the audit log", () => {
     expect(new Set([...since, ...until].map(({ id }) => id)).size).toBe(all.length);
     const paged: string[] = [];
     for (let token: string | null = ""; token !== null; ) {
-      const query = token === "" ? "" : `&pageToken=${token}`;
-      const page = await accounts.getJson(`/v1/audit?size=2${query}`, pageSchema, reader);
+      const query: string = token === "" ? "" : `&pageToken=${token}`;
+      const page: z.output<typeof pageSchema> = await accounts.getJson(`/v1/audit?size=2${query}`, pageSchema, reader);
       paged.push(...page.data.map(({ id }) => id));
       token = page.nextPageToken;
     }
