@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UtcDateTimeSchema } from "./date-time.ts";
+import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { boundedArray, boundedString, withUnstorableTextCheck } from "./fields.ts";
 import { apiScopeNames, defaultApiConsumerScopes } from "./scopes.ts";
 
@@ -90,6 +90,10 @@ export const CreateApiKeyRequest = withUnstorableTextCheck(
   z.object({
     locationId: z.guid().meta({ description: "ID of the location to which the API key gives access" }),
     consumerName: ConsumerNameSchema,
+    expiresAt: RequestDateTime.optional().meta({
+      description: "When the API key stops working, which must be in the future. By default, it does not expire.",
+      example: "2027-05-29T00:00:00.000Z",
+    }),
   }),
 ).meta({
   id: "CreateApiKey",
@@ -103,6 +107,52 @@ export const CreatedApiKey = z
     id: "CreatedApiKey",
     description: "A new API key, which is returned only once",
     example: { apiKey: "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE" },
+  });
+
+const hourSeconds = 3_600;
+/** The maximum overlap of a rotation. A longer one would be a second key rather than a rotation. */
+const maxRotationOverlapSeconds = 30 * 24 * hourSeconds;
+const defaultRotationOverlapSeconds = 24 * hourSeconds;
+
+export const RotateApiKeyRequest = z
+  .object({
+    overlapSeconds: z.int().min(0).max(maxRotationOverlapSeconds).default(defaultRotationOverlapSeconds).meta({
+      description: "Number of seconds for which the previous key still works, so that you can replace it everywhere",
+      example: defaultRotationOverlapSeconds,
+    }),
+    isLeaked: z.boolean().default(false).meta({
+      description:
+        "Whether the previous key may have leaked. If true, the previous key is revoked immediately, and `overlapSeconds` is ignored.",
+    }),
+    expiresAt: RequestDateTime.optional().meta({
+      description:
+        "When the new key stops working, which must be in the future. By default, the new key is valid for as long as the previous key was when it was created, or without limit.",
+      example: "2027-05-29T00:00:00.000Z",
+    }),
+  })
+  .optional()
+  .meta({ id: "RotateApiKey", description: "Options for rotating an API key", example: { isLeaked: false } });
+
+export type RotateApiKeyRequest = z.output<typeof RotateApiKeyRequest>;
+
+export const RotatedApiKey = z
+  .object({
+    id: z.guid().meta({ description: "ID of the new API key" }),
+    apiKey: z.string().meta({ description: "The new API key, which is returned only once. Store it securely." }),
+    expiresAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the new key stops working; null if it does not expire",
+    }),
+    previousKeyExpiresAt: UtcDateTimeSchema.meta({ description: "When the previous key stops working" }),
+  })
+  .meta({
+    id: "RotatedApiKey",
+    description: "A new API key that replaces a previous key. The new key is returned only once.",
+    example: {
+      id: "0c6f2f1e-7d5a-4a3e-9f7f-1f6d2f1d7b44",
+      apiKey: "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE",
+      expiresAt: null,
+      previousKeyExpiresAt: "2026-05-30T10:17:19.000Z",
+    },
   });
 
 /** The metadata of an API key. Does not contain the key itself. */
@@ -122,6 +172,15 @@ export const ApiKey = z
     revokedAt: UtcDateTimeSchema.nullable().meta({
       description: "When the API key was revoked; null if it has not been revoked",
     }),
+    expiresAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the API key stops working; null if it does not expire",
+    }),
+    createdBy: z.guid().nullable().meta({
+      description: "ID of the API key that created this key; null if no key created it, or before version 1.1",
+    }),
+    revokedBy: z.guid().nullable().meta({
+      description: "ID of the API key that revoked this key; null if no key revoked it, or before version 1.1",
+    }),
   })
   .meta({
     id: "ApiKey",
@@ -134,6 +193,9 @@ export const ApiKey = z
       createdAt: "2026-05-29T10:17:19.000Z",
       lastUsedAt: "2026-05-30T08:00:00.000Z",
       revokedAt: null,
+      expiresAt: null,
+      createdBy: "9b3a1f52-9c0b-4f6e-8f0d-2f7f8f0f6a10",
+      revokedBy: null,
     },
   });
 

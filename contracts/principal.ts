@@ -15,7 +15,10 @@ export const LocationRef = z.object({
 
 export type LocationRef = z.infer<typeof LocationRef>;
 
-/** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
+/**
+ * The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. Gateways
+ * of version 1.0 ignore `expiresAt`, so an expired key has the same time in `revokedAt`.
+ */
 export const ResolvedApiKey = z.object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
@@ -25,6 +28,8 @@ export const ResolvedApiKey = z.object({
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),
   revokedAt: UtcDateTimeSchema.nullable(),
+  /** When the key stops working; null if never. An accounts service of version 1.0 does not send it. */
+  expiresAt: UtcDateTimeSchema.nullable().default(null),
 });
 
 export type ResolvedApiKey = z.infer<typeof ResolvedApiKey>;

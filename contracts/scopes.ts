@@ -16,6 +16,7 @@ export const scopeDescriptions = {
   "keys:write": "Manage API keys",
   "jobs:write": "Create and read jobs",
   "usage:read": "Read the numbers of requests and the failed requests of API keys",
+  "audit:read": "Read the audit log",
   admin: "Full access",
 } as const satisfies Record<string, string>;
 

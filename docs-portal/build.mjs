@@ -61,12 +61,12 @@ function writeReferenceDocuments() {
       fullDocument,
       {
         title: "Operator reference",
-        summary: "Operations for operators of Pragma API: locations, consumers and API keys",
+        summary: "Operations for operators of Pragma API: locations, consumers, API keys and the audit log",
         description: `Operators run an installation of Pragma API. They create locations and consumers, and issue the API keys with which consumers read the data of a location.
 
 ## Access
 
-These operations require the scope \`locations:write\`, \`consumers:write\`, \`keys:write\` or \`admin\`. A new consumer has none of these scopes. The scope \`admin\` also gives access to every operation of the [API reference](/api/).`,
+These operations require the scope \`locations:write\`, \`consumers:write\`, \`keys:write\`, \`audit:read\` or \`admin\`. A new consumer has none of these scopes. The scope \`admin\` also gives access to every operation of the [API reference](/api/).`,
       },
       ({ operationId }) => !partnerOperations.has(operationId),
     ),

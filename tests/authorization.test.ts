@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
@@ -26,6 +27,7 @@ import { getSharedPragmaUnderTest } from "./harness/shared-pragma.ts";
 let product: PragmaUnderTestAccess;
 let fixture: ContractTestFixture;
 let revokedKey: string;
+let expiredKey: string;
 /** API keys of the location, by scope. Each key has all scopes except this scope and `admin`. */
 const keysWithoutScope = new Map<ApiScope, string>();
 
@@ -43,7 +45,7 @@ beforeAll(async () => {
       await fixture.createKeyWithScopes([...testLocationKeyScopes.filter((each) => each !== scope), "locations:any"]),
     );
   }
-  revokedKey = await createRevokedKey();
+  [revokedKey, expiredKey] = await Promise.all([createRevokedKey(), createExpiredKey()]);
 }, 120_000);
 
 async function createRevokedKey(): Promise<string> {
@@ -52,6 +54,21 @@ async function createRevokedKey(): Promise<string> {
   expect((await fixture.testLocation.request("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
   await eventually(
     "the key to be rejected",
+    async () => (await fixture.testLocation.request("GET", "/v2/reports", { key })).status === 401,
+  );
+  return key;
+}
+
+async function createExpiredKey(): Promise<string> {
+  const { name } = await fixture.requestAsAdmin<{ name: string }>("POST", "/v1/consumers", { name: randomUUID() });
+  const { apiKey: key } = await fixture.requestAsAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", {
+    ...{ locationId: fixture.testLocation.locationId, consumerName: name },
+    expiresAt: new Date(Date.now() + 2_000).toISOString(),
+  });
+  // The gateway caches the key as valid first.
+  expect((await fixture.testLocation.request("GET", "/v2/reports", { key })).status).toBe(200);
+  await eventually(
+    "the key to expire",
     async () => (await fixture.testLocation.request("GET", "/v2/reports", { key })).status === 401,
   );
   return key;
@@ -108,6 +125,10 @@ describe.each(protectedOperations)("$id", (operation) => {
 
   it("rejects a revoked API key", async () => {
     expectDocumentedResponse(operation, await requestExpectingRefusal(operation, revokedKey), "key_revoked");
+  });
+
+  it("rejects an expired API key", async () => {
+    expectDocumentedResponse(operation, await requestExpectingRefusal(operation, expiredKey), "key_expired");
   });
 
   it("rejects an API key without the documented scope", async () => {

@@ -65,7 +65,9 @@ afterAll(async () => {
 });
 
 /** Errors of all operations with API keys. They count as covered here, because the authorization tests cause them. */
-const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = ["key_missing", "key_invalid", "key_revoked", "scope_missing"];
+const keyErrorOutcomes: DocumentedStatusOrErrorCode[] = [
+  ...(["key_missing", "key_invalid", "key_revoked", "key_expired", "scope_missing"] as const),
+];
 /**
  * Outcomes with a separate test below. The test covers every operation that documents the outcome, except those whose
  * contract lists the outcome as untestable.

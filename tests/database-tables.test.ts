@@ -78,6 +78,7 @@ const keysOfOtherKinds: Record<string, string[]> = {
   "a consumer can have keys of several locations, and the names are unique in the installation": [
     ...["accounts.api_keys (consumer_id)", "accounts.consumers (id)", "accounts.consumers (name)"],
   ],
+  "an entry can concern no single location": ["accounts.audit_events (id)"],
   "the directory answers which location has a till": ["till-ingest.till_directory (till_id)"],
   "a reprocessing can concern the tills of all locations": ["till-ingest.till_reprocessings (id)"],
   "a body is uploaded before a till refers to it": ["till-ingest.pending_uploads (key)"],

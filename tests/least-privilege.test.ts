@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { AuditEvent } from "@pragma/contracts/audit";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { collectErrorsOfNatsActions } from "@pragma/runtime/testing/nats-errors";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
+import { createOpsPortClient, runOpsCommand } from "@pragma/services/commands/operator-commands";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
@@ -107,6 +109,57 @@ describe("a service's role in PostgreSQL", () => {
       await sql.end();
     }
   });
+});
+
+it("records changes of other services and of operators, with the client's address, in the audit log", async () => {
+  const { locationId, ...testLocation } = await createTestLocation(product, {
+    scopes: ["webhooks:write", "audit:read"],
+  });
+  const headers = {
+    "user-agent": "audited/1.0",
+    "x-pragma-client": "forged;203.0.113.7",
+    "x-forwarded-for": "8.8.8.8",
+  };
+  const created = await testLocation.request("POST", "/v1/recipients", { body: { name: "Kitchen" }, headers });
+  expect(created.status).toBe(201);
+  const recipient = (await created.json()) as { id: string; hmacSecret: string };
+  const client = createOpsPortClient([product.process("reporting").opsUrl], servers.variables.OPS_TOKEN);
+  await runOpsCommand(["erase", "--location", locationId, "--before", "2020-01-01"], client);
+  const events = await eventually("the entries", async () => {
+    const { data } = await testLocation.getJson<{ data: AuditEvent[] }>("/v1/audit");
+    return (
+      ["recipient.created", "personal_data.erased"].every((action) => data.some((each) => each.action === action)) &&
+      data
+    );
+  });
+  expect(events.find(({ action }) => action === "recipient.created")).toMatchObject({
+    actor: { type: "key", clientAddress: expect.stringMatching(/^(::ffff:)?127\.0\.0\.1$/), userAgent: "audited/1.0" },
+    ...{ locationId, target: { type: "recipient", id: recipient.id }, requestId: created.headers.get("x-request-id") },
+  });
+  expect(events.find(({ action }) => action === "personal_data.erased")).toMatchObject({
+    ...{ actor: { type: "operator_command", keyId: null }, details: { before: "2020-01-01" } },
+  });
+  expect(JSON.stringify(events)).not.toContain(recipient.hmacSecret);
+});
+
+it("adds entries to the audit log with the role of accounts, which cannot change or delete them", async () => {
+  const url = servers.variablesOf("accounts").DATABASE_URL ?? "";
+  const sql = postgres(url, { max: 1, connection: { search_path: schemaNameOf("accounts") } });
+  try {
+    const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from audit_events`;
+    expect(count).toBeGreaterThan(0);
+    for (const statement of [
+      "update audit_events set details = '{}'",
+      "delete from audit_events",
+      "truncate audit_events",
+      "alter table audit_events disable trigger all",
+      "drop function reject_audit_change() cascade",
+    ])
+      await expect(sql.unsafe(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+    expect(await sql`select delete_expired_audit_events(366, 10) as deleted`).toEqual([{ deleted: 0 }]);
+  } finally {
+    await sql.end();
+  }
 });
 
 it("creates and drops the day partitions of webhooks with the role of the service", async () => {

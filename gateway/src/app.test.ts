@@ -255,7 +255,7 @@ describe("the log", () => {
     const created = gateway.accounts.addKey({ consumer: "Logged" });
     const response = await gateway.request("/v2/reports/x?size=1", {
       key: created.key,
-      headers: { "x-request-id": "logged-1" },
+      headers: { "x-request-id": "logged-1", "user-agent": "a".repeat(300) },
     });
     const { length } = await response.text();
     const line = await eventually("the log line", () =>
@@ -272,6 +272,8 @@ describe("the log", () => {
       keyId: created.resolvedKey.keyId,
       consumer: "Logged",
       locationId: created.resolvedKey.location?.id,
+      clientAddress: expect.stringMatching(/^(::ffff:)?127\.0\.0\.1$/),
+      userAgent: "a".repeat(255),
     });
     expect(line.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(line.bytes).toBeGreaterThan(length);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { configurationAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { generateApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { publishApiKeyChanged } from "./api-keys.ts";
 import type { AccountsServiceContext } from "./context.ts";
@@ -11,6 +12,7 @@ import {
   type NewApiKeyRow,
   revokeConfiguredAdminKeys,
 } from "./queries/api-keys.ts";
+import { insertAuditEvent } from "./queries/audit-events.ts";
 import { insertApiConsumer, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
 
 /** The name of the consumer that owns the admin keys. */
@@ -31,7 +33,8 @@ export async function ensureAdminApiKey(
     const consumerId = await ensureAdminConsumer(tx);
     if (configuredKey !== undefined) {
       const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
-      if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY has been revoked. Configure another key.");
+      if (configuredKeyState === "inactive")
+        log.error("PRAGMA_ADMIN_KEY has been revoked or has expired. Configure another key.");
       return undefined;
     }
     if (await hasConsumerEverHadApiKey(tx, consumerId)) return undefined;
@@ -53,14 +56,19 @@ async function registerConfiguredKey(
   tx: SqlTransaction,
   key: string,
   consumerId: string,
-): Promise<"created" | "existing" | "revoked"> {
+): Promise<"created" | "existing" | "inactive"> {
   const hash = hashApiKey(key);
   const existing = await findApiKeyByHash(tx, hash);
   if (existing && existing.consumerId !== consumerId)
     throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
-  if (existing) return existing.isRevoked ? "revoked" : "existing";
-  for (const replaced of await revokeConfiguredAdminKeys(tx))
+  if (existing) return existing.isInactive ? "inactive" : "existing";
+  for (const replaced of await revokeConfiguredAdminKeys(tx)) {
     await publishApiKeyChanged(tx, replaced, { revoked: true });
+    await insertAuditEvent(tx, configurationAuditSource, {
+      ...{ action: "key.revoked", locationId: null, target: { type: "key", id: replaced.id } },
+      details: { consumer: adminApiConsumerName },
+    });
+  }
   await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, createdFrom: "environment" });
   return "created";
 }
@@ -70,8 +78,15 @@ function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }
 
-async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKeyRow, "id" | "locationId">): Promise<void> {
+async function insertOperatorKey(
+  tx: SqlTransaction,
+  key: Omit<NewApiKeyRow, "id" | "locationId" | "createdBy" | "expiresAt">,
+): Promise<void> {
   const id = randomUUID();
-  await insertApiKey(tx, { ...key, id, locationId: null });
+  await insertApiKey(tx, { ...key, id, locationId: null, createdBy: null, expiresAt: null });
   await publishApiKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
+  await insertAuditEvent(tx, configurationAuditSource, {
+    ...{ action: "key.created", locationId: null, target: { type: "key", id } },
+    details: { consumer: adminApiConsumerName, prefix: key.prefix },
+  });
 }

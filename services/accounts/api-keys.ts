@@ -1,17 +1,27 @@
 import { randomUUID } from "node:crypto";
+import type { RotateApiKeyRequest } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsServiceContext } from "./context.ts";
 import { createLocationNotFoundError } from "./locations.ts";
 import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
-import { type ApiKeyEventFields, insertApiKey, lockApiKey, markApiKeyRevoked } from "./queries/api-keys.ts";
-import { shareLockApiConsumerByName, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
+import {
+  type ApiKeyEventFields,
+  findApiKeyConsumerId,
+  insertApiKey,
+  limitApiKeyOverlap,
+  lockApiKey,
+  markApiKeyRevoked,
+} from "./queries/api-keys.ts";
+import { insertAuditEvent } from "./queries/audit-events.ts";
+import { shareLockApiConsumer, shareLockApiConsumerByName, shareLockOperatorApiConsumer } from "./queries/consumers.ts";
 import { findLocationRef } from "./queries/locations.ts";
 
 /** Publishes `key.changed`, so that gateways remove the key from their caches. */
@@ -30,8 +40,10 @@ export async function publishApiKeyChanged(
 interface NewConsumerKey {
   locationId: string;
   consumerName: string;
+  /** When the key stops working, as a date-time; undefined if never. */
+  expiresAt: string | undefined;
   principal: Principal;
-  context: ObservabilityContext;
+  audit: AuditSource;
 }
 
 /**
@@ -44,7 +56,7 @@ interface NewConsumerKey {
  */
 export async function createConsumerApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
-  { locationId, consumerName, principal, context }: NewConsumerKey,
+  { locationId, consumerName, expiresAt: requestedExpiry, principal, audit }: NewConsumerKey,
 ): Promise<string> {
   const { key, prefix, hash } = generateApiKey();
   await db.transaction(async (tx) => {
@@ -56,9 +68,34 @@ export async function createConsumerApiKey(
     requireScopesToGrant(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
-    await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request" });
-    await publishApiKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
+    const expiresAt = requestedExpiry === undefined ? null : requireFutureExpiry(requestedExpiry);
+    const createdBy = principal.keyId;
+    await insertApiKey(tx, {
+      ...{ id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", createdBy, expiresAt },
+    });
+    await publishApiKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: audit.traceparent });
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "key.created", locationId, target: { type: "key", id } },
+      details: { consumer: consumerName, prefix, expiresAt: expiresAt?.toISOString() ?? null },
+    });
   });
+  return key;
+}
+
+interface KeyRequest {
+  id: string;
+  principal: Principal;
+  audit: AuditSource;
+}
+
+/** Locks and returns a key. @throws `ApiError` key_not_found, location_forbidden; scope_missing for an admin's key. */
+async function requireManageableApiKey(tx: SqlTransaction, { id, principal }: Pick<KeyRequest, "id" | "principal">) {
+  const visibleLocationId = getReadRestrictionLocationId(principal);
+  const key = await lockApiKey(tx, id);
+  if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
+    throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
+  }
+  if (hasScope(key.scopes, "admin")) requireScopesToGrant(principal, ["admin"]);
   return key;
 }
 
@@ -71,17 +108,77 @@ export async function createConsumerApiKey(
  */
 export async function revokeApiKey(
   { db }: Pick<AccountsServiceContext, "db">,
-  { id, principal, context }: { id: string; principal: Principal; context: ObservabilityContext },
+  { id, principal, audit }: KeyRequest,
 ): Promise<void> {
-  const visibleLocationId = getReadRestrictionLocationId(principal);
   await db.transaction(async (tx) => {
-    const key = await lockApiKey(tx, id);
-    if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
-      throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
-    }
-    if (hasScope(key.scopes, "admin")) requireScopesToGrant(principal, ["admin"]);
+    const key = await requireManageableApiKey(tx, { id, principal });
     if (key.revokedAt) return;
-    await markApiKeyRevoked(tx, id);
-    await publishApiKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });
+    await markApiKeyRevoked(tx, { id, revokedBy: principal.keyId });
+    await publishApiKeyChanged(tx, key, { revoked: true, traceparent: audit.traceparent });
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "key.revoked", locationId: key.locationId, target: { type: "key", id: key.id } },
+      details: { consumer: key.consumerName, prefix: key.prefix },
+    });
   });
+}
+
+/**
+ * Creates a key with the consumer and location of another key, which it replaces, and publishes `key.changed` for both.
+ * The previous key expires after the overlap, or is revoked if it has leaked. The principal needs the permissions to
+ * create the new key and to revoke the previous key.
+ *
+ * @throws `ApiError` key_not_found, key_inactive, scope_missing, rate_limit_forbidden; location_forbidden if the
+ * principal has neither a location nor `locations:any`.
+ */
+export async function rotateApiKey(
+  { db, defaultRateLimit }: AccountsServiceContext,
+  { id, options, principal, audit }: KeyRequest & { options: NonNullable<RotateApiKeyRequest> },
+): Promise<{ id: string; apiKey: string; expiresAt: Date | null; previousKeyExpiresAt: Date }> {
+  const { key: apiKey, prefix, hash } = generateApiKey();
+  return db.transaction(async (tx) => {
+    // The consumer is locked before its key, in the same sequence as when its scopes are changed.
+    const consumerId = await findApiKeyConsumerId(tx, id);
+    const consumer = consumerId === undefined ? undefined : await shareLockApiConsumer(tx, consumerId);
+    const previous = await requireManageableApiKey(tx, { id, principal });
+    if (!consumer) throw new Error("An API key has a consumer.");
+    if (!previous.isActive)
+      throw new ApiError("key_inactive", { detail: "Only an active API key can be rotated. Create a key instead." });
+    requireScopesToGrant(principal, consumer.scopes);
+    await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
+    const { locationId } = previous;
+    const newId = randomUUID();
+    const expiresAt = options.expiresAt === undefined ? renewExpiry(previous) : requireFutureExpiry(options.expiresAt);
+    await insertApiKey(tx, {
+      ...{ id: newId, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", expiresAt },
+      createdBy: principal.keyId,
+    });
+    const previousKeyExpiresAt = options.isLeaked
+      ? await markApiKeyRevoked(tx, { id: previous.id, revokedBy: principal.keyId })
+      : await limitApiKeyOverlap(tx, { id: previous.id, seconds: options.overlapSeconds });
+    const { traceparent } = audit;
+    await publishApiKeyChanged(tx, previous, { revoked: options.isLeaked, traceparent });
+    await publishApiKeyChanged(tx, { id: newId, hash, locationId }, { revoked: false, traceparent });
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "key.rotated", locationId, target: { type: "key", id: previous.id } },
+      details: {
+        ...{ consumer: previous.consumerName, prefix: previous.prefix, newKeyId: newId, newPrefix: prefix },
+        ...{ isLeaked: options.isLeaked, previousKeyExpiresAt: previousKeyExpiresAt.toISOString() },
+        expiresAt: expiresAt?.toISOString() ?? null,
+      },
+    });
+    return { id: newId, apiKey, expiresAt, previousKeyExpiresAt };
+  });
+}
+
+/** Returns the requested expiry. @throws `ApiError` invalid_request when it has passed. */
+function requireFutureExpiry(dateTime: string): Date {
+  const expiresAt = new Date(dateTime);
+  if (expiresAt.getTime() <= Date.now())
+    throwIfInvalid([{ in: "body", path: "expiresAt", code: "too_small", message: "Must be in the future" }]);
+  return expiresAt;
+}
+
+/** Returns the expiry of the key that replaces a key now, so that both are valid for the same time; null for never. */
+function renewExpiry({ createdAt, expiresAt }: { createdAt: Date; expiresAt: Date | null }): Date | null {
+  return expiresAt && new Date(Date.now() + expiresAt.getTime() - createdAt.getTime());
 }

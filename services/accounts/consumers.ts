@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { ApiConsumer, ChangeApiConsumerRequest } from "@pragma/contracts/api-consumer";
+import type { ApiConsumer, ChangeApiConsumerRequest, RateLimit } from "@pragma/contracts/api-consumer";
+import type { AuditDetails } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { adminApiConsumerName } from "./admin-key.ts";
 import { publishApiKeyChanged } from "./api-keys.ts";
@@ -16,6 +17,7 @@ import {
   requireScopesToGrant,
 } from "./permissions.ts";
 import { listAndLockActiveApiKeys } from "./queries/api-keys.ts";
+import { insertAuditEvent } from "./queries/audit-events.ts";
 import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
 
 /**
@@ -28,14 +30,21 @@ import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./quer
  */
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsServiceContext,
-  { name, principal }: { name: string; principal: Principal },
+  { name, principal, audit }: { name: string; principal: Principal; audit: AuditSource },
 ): Promise<ApiEntityRowWithDates<ApiConsumer>> {
   const locationId = getReadRestrictionLocationId(principal);
   const scopes = defaultApiConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
     const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
-    return insertApiConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
+    const consumer = await insertApiConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
+    if (consumer) {
+      await insertAuditEvent(tx, audit, {
+        ...{ action: "consumer.created", locationId, target: { type: "consumer", id: consumer.id } },
+        details: { name, scopes, ...toRateLimitDetails(rateLimit) },
+      });
+    }
+    return consumer;
   });
   if (!created) throw new ApiError("consumer_exists", { detail: `A consumer named ${name} already exists.` });
   return created;
@@ -45,7 +54,7 @@ interface ConsumerChange {
   id: string;
   change: ChangeApiConsumerRequest;
   principal: Principal;
-  context: ObservabilityContext;
+  audit: AuditSource;
 }
 
 /**
@@ -60,7 +69,7 @@ interface ConsumerChange {
  */
 export async function changeApiConsumerAndPublishEvents(
   { db, defaultRateLimit }: AccountsServiceContext,
-  { id, change, principal, context }: ConsumerChange,
+  { id, change, principal, audit }: ConsumerChange,
 ): Promise<ApiEntityRowWithDates<ApiConsumer>> {
   const locationId = getReadRestrictionLocationId(principal);
   return db.transaction(async (tx) => {
@@ -75,8 +84,21 @@ export async function changeApiConsumerAndPublishEvents(
       throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateApiConsumerRow(tx, { id, scopes, rateLimit });
-    const { traceparent } = context;
+    const { traceparent } = audit;
     await Promise.all(keys.map((key) => publishApiKeyChanged(tx, key, { revoked: false, traceparent })));
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "consumer.changed", locationId: consumer.locationId, target: { type: "consumer", id } },
+      details: {
+        name: consumer.name,
+        addedScopes: scopes.filter((scope) => !consumer.scopes.includes(scope)),
+        removedScopes: consumer.scopes.filter((scope) => !scopes.includes(scope)),
+        ...(change.rateLimit !== undefined && toRateLimitDetails(rateLimit)),
+      },
+    });
     return changed;
   });
+}
+
+function toRateLimitDetails(rateLimit: RateLimit | null): AuditDetails {
+  return { rateLimitPerSecond: rateLimit?.perSecond ?? null, rateLimitBurst: rateLimit?.burst ?? null };
 }

@@ -16,6 +16,8 @@ export interface AccountsServiceContext {
   defaultRateLimit: RateLimit;
   /** For how many days the usage of API keys is kept. */
   usageRetention: { minutesDays: number; dailyTotalsDays: number; failuresDays: number };
+  /** Days for which entries of the audit log are kept. */
+  auditRetentionDays: number;
 }
 
 export const defineAccountsRoute = createRouteDefiner<AccountsServiceContext>();

@@ -9,10 +9,11 @@ import type {
 import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsServiceContext } from "./context.ts";
+import { insertAuditEvent } from "./queries/audit-events.ts";
 import {
   findLocationOrganizationAndAgency,
   insertLocation,
@@ -22,7 +23,11 @@ import {
 } from "./queries/locations.ts";
 
 /** Publishes `location.updated`, so that other services refresh their copies of the location. */
-async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow, traceparent: string): Promise<void> {
+async function publishLocationUpdated(
+  tx: SqlTransaction,
+  location: LocationRow,
+  { traceparent }: AuditSource,
+): Promise<void> {
   const { id, application, legacyId, settings } = location;
   await writeEventToOutbox(tx, "location.updated", {
     subject: id,
@@ -77,7 +82,7 @@ export function createLocationNotFoundError(id: string): ApiError {
 /** Creates a location with its options and settings, publishes `location.updated`, and returns its id. */
 export async function createLocationAndPublishUpdate(
   { db }: Pick<AccountsServiceContext, "db">,
-  { location, context }: { location: CreateLocationRequest; context: ObservabilityContext },
+  { location, audit }: { location: CreateLocationRequest; audit: AuditSource },
 ): Promise<string> {
   const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
   return db.transaction(async (tx) => {
@@ -92,7 +97,11 @@ export async function createLocationAndPublishUpdate(
       settings,
     });
     if (!created) throw new Error("A location without a legacyId cannot conflict with another.");
-    await publishLocationUpdated(tx, created, context.traceparent);
+    await publishLocationUpdated(tx, created, audit);
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "location.created", locationId: created.id, target: { type: "location", id: created.id } },
+      details: { application, organizationId, agencyId },
+    });
     return created.id;
   });
 }
@@ -106,7 +115,7 @@ export async function createLocationAndPublishUpdate(
  */
 export async function findOrImportLegacyLocation(
   { db }: Pick<AccountsServiceContext, "db">,
-  { location, context }: { location: ImportLocationRequest; context: ObservabilityContext },
+  { location, audit }: { location: ImportLocationRequest; audit: AuditSource },
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
@@ -118,7 +127,11 @@ export async function findOrImportLegacyLocation(
       settings: defaultLocationSettings,
     });
     if (imported) {
-      await publishLocationUpdated(tx, imported, context.traceparent);
+      await publishLocationUpdated(tx, imported, audit);
+      await insertAuditEvent(tx, audit, {
+        ...{ action: "location.imported", locationId: imported.id, target: { type: "location", id: imported.id } },
+        details: { application: location.application, legacyId: location.legacyId, organizationId, agencyId },
+      });
       return { id: imported.id, isNew: true };
     }
     const existing = await findLocationOrganizationAndAgency(tx, location);
@@ -137,7 +150,7 @@ export async function findOrImportLegacyLocation(
  */
 export async function changeLocationAndPublishUpdate(
   { db }: Pick<AccountsServiceContext, "db">,
-  { id, change, context }: { id: string; change: ChangeLocationRequest; context: ObservabilityContext },
+  { id, change, audit }: { id: string; change: ChangeLocationRequest; audit: AuditSource },
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
@@ -150,7 +163,14 @@ export async function changeLocationAndPublishUpdate(
       options: { ...location.options, ...definedFields(options) },
       settings: { ...location.settings, ...definedFields(locationSettings) },
     });
-    await publishLocationUpdated(tx, changed, context.traceparent);
+    await publishLocationUpdated(tx, changed, audit);
+    // Only the names, because the values can be data of persons.
+    const { locationSettings: _, ...others } = definedFields(change);
+    const fields = [...Object.keys(others), ...Object.keys(definedFields(locationSettings))].sort();
+    await insertAuditEvent(tx, audit, {
+      ...{ action: "location.changed", locationId: id, target: { type: "location", id } },
+      details: { fields },
+    });
     return changed;
   });
 }

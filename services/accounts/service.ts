@@ -4,8 +4,10 @@ import { ensureAdminApiKey } from "./admin-key.ts";
 import { accountsServiceConfigSchema } from "./config.ts";
 import type { AccountsServiceContext } from "./context.ts";
 import { removeOldUsageTask } from "./periodic/remove-old-usage.ts";
+import { deleteExpiredAuditEvents, insertRecordedAuditEvent } from "./queries/audit-events.ts";
 import { recordSeenDevice } from "./queries/locations.ts";
-import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute } from "./routes/api-keys.ts";
+import { createApiKeyRoute, listApiKeysRoute, revokeApiKeyRoute, rotateApiKeyRoute } from "./routes/api-keys.ts";
+import { exportAuditEventsRoute, listAuditEventsRoute } from "./routes/audit-events.ts";
 import { changeApiConsumerRoute, createApiConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
 import {
   internalApiKeyLookupRoute,
@@ -35,7 +37,7 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
       dailyTotalsDays: config.USAGE_DAYS_RETENTION_DAYS,
       failuresDays: config.FAILED_REQUESTS_RETENTION_DAYS,
     };
-    const services = { db, log, defaultRateLimit, usageRetention };
+    const services = { db, log, defaultRateLimit, usageRetention, auditRetentionDays: config.AUDIT_RETENTION_DAYS };
     const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };
@@ -53,9 +55,12 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     changeApiConsumerRoute,
     createApiKeyRoute,
     listApiKeysRoute,
+    rotateApiKeyRoute,
     revokeApiKeyRoute,
     listUsageRoute,
     listFailedRequestsRoute,
+    listAuditEventsRoute,
+    exportAuditEventsRoute,
     internalApiKeyLookupRoute,
     internalLocationLookupRoute,
     internalLegacyLocationLookupRoute,
@@ -65,7 +70,20 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
     defineEventSubscription<AccountsServiceContext, "device.seen">("device.seen", ({ data, once }) =>
       once((tx) => recordSeenDevice(tx, data)),
     ),
+    // Adds a change that was made in any service to the audit log.
+    defineEventSubscription<AccountsServiceContext, "audit.recorded">(
+      "audit.recorded",
+      ({ eventId, time, data, once }) =>
+        once((tx) => insertRecordedAuditEvent(tx, { id: eventId, createdAt: time, data })),
+    ),
+  ],
+  periodic: [
+    removeOldUsageTask,
+    {
+      name: "delete expired audit events",
+      intervalSeconds: 3_600,
+      run: ({ db, auditRetentionDays }) => deleteExpiredAuditEvents(db.sql, auditRetentionDays),
+    },
   ],
   requestHandlers: [usageBatchHandler],
-  periodic: [removeOldUsageTask],
 });

@@ -69,6 +69,9 @@ async function grantPrivileges(tx: SqlTransaction, schema: string, role: string)
   await tx`grant execute on all functions in schema ${of} to ${to}`;
   // Only the role that runs migrations may write to this table.
   await tx`revoke insert, update, delete on migrations from ${to}`;
+  // The audit log is append-only. A function of its owner deletes expired entries.
+  const [auditLog] = await tx`select to_regclass('audit_events') is not null as exists`;
+  if (auditLog?.exists) await tx`revoke update, delete on audit_events from ${to}`;
 }
 
 const scramIterations = 4096;

@@ -2,10 +2,11 @@ import { buffer } from "node:stream/consumers";
 import type { ReadableStream } from "node:stream/web";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore, ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
-import { readDataStoresConfig } from "./backup-and-restore.ts";
+import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
 import { computeBodyHash } from "./copy-till-bodies.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { toArchivedConsumerRow } from "./imported-consumers.ts";
@@ -28,6 +29,7 @@ import {
   listLocationObjects,
   listLocationTables,
 } from "./location-tables.ts";
+import { openServiceDatabasePools } from "./service-database-pools.ts";
 import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const exportConfigSchema = locationArchiveKeySchema.extend(commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape);
@@ -145,11 +147,26 @@ export async function exportLocation({
       },
     });
   });
+  await recordExport(config, locationId);
   log("archive written");
   return {
     manifest,
     refusal: await findRefusal({ lines: readArchiveLines(file, LOCATION_ARCHIVE_KEY), manifest, tables }),
   };
+}
+
+/** Adds the export to the audit log, through the outbox of accounts. */
+async function recordExport(config: DataStoresConfig, locationId: string): Promise<void> {
+  const databases = openServiceDatabasePools(config);
+  try {
+    await databases.of("accounts").transaction((tx) =>
+      publishAuditEvent(tx, operatorCommandAuditSource, {
+        ...{ action: "location.exported", locationId, target: { type: "location", id: locationId } },
+      }),
+    );
+  } finally {
+    await databases.close();
+  }
 }
 
 /** Returns the message of the error with which an import would refuse an archive, or undefined. */

@@ -1,5 +1,6 @@
 import { LocationRef } from "@pragma/contracts/principal";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ImportedConsumer } from "./imported-consumers.ts";
 import { InvalidArchiveError } from "./location-archive.ts";
@@ -54,6 +55,10 @@ export async function publishImportedLocation(tx: SqlTransaction, locationId: st
   });
   const keys = await tx<{ id: string; hash: string; isRevoked: boolean }[]>`
     select id, hash, revoked_at is not null as is_revoked from api_keys where location_id = ${locationId}`;
+  await publishAuditEvent(tx, operatorCommandAuditSource, {
+    ...{ action: "location.imported", locationId, target: { type: "location", id: locationId } },
+    details: { importedKeys: keys.map(({ id }) => id) },
+  });
   for (const { id: keyId, hash: keyHash, isRevoked: revoked } of keys)
     await writeEventToOutbox(tx, "key.changed", {
       ...{ subject: keyId, traceparent: undefined },

@@ -47,6 +47,7 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     },
     // Operators' keys have no location.
     api_keys: { condition: "location_id = $1" },
+    audit_events: { reason: "Tells what was done in this installation, also to a location that has been removed." },
   },
   "till-ingest": {
     // The location of a revision is null until the table is partitioned.

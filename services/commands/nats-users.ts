@@ -22,6 +22,8 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "endpoint.disabled": ["webhooks"],
   "key.changed": ["accounts"],
   "location.updated": ["accounts"],
+  // Every service lets operators retry its dead letters.
+  "audit.recorded": serviceNames,
 };
 
 /** A NATS user and the subjects that it may publish and subscribe to. */

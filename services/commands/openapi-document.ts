@@ -34,6 +34,7 @@ const commonErrors: ApiErrorCode[] = [
   "key_missing",
   "key_invalid",
   "key_revoked",
+  "key_expired",
   "scope_missing",
   "rate_limited",
   "internal_error",

@@ -44,6 +44,7 @@ const openApiTags = [
   { name: "Consumers", description: "Applications that use the API, with their scopes and rate limits" },
   { name: "Keys", description: "API keys, which give consumers access to locations" },
   { name: "Usage", description: "Numbers of requests and failed requests of API keys" },
+  { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
   { name: "OpenAPI documents", description: "Machine-readable descriptions of this API, in the OpenAPI format" },
 ];
 

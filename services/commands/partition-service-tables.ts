@@ -6,6 +6,7 @@ import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-
 import { readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
 import { dropReplacedTables, partitionTables } from "@pragma/runtime/database/partitioning/partition-tables";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { z } from "zod";
@@ -39,12 +40,22 @@ export async function partitionServiceTables(
       { schema, log: createLogger({ name: "partition-tables", level: "warn" }) },
     );
     try {
-      tablesByService[service] = isDropping
+      const tables = isDropping
         ? await dropReplacedTables(db)
         : await partitionTables(db, {
             onStep: ({ step, table, rowCount }) =>
               log([service, table, step, rowCount].filter((part) => part !== undefined).join(" ")),
           });
+      tablesByService[service] = tables;
+      // Partitioning takes many transactions, so the entry follows the last one.
+      if (tables.length > 0) {
+        await db.transaction((tx) =>
+          publishAuditEvent(tx, operatorCommandAuditSource, {
+            ...{ action: "tables.partitioned", locationId: null, target: { type: "service", id: service } },
+            details: { tables, isDropping },
+          }),
+        );
+      }
     } finally {
       await db.close();
     }

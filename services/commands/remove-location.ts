@@ -5,6 +5,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import type { Database } from "@pragma/runtime/database/postgres";
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -22,8 +23,11 @@ import { deleteLocationRows } from "./write-location-rows.ts";
 
 const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
 
-/** The events that tell gateways and services to forget the location. They contain no data of the location. */
-const keptEventTypes: BusEventType[] = ["key.changed", "location.updated"];
+/**
+ * The events that tell gateways and services to forget the location, and that belong to the audit log, which outlives the
+ * location. They contain no data of the location.
+ */
+const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
 
 const eventRetentionDays = 14;
 const maxConcurrentDeletions = 16;
@@ -124,20 +128,26 @@ async function requireConfirmation({ sql }: Database, locationId: string, confir
 /** Revokes the keys of the location, and records that it is being removed. Returns the receipt as far as it is known. */
 async function disableLocation(accounts: Database, locationId: string): Promise<RemovalReceipt> {
   return accounts.transaction(async (tx) => {
-    await tx`insert into removed_locations ${tx({ locationId })} on conflict do nothing`;
+    const started = await tx`insert into removed_locations ${tx({ locationId })} on conflict do nothing`;
     const [row] = await tx<{ requestedAt: Date; receipt: unknown }[]>`
       select requested_at, receipt from removed_locations where location_id = ${locationId}`;
     const keys = await tx<{ id: string; hash: string }[]>`
       update api_keys set revoked_at = now() where location_id = ${locationId} and revoked_at is null
       returning id, hash`;
+    if (started.count > 0) {
+      await publishAuditEvent(tx, operatorCommandAuditSource, {
+        ...{ action: "location.removed", locationId, target: { type: "location", id: locationId } },
+        details: { revokedKeys: keys.map(({ id }) => id) },
+      });
+    }
     for (const { id: keyId, hash: keyHash } of keys)
       await writeEventToOutbox(tx, "key.changed", {
         ...{ subject: keyId, traceparent: undefined },
         data: { locationId, keyId, keyHash, revoked: true },
       });
     const requestedAt = (row?.requestedAt ?? new Date()).toISOString();
-    const started = { locationId, requestedAt, removedAt: null, rows: null, objects: 0, events: 0, remaining: [] };
-    return row?.receipt ? removalReceipt.parse(row.receipt) : started;
+    const initialReceipt = { locationId, requestedAt, removedAt: null, rows: null, objects: 0, events: 0, remaining: [] };
+    return row?.receipt ? removalReceipt.parse(row.receipt) : initialReceipt;
   });
 }
 
@@ -274,17 +284,16 @@ async function removeRows(context: RemovalContext): Promise<number> {
 
 /** Returns a table with the condition on the rows to delete. */
 function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
+  if (table.name === "outbox") {
+    const keptTypes = keptEventTypes.map((type) => `'${type}'`).join(", ");
+    return { ...table, condition: `location_id = $1 and type not in (${keptTypes})` };
+  }
   switch (`${service}.${table.name}`) {
     // Operators' consumers, and consumers with keys of other locations, remain.
     case "accounts.consumers":
       return {
         ...table,
         condition: "location_id = $1 and not exists (select from api_keys where consumer_id = consumers.id)",
-      };
-    case "accounts.outbox":
-      return {
-        ...table,
-        condition: `location_id = $1 and type not in (${keptEventTypes.map((type) => `'${type}'`).join(", ")})`,
       };
     // A task of reporting deletes these objects and rows, so that the objects of uploads in progress are found.
     case "reporting.unused_objects":
@@ -303,7 +312,8 @@ async function removeEvents(
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
   const until = inDays(eventRetentionDays);
   receipt.remaining = [
-    { what: `events ${keptEventTypes.join(", ")}, which contain only ids and key hashes`, until },
+    { what: `events ${keptEventTypes.join(", ")}, which contain only ids, key hashes and audit entries`, until },
+    { what: "entries of the audit log", until: "AUDIT_RETENTION_DAYS after they were made" },
     { what: "bodies whose upload did not end in a push, if there are any", until: inDays(2) },
     { what: "objects of tills that were being packed, if there are any", until: inDays(1 / 12) },
     {

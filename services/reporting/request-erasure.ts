@@ -1,4 +1,6 @@
+import type { AuditDetails } from "@pragma/contracts/audit";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 import { findLocationsWithTillsToErase } from "./queries/tills.ts";
@@ -7,6 +9,8 @@ import { findLocationsWithTillsToErase } from "./queries/tills.ts";
 export type PersonalDataErasureOrderSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
+/** Maximum number of order ids in an entry of the audit log. */
+const maxRecordedOrderIds = 100;
 
 /**
  * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
@@ -18,10 +22,22 @@ const batchSize = 100;
 export async function publishPersonalDataErasureEvents(
   db: Database,
   erasure: PersonalDataErasureOrderSelection,
+  audit: AuditSource,
 ): Promise<{ tills: number }> {
-  if ("before" in erasure) return { tills: await requestTillDataErasureBefore(db, erasure) };
-  const { locationId, orderIds } = erasure;
+  const { locationId } = erasure;
+  const recordErasure = (tx: SqlTransaction, details: AuditDetails) =>
+    publishAuditEvent(tx, audit, {
+      ...{ action: "personal_data.erased", locationId, target: { type: "location", id: locationId } },
+      details,
+    });
+  if ("before" in erasure) {
+    const { before } = erasure;
+    const onFirstBatch = (tx: SqlTransaction) => recordErasure(tx, { before });
+    return { tills: await requestTillDataErasureBefore(db, { locationId, before, onFirstBatch }) };
+  }
+  const { orderIds } = erasure;
   return db.transaction(async (tx) => {
+    await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
@@ -60,11 +76,23 @@ export async function requestTillDataErasureInAllLocations(
  */
 async function requestTillDataErasureBefore(
   db: Database,
-  { locationId, before, traceparent }: { locationId: string; before: string; traceparent?: string | undefined },
+  {
+    locationId,
+    before,
+    traceparent,
+    onFirstBatch,
+  }: {
+    locationId: string;
+    before: string;
+    traceparent?: string | undefined;
+    /** Called in the transaction of the first batch, which can be empty. */
+    onFirstBatch?: (tx: SqlTransaction) => Promise<void>;
+  },
 ): Promise<number> {
   let tillCount = 0;
   for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
     batchLength = await db.transaction(async (tx) => {
+      if (tillCount === 0) await onFirstBatch?.(tx);
       const tillIds = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
       for (const tillId of tillIds) {
         const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });

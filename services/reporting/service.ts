@@ -1,6 +1,7 @@
 import { boundedArray } from "@pragma/contracts/fields";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
+import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
@@ -72,7 +73,7 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
-    return context.json(await publishPersonalDataErasureEvents(db, parsed.data));
+    return context.json(await publishPersonalDataErasureEvents(db, parsed.data, operatorCommandAuditSource));
   });
   return app;
 }

@@ -2,6 +2,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
@@ -26,6 +27,7 @@ interface TillReprocessing {
   id: string;
   locationId: string | null;
   author: TillRevisionAuthor;
+  audit: AuditSource;
   context: ObservabilityContext;
 }
 
@@ -46,7 +48,7 @@ export async function requestTillReprocessing(
     /** Null if the request does not count, because it is an operator's. */
     revisionQuota: TillIngestServiceContext["revisionQuota"] | null;
   },
-  { id, locationId, author, context }: TillReprocessing,
+  { id, locationId, author, audit, context }: TillReprocessing,
 ): Promise<TillRow> {
   const tillLocationId = locationId ?? (await findTillLocationId(db, id));
   if (tillLocationId === undefined) throw createTillNotFoundError(id);
@@ -56,6 +58,9 @@ export async function requestTillReprocessing(
     if (await isBeingReprocessed(db, tx, till)) return till;
     if (revisionQuota)
       await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
+    await publishAuditEvent(tx, audit, {
+      ...{ action: "till.reprocessed", locationId: till.locationId, target: { type: "till", id: till.id } },
+    });
     return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
   });
 }

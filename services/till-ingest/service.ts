@@ -1,3 +1,4 @@
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { defineService } from "@pragma/runtime/service/define-service";
@@ -60,7 +61,13 @@ export function createTillOperatorRoutes(
     if (!z.guid().safeParse(tillId).success) return context.json({ error: "not a till id" }, 400);
     const locationId = await findTillLocationId(db, tillId);
     const isRequeued =
-      locationId !== undefined && (await markTillForImmediateRequeue(db.sql, { locationId, id: tillId }));
+      locationId !== undefined &&
+      (await db.transaction(async (tx) => {
+        const isMarked = await markTillForImmediateRequeue(tx, { locationId, id: tillId });
+        const change = { action: "till.requeued" as const, locationId, target: { type: "till", id: tillId } };
+        if (isMarked) await publishAuditEvent(tx, operatorCommandAuditSource, change);
+        return isMarked;
+      }));
     if (isRequeued) await requeueTillsWithOverdueReportTask.run(services);
     return context.json({ tillId, isRequeued });
   });
@@ -73,7 +80,7 @@ export function createTillOperatorRoutes(
     const { revision } = await runWithObservabilityContext({}, (requestContext) =>
       requestTillReprocessing(
         { ...services, revisionQuota: null },
-        { id: tillId, locationId, author: operatorAuthor, context: requestContext },
+        { id: tillId, locationId, author: operatorAuthor, audit: operatorCommandAuditSource, context: requestContext },
       ),
     );
     return context.json({ tillId, isReprocessed: true, revision });

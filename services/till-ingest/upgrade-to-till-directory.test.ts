@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { partitionTables } from "@pragma/runtime/database/partitioning/partition-tables";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -233,7 +234,7 @@ describe("after the existing tills have been processed", () => {
         await runWithObservabilityContext({}, (context) =>
           requestTillReprocessing(
             { db, requeueAfterSeconds, revisionQuota: { name: "till_revisions", maximum: 1_000, unit: "revisions" } },
-            { id: row.id, locationId: null, author, context },
+            { id: row.id, locationId: null, author, audit: operatorCommandAuditSource, context },
           ),
         );
         pushed.push(row);

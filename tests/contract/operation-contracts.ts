@@ -1,6 +1,7 @@
 import type { OperationContractTestCases } from "./operation-contract.ts";
 import { accountingContractTestCases } from "./tags/accounting.ts";
 import { apiKeysContractTestCases } from "./tags/api-keys.ts";
+import { auditLogContractTestCases } from "./tags/audit-log.ts";
 import { catalogContractTestCases } from "./tags/catalog.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
 import { healthContractTestCases, openApiDocumentContractTestCases } from "./tags/health-and-openapi.ts";
@@ -26,6 +27,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...consumersContractTestCases,
   ...apiKeysContractTestCases,
   ...usageContractTestCases,
+  ...auditLogContractTestCases,
   ...webhooksContractTestCases,
   ...jobsContractTestCases,
   ...accountingContractTestCases,

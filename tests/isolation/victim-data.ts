@@ -47,7 +47,7 @@ export function listIsolationVictimReadPaths({
       `/v2/reports/${reportId}?`,
     ],
     ...[`/v1/orders/${orderId}?`, `/v2/orders/${orderId}?`, `/v1/orders-live/${liveOrder.id}?`, "/v1/auth/keys?"],
-    "/v1/consumers?",
+    ...["/v1/consumers?", "/v1/audit?"],
     ...["", "/payments", "/taxes", "/modifiers", "/categories"].map((list) => `/v1/catalog${list}?`),
     ...[
       "/v1/locations/own?devices=true&",

@@ -29,6 +29,8 @@ insert into placement (service, relation, kind) values
   ('accounts', 'request_counts_by_minute', 'distributed'),
   ('accounts', 'request_counts_by_day', 'distributed'),
   ('accounts', 'failed_requests', 'distributed'),
+  -- Entries can concern no location, and are read over all locations.
+  ('accounts', 'audit_events', 'local'),
 
   ('till_ingest', 'tills', 'distributed'),
   ('till_ingest', 'till_versions', 'distributed'),

@@ -44,6 +44,7 @@ function createCachedApiKey(overrides: Partial<CachedApiKey> = {}): CachedApiKey
     },
     rateLimit: null,
     isRevoked: false,
+    expiresAt: null,
     ...overrides,
   };
 }

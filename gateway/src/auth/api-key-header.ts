@@ -22,6 +22,7 @@ export function requireApiKeyHeader(authorization: string | undefined): string {
 const authenticationErrorDetails: Partial<Record<ApiErrorCode, string>> = {
   key_missing: "Send an API key in the Authorization header: Authorization: Bearer <key>.",
   key_invalid: "This API key does not exist. Check that you copied the whole key.",
+  key_expired: "This API key has expired. Request a new one.",
   key_revoked: "This API key was revoked. Request a new one.",
 };
 

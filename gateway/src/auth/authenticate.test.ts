@@ -7,6 +7,7 @@ import { type ApiKeyAuthenticator, createApiKeyAuthenticator } from "./authentic
 
 const validKey = generateApiKey().key;
 const revokedKey = generateApiKey().key;
+const expiringKey = generateApiKey().key;
 const operatorKey = "an operator's own key";
 
 let nowMs = 0;
@@ -21,10 +22,12 @@ beforeEach(() => {
     principal: { keyId: "9e1f5c52-1d2b-4d53-9a40-1c1f4a1d2b3c", consumer: "Acme", scopes: [], location: null },
     rateLimit: null,
     isRevoked: false,
+    expiresAt: null,
   };
   const keys = new Map([
     [hashApiKey(validKey), key],
     [hashApiKey(revokedKey), { ...key, isRevoked: true }],
+    [hashApiKey(expiringKey), { ...key, expiresAt: 10_000 }],
     [hashApiKey(operatorKey), key],
   ]);
   lookUp = async (hash) => keys.get(hash) ?? null;
@@ -83,6 +86,19 @@ describe("an API key", () => {
   it("is rejected when it was revoked", async () => {
     const { code, headers } = await authenticationError(`Bearer ${revokedKey}`);
     expect([code, headers["www-authenticate"]]).toEqual(["key_revoked", "Bearer"]);
+  });
+
+  it("is rejected from the moment of its expiry, also while it is cached or accounts is unreachable", async () => {
+    await authenticateFrom(expiringKey);
+    lookUp = async () => {
+      throw new ApiError("service_unavailable");
+    };
+    nowMs = 9_999;
+    expect((await authenticateFrom(expiringKey)).principal.consumer).toBe("Acme");
+    nowMs = 10_000;
+    const { code, headers } = await authenticationError(expiringKey);
+    expect([code, headers["www-authenticate"]]).toEqual(["key_expired", "Bearer"]);
+    expect(lookups).toHaveLength(1);
   });
 
   it("returns 503 when it is not cached and accounts is unreachable", async () => {

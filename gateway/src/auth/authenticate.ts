@@ -2,13 +2,13 @@ import type { ApiErrorCode } from "@pragma/contracts/errors";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { ClientAddressTokenBuckets } from "../limits/address-token-buckets.ts";
-import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
+import { type CachedApiKey, type GatewayMiddleware, getApiKeyRejection } from "../server/gateway-request.ts";
 import type { ApiKeyCache } from "./api-key-cache.ts";
 import { createAuthenticationError, requireApiKeyHeader } from "./api-key-header.ts";
 
 /**
  * Returns the data of the API key in an Authorization header. Calls `getAddress` only if this key is not cached, or is
- * cached as nonexistent or revoked.
+ * cached as nonexistent, revoked or expired.
  */
 export type ApiKeyAuthenticator = (
   authorization: string | undefined,
@@ -29,7 +29,7 @@ interface AuthenticationLimits {
 /**
  * Returns an authenticator that looks up keys first in the cache and then in accounts.
  *
- * It throws `ApiError` key_missing, key_invalid or key_revoked; rate_limited when the address has sent too many wrong
+ * It throws `ApiError` key_missing, key_invalid, key_revoked or key_expired; rate_limited when the address has sent too many wrong
  * or uncached keys; service_unavailable when accounts is unreachable and the key was not cached recently. Valid keys do
  * not count toward the limits. Lookups of generated keys and of keys that an operator chose have separate limits, so
  * that wrong keys of one kind do not block valid keys of the other kind from the same address.
@@ -51,7 +51,7 @@ export function createApiKeyAuthenticator(
     const credential = requireApiKeyHeader(authorization);
     const hash = hashApiKey(credential);
     let key = cache.get(hash);
-    if (key && !key.isRevoked) return key;
+    if (key && !getApiKeyRejection(key, now())) return key;
     const address = getAddress();
     if (key === undefined) {
       const hasOwnPrefix = credential.startsWith(apiKeyPrefix);
@@ -63,12 +63,12 @@ export function createApiKeyAuthenticator(
         createLimitDetail("Requests with API keys that are unknown or were not used recently", lookups),
       );
       key = await cache.find(hash);
-      if (key && !key.isRevoked) {
+      if (key && !getApiKeyRejection(key, now())) {
         buckets.refundToken(address);
         return key;
       }
     }
-    return rejectKey(key ? "key_revoked" : "key_invalid", address);
+    return rejectKey((key && getApiKeyRejection(key, now())) || "key_invalid", address);
   };
 }
 

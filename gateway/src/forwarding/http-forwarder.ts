@@ -84,9 +84,9 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     target: string,
     abort: EventEmitter,
   ): Promise<Dispatcher.ResponseData> {
-    const { incoming, outgoing, requestId, traceparent, origin, principal } = request;
+    const { incoming, outgoing, requestId, traceparent, origin, principal, client } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
-    const signedHeaders = sign({ method, target, requestId, traceparent, origin, principal });
+    const signedHeaders = sign({ method, target, requestId, traceparent, origin, principal, client });
     if (pool.stats.queued >= maxQueuedRequests) {
       throw new ApiError("overloaded", {
         detail: "Too many requests are waiting for this service. Retry shortly.",

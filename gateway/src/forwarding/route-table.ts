@@ -18,6 +18,7 @@ export const routeTable = {
   "/v1/consumers": "accounts",
   "/v1/auth": "accounts",
   "/v1/usage": "accounts",
+  "/v1/audit": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
 /** The route prefix for each path that responds with a stream, which stays open until the client disconnects. */

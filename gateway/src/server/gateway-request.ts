@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
+import { maxClientAddressLength, maxUserAgentLength } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
+import type { RequestClient, RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import {
   formatTraceparent,
@@ -34,7 +35,20 @@ export interface CachedApiKey {
   /** The individual rate limit of the consumer, or null for the default rate limit. */
   rateLimit: TokenBucketRate | null;
   isRevoked: boolean;
+  /** The Unix time in milliseconds at which the key stops working; null if never. */
+  expiresAt: number | null;
 }
+
+/** Returns why a key is rejected, or undefined for a valid key. A cached key expires exactly, also while cached. */
+export function getApiKeyRejection(
+  { isRevoked, expiresAt }: CachedApiKey,
+  now = Date.now(),
+): "key_revoked" | "key_expired" | undefined {
+  if (isRevoked) return "key_revoked";
+  return expiresAt !== null && expiresAt <= now ? "key_expired" : undefined;
+}
+
+type StreamEndReason = "key_revoked" | "key_expired" | "service_unavailable";
 
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
@@ -54,7 +68,7 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   readonly #socket: Socket;
   readonly #bytesWrittenBefore: number;
   #origin: string | undefined;
-  #endReason: "key_revoked" | "service_unavailable" | undefined;
+  #endReason: StreamEndReason | undefined;
   readonly logFields: Record<string, unknown> = {};
   /** The path without the query, which is matched against routes. */
   path = "";
@@ -102,6 +116,14 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
     return getClientIpAddress(this.incoming, this.#proxies);
   }
 
+  /** The client's address and user agent, cut to the maximum lengths of logs and of the audit log. */
+  get client(): RequestClient {
+    return {
+      address: this.clientAddress.slice(0, maxClientAddressLength),
+      userAgent: this.incoming.headers["user-agent"]?.slice(0, maxUserAgentLength) ?? null,
+    };
+  }
+
   /**
    * The number of response bytes sent so far. All bytes that the connection has sent since the request began are
    * counted, because a connection sends only one response at a time.
@@ -116,7 +138,7 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   }
 
   /** Ends a stream. If its headers have not been sent yet, the request is rejected with an error instead. */
-  endStream(reason: "key_revoked" | "service_unavailable" = "service_unavailable"): void {
+  endStream(reason: StreamEndReason = "service_unavailable"): void {
     if (this.#endReason || this.outgoing.destroyed) return;
     this.#endReason = reason;
     if (!this.outgoing.headersSent) return;
@@ -130,9 +152,9 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
     return this.#endReason !== undefined;
   }
 
-  /** Throws if the gateway has ended the stream. @throws `ApiError` key_revoked or service_unavailable */
+  /** Throws if the gateway has ended the stream. @throws `ApiError` key_revoked, key_expired or service_unavailable */
   throwIfStreamEnded(): void {
-    if (this.#endReason === "key_revoked") throw new ApiError("key_revoked");
+    if (this.#endReason && this.#endReason !== "service_unavailable") throw new ApiError(this.#endReason);
     if (this.#endReason) throw new ApiError("service_unavailable", { headers: { "retry-after": "1" } });
   }
 }

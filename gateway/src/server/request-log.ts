@@ -74,7 +74,7 @@ function endRequestSpan(
 }
 
 function createLogLine(request: GatewayRequestState) {
-  const { outgoing, incoming, route, key, isAborted } = request;
+  const { outgoing, incoming, route, key, isAborted, client } = request;
   const isStream = request.isStream && outgoing.statusCode === 200;
   return {
     requestId: request.requestId,
@@ -89,6 +89,8 @@ function createLogLine(request: GatewayRequestState) {
     keyId: key?.principal.keyId,
     consumer: key?.principal.consumer,
     locationId: key?.principal.location?.id,
+    clientAddress: client.address,
+    userAgent: client.userAgent ?? undefined,
     code: request.errorCode,
     isStream: isStream || undefined,
     aborted: isAborted || undefined,

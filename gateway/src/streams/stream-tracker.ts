@@ -1,5 +1,10 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { CachedApiKey, GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
+import {
+  type CachedApiKey,
+  type GatewayMiddleware,
+  type GatewayRequestState,
+  getApiKeyRejection,
+} from "../server/gateway-request.ts";
 
 /** Tracks open streams and ends a stream if its API key is revoked or changed. */
 export type KeyCheckedStreamTracker = ReturnType<typeof createKeyCheckedStreamTracker>;
@@ -28,7 +33,8 @@ export function createKeyCheckedStreamTracker({ findKey, keyCheckIntervalMs, idl
   async function recheckKey(request: GatewayRequestState): Promise<void> {
     try {
       const key = await findKey(request.incoming.headers.authorization);
-      if (!key || key.isRevoked) request.endStream("key_revoked");
+      const rejection = key ? getApiKeyRejection(key) : "key_revoked";
+      if (!key || rejection) request.endStream(rejection);
       else if (JSON.stringify(key.principal) !== JSON.stringify(request.key?.principal)) request.endStream();
       else if (openStreams.has(request)) openStreams.set(request, 0);
     } catch {

@@ -37,6 +37,7 @@ export class FakeApiKeyLookupService {
       location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
       rateLimit: null,
       revokedAt: null,
+      expiresAt: null,
       ...properties,
     };
     const hash = hashApiKey(key);

@@ -7,6 +7,7 @@ import type { Database } from "../database/postgres.ts";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
+import { type AuditSource, createAuditSource } from "../messaging/audit-events.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { LargeReadLimiter, SizeLimitedBody } from "./large-read-limiter.ts";
 import { getRequestHeader, type RequestPrincipalAndMetadata, type ServiceHonoContext } from "./request-identity.ts";
@@ -124,6 +125,11 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
 
   get header(): (name: string) => string | undefined {
     return (name) => getRequestHeader(this.#honoContext, name);
+  }
+
+  /** The actor and request for entries of the audit log about changes that this request makes. */
+  get audit(): AuditSource {
+    return createAuditSource(this.#identity, this.context);
   }
 
   /** The scheme and host of the client's request, such as `https://api.example`. Used in absolute links. */

@@ -4,6 +4,13 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { getInternalScopesOfCaller, type InternalCallerName } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
+/** The address and the program of a client, with at most `maxClientAddressLength` and `maxUserAgentLength` characters. */
+export interface RequestClient {
+  readonly address: string;
+  /** The User-Agent header; null if the client sent none. */
+  readonly userAgent: string | null;
+}
+
 /** The principal of a request to a service, and the data about the request that the gateway sends to the service. */
 export interface RequestPrincipalAndMetadata {
   readonly principal: Principal;
@@ -12,6 +19,11 @@ export interface RequestPrincipalAndMetadata {
   readonly traceparent: string | undefined;
   /** The scheme and host of the client's request, such as `https://api.example`. */
   readonly origin: string;
+  /**
+   * The client that sent the request to the gateway. Undefined for requests of services, and for GET and HEAD requests
+   * from a gateway in another process.
+   */
+  readonly client?: RequestClient | undefined;
   /**
    * The fields of the gateway's log line, if the gateway runs in the same process. The service adds its own fields here
    * and does not log the request itself.

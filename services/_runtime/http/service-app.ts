@@ -120,7 +120,9 @@ async function serveRequest<Services>(
     metrics.recordRequestDuration(seconds, { service, route: route.path, method, status });
     if (requestIdentity?.logFields) Object.assign(requestIdentity.logFields, { operation: route.path }, logFields);
     else {
-      const fields = { requestId, traceId, method, route: route.path, path, status };
+      const { client } = requestIdentity ?? {};
+      const clientFields = client && { clientAddress: client.address, userAgent: client.userAgent ?? undefined };
+      const fields = { requestId, traceId, method, route: route.path, path, status, ...clientFields };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     if (route.deprecation)

@@ -1,4 +1,4 @@
-import type { Database, SqlClient } from "../database/postgres.ts";
+import type { Database, SqlClient, SqlTransaction } from "../database/postgres.ts";
 
 /** An event that could not be handled. Stored until a retry succeeds or a newer event makes this event obsolete. */
 export interface DeadLetter {
@@ -26,8 +26,8 @@ export async function findDeadLettersOfEvent({ sql }: Database, eventId: string)
   return sql<DeadLetter[]>`select * from dead_letters where event_id = ${eventId}`;
 }
 
-export async function deleteDeadLetter({ sql }: Database, { eventId, subscription }: DeadLetter): Promise<void> {
-  await sql`delete from dead_letters where event_id = ${eventId} and subscription = ${subscription}`;
+export async function deleteDeadLetter(tx: SqlTransaction, { eventId, subscription }: DeadLetter): Promise<void> {
+  await tx`delete from dead_letters where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
 /** Deletes the dead letters about a subject up to a revision, because a newer event makes them obsolete. */

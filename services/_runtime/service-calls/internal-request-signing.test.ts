@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import type { ApiError } from "@pragma/contracts/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
-import type { RequestPrincipalAndMetadata } from "../http/request-identity.ts";
+import type { RequestClient, RequestPrincipalAndMetadata } from "../http/request-identity.ts";
 import { buildTestPrincipal } from "../testing/test-service.ts";
 import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
 
@@ -62,6 +62,9 @@ function sendRequest({
 const gatewayHeaders = (requestId = randomUUID()) =>
   createInternalRequestSigner(keys, "gateway", "accounts")({ ...request, requestId, traceparent, principal });
 
+const clientOf = (headers: Record<string, string>) => headers["x-pragma-client"] ?? "";
+const signatureOf = (headers: Record<string, string>) => clientOf(headers).split(";")[0];
+
 describe("a signed request", () => {
   it("contains the principal, the request id and the client's origin", async () => {
     const requestId = randomUUID();
@@ -93,6 +96,40 @@ describe("a signed request", () => {
   ])("is rejected with %s", async (_, { headers = {}, ...change }) => {
     const identity = await sendRequest({ ...change, headers: { ...gatewayHeaders(), ...headers } });
     expect(identity.code).toBe("key_missing");
+  });
+
+  const changeTarget = { method: "POST", target: "/v1/consumers/", origin: request.origin };
+  const client = { address: "203.0.113.7", userAgent: "acme/1.0 (é)" };
+  const signChange = (signedClient: RequestClient = client): Record<string, string> => ({
+    ...createInternalRequestSigner(
+      keys,
+      "gateway",
+      "accounts",
+    )({ ...changeTarget, requestId: randomUUID(), traceparent, principal, client: signedClient }),
+    ...(signedClient.userAgent !== null && { "user-agent": signedClient.userAgent }),
+  });
+  const sendChange = (headers: Headers) => sendRequest({ method: "POST", path: changeTarget.target, headers });
+
+  it.each([client, { address: "2001:db8::1", userAgent: null }])("of a change contains the client %j", async (each) => {
+    expect((await sendChange(signChange(each))).client).toEqual(each);
+  });
+
+  it("of a read, or from a gateway of version 1.0, has no client", async () => {
+    const read = createInternalRequestSigner(keys, "gateway", "accounts");
+    const headers = read({ ...request, requestId: randomUUID(), traceparent, principal, client });
+    expect((await sendRequest({ headers })).client).toBeUndefined();
+    const { "x-pragma-client": _, ...former } = signChange();
+    expect(await sendChange(former)).toMatchObject({ principal });
+  });
+
+  it.each<[string, (headers: Record<string, string>) => Headers]>([
+    ["another client address", (headers) => ({ ...headers, "x-pragma-client": `${signatureOf(headers)};203.0.113.8` })],
+    ["another user agent", (headers) => ({ ...headers, "user-agent": "curl" })],
+    ["no user agent", ({ "user-agent": _, ...headers }) => headers],
+    ["the client of another request", (headers) => ({ ...headers, "x-pragma-client": clientOf(signChange()) })],
+    ["two clients", (headers) => ({ ...headers, "x-pragma-client": [clientOf(headers), clientOf(headers)] })],
+  ])("of a change is rejected with %s", async (_, change) => {
+    expect((await sendChange(change(signChange()))).code).toMatch(/^(key_missing|invalid_request)$/);
   });
 
   it("is rejected when it has expired or claims a longer lifetime", async () => {

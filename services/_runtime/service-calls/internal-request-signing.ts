@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { maxUserAgentLength } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import { type Principal, principalSchema } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
@@ -7,11 +8,20 @@ import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/con
 import { LRUCache } from "lru-cache";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { createCallingServicePrincipal, type RequestPrincipalAndMetadata } from "../http/request-identity.ts";
+import {
+  createCallingServicePrincipal,
+  type RequestClient,
+  type RequestPrincipalAndMetadata,
+} from "../http/request-identity.ts";
 
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
+/**
+ * The header with the client's address, and a signature of the address, the User-Agent header and the signature of the
+ * request. Services of version 1.0 ignore it, so the signature of the request does not include the client.
+ */
+const clientHeader = "x-pragma-client";
 
 /**
  * The headers that a request must not repeat. Otherwise it would be ambiguous which of the values determine the
@@ -25,6 +35,8 @@ const nonRepeatableHeaders = [
   "traceparent",
   principalHeader,
   signatureHeader,
+  clientHeader,
+  "user-agent",
 ];
 
 /** How long a signature is valid, in seconds. Allows for the wait for a connection and for clock differences. */
@@ -60,6 +72,7 @@ export function createInternalRequestSigner(
     origin,
     traceparent,
     principal,
+    client,
   }: UnsignedInternalRequest): Record<string, string> => {
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);
     const text = principal ? encodePrincipal(principal) : "";
@@ -72,6 +85,10 @@ export function createInternalRequestSigner(
       ...(traceparent !== undefined && { traceparent }),
       [principalHeader]: text,
       [signatureHeader]: `${caller};${key.id};${expires};${signature}`,
+      // Only for changes, which the audit log records, so that reads do not need a second signature.
+      ...(client &&
+        method !== "GET" &&
+        method !== "HEAD" && { [clientHeader]: `${signClient(key, signature, client)};${client.address}` }),
     };
   };
 }
@@ -117,6 +134,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
     if (!isSigned || !isUnexpired(expires)) {
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
     }
+    const client = readClient(key, { signature, text: header(clientHeader), userAgent: headers["user-agent"] });
     return {
       // Only the gateway may send the principal of a client. In all other requests, including the gateway's own, the
       // principal is the caller itself.
@@ -127,8 +145,29 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       requestId,
       traceparent: header("traceparent") || undefined,
       origin,
+      ...(client && { client }),
     };
   };
+}
+
+function signClient(key: InternalSigningKey, signature: string, { address, userAgent }: RequestClient): string {
+  return computeSignature(key, ["client", signature, address, userAgent ?? ""]).toString("base64url");
+}
+
+/** Returns the client of a request, or undefined if the caller sent none. @throws `ApiError` key_missing. */
+function readClient(
+  key: InternalSigningKey,
+  { signature, text, userAgent }: { signature: string; text: string; userAgent: string | undefined },
+): RequestClient | undefined {
+  if (text === "") return undefined;
+  const separator = text.indexOf(";");
+  const client = {
+    address: text.slice(separator + 1),
+    userAgent: userAgent?.slice(0, maxUserAgentLength) ?? null,
+  };
+  if (isSameSignature(Buffer.from(signClient(key, signature, client), "base64url"), text.slice(0, separator)))
+    return client;
+  throw new ApiError("key_missing", { detail: "The signature of the client's address is not valid." });
 }
 
 /** Returns the HMAC of a request's method, target, request id, origin, expiry and principal. */

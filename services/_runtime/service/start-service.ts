@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { selectServiceDatabase } from "../config/service-databases.ts";
@@ -11,6 +12,7 @@ import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
+import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -29,6 +31,8 @@ import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
 import { removeExpiredInboxAndIdempotencyRowsTask } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
+
+const eventLocationSchema = z.object({ locationId: z.guid() });
 
 /** A running service. `fetch` handles requests to the service. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
@@ -133,7 +137,14 @@ export async function startService(
         await runInEventContext(envelope, name, (context) =>
           handleEventOnce(envelope, { service: name, subscription, database: db, services, context }),
         );
-        await deleteDeadLetter(db, deadLetter);
+        await db.transaction(async (tx) => {
+          await deleteDeadLetter(tx, deadLetter);
+          await publishAuditEvent(tx, operatorCommandAuditSource, {
+            ...{ action: "dead_letter.retried", target: { type: "event", id: deadLetter.eventId } },
+            locationId: eventLocationSchema.safeParse(envelope.data).data?.locationId ?? null,
+            details: { service: name, event: type },
+          });
+        });
         log.info({ eventId: deadLetter.eventId, event: type }, "dead letter handled");
         return { subscription: type, done: true };
       } catch (error) {

@@ -11,6 +11,9 @@ export interface NewApiKeyRow {
   consumerId: string;
   locationId: string | null;
   createdFrom: "request" | "first start" | "environment";
+  /** The id of the key that creates this key; null if it is created at the start of the service. */
+  createdBy: string | null;
+  expiresAt: Date | null;
 }
 
 export async function insertApiKey(tx: SqlTransaction, key: NewApiKeyRow): Promise<void> {
@@ -24,25 +27,59 @@ export interface ApiKeyEventFields {
   locationId: string | null;
 }
 
-interface RevocableApiKey extends ApiKeyEventFields {
+interface LockedApiKey extends ApiKeyEventFields {
+  prefix: string;
+  createdAt: Date;
   revokedAt: Date | null;
+  /** The requested expiry, which does not depend on rotations. */
+  expiresAt: Date | null;
+  isActive: boolean;
+  consumerName: string;
   scopes: ApiScope[];
 }
 
+/** When a key stops working: at its expiry or, after a rotation, at the end of the overlap. */
+const effectiveExpiry = (sql: SqlClient | SqlTransaction) => sql`least(expires_at, overlap_ends_at)`;
+
 /** Locks a key until the transaction ends, and returns the key with its consumer's scopes. */
-export async function lockApiKey(tx: SqlTransaction, id: string): Promise<RevocableApiKey | undefined> {
-  const [row] = await tx<RevocableApiKey[]>`
-    select k.id, k.hash, k.location_id, k.revoked_at, c.scopes
+export async function lockApiKey(tx: SqlTransaction, id: string): Promise<LockedApiKey | undefined> {
+  const [row] = await tx<LockedApiKey[]>`
+    select k.id, k.hash, k.prefix, k.location_id, k.created_at, k.revoked_at, k.expires_at,
+      k.revoked_at is null and (${effectiveExpiry(tx)} <= now()) is not true as is_active,
+      coalesce(c.display_name, c.name) as consumer_name, c.scopes
     from api_keys k join consumers c on c.id = k.consumer_id
     where k.id = ${id} for update of k`;
   return row;
 }
 
-export async function markApiKeyRevoked(tx: SqlTransaction, id: string): Promise<void> {
-  await tx`update api_keys set revoked_at = now() where id = ${id}`;
+export async function findApiKeyConsumerId(tx: SqlTransaction, id: string): Promise<string | undefined> {
+  const [row] = await tx<{ consumerId: string }[]>`select consumer_id from api_keys where id = ${id}`;
+  return row?.consumerId;
 }
 
-/** Returns the active keys of a consumer, and locks them so that they cannot be revoked until the transaction ends. */
+/** Revokes a key. `revokedBy` is the id of the key that revokes it. Returns the time of the revocation. */
+export async function markApiKeyRevoked(
+  tx: SqlTransaction,
+  { id, revokedBy }: { id: string; revokedBy: string },
+): Promise<Date> {
+  const [row] = await tx<[{ revokedAt: Date }]>`
+    update api_keys set revoked_at = now(), revoked_by = ${revokedBy} where id = ${id} returning revoked_at`;
+  return row.revokedAt;
+}
+
+/** Ends the overlap of a rotated key after this number of seconds, unless it ends earlier. Returns when it expires. */
+export async function limitApiKeyOverlap(
+  tx: SqlTransaction,
+  { id, seconds }: { id: string; seconds: number },
+): Promise<Date> {
+  const [row] = await tx<[{ expiresAt: Date }]>`
+    update api_keys set overlap_ends_at = least(overlap_ends_at, now() + make_interval(secs => ${seconds}))
+    where id = ${id}
+    returning ${effectiveExpiry(tx)} as expires_at`;
+  return row.expiresAt;
+}
+
+/** Returns the keys of a consumer that are not revoked, and locks them so that they cannot be revoked until the transaction ends. */
 export async function listAndLockActiveApiKeys(tx: SqlTransaction, consumerId: string): Promise<ApiKeyEventFields[]> {
   return tx<ApiKeyEventFields[]>`
     select id, hash, location_id from api_keys
@@ -53,7 +90,7 @@ export async function listAndLockActiveApiKeys(tx: SqlTransaction, consumerId: s
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`
     id, prefix, (select coalesce(display_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
-    created_at, last_used_at, revoked_at`,
+    created_at, last_used_at, revoked_at, ${effectiveExpiry(sql)} as expires_at, created_by, revoked_by`,
   table: sql`api_keys`,
   where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
 });
@@ -62,10 +99,14 @@ interface ResolvedKeyRow extends ApiEntityRowWithDates<ResolvedApiKey> {
   lastUsedAt: Date | null;
 }
 
-/** Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked. */
+/**
+ * Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked or has
+ * expired. The row of an expired key has its expiry as `revokedAt`, if it was not revoked before.
+ */
 export async function findResolvedKeyRowByHash({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
   const [row] = await sql<(Omit<ResolvedKeyRow, "location"> & NullableLocationRef)[]>`
-    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.revoked_at, k.last_used_at,
+    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at, ${effectiveExpiry(sql)} as expires_at,
+      least(k.revoked_at, case when ${effectiveExpiry(sql)} <= now() then ${effectiveExpiry(sql)} end) as revoked_at,
       l.id as location_id, l.application, l.legacy_id, l.time_zone
     from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
     where k.hash = ${hash}`;
@@ -96,12 +137,13 @@ export async function findApiKeyRateLimit(tx: SqlTransaction, id: string): Promi
 
 interface ApiKeyOwner extends ApiKeyEventFields {
   consumerId: string;
-  isRevoked: boolean;
+  /** Whether the key has been revoked or has expired. */
+  isInactive: boolean;
 }
 
 export async function findApiKeyByHash(tx: SqlTransaction, hash: string): Promise<ApiKeyOwner | undefined> {
   const [row] = await tx<ApiKeyOwner[]>`
-    select id, hash, location_id, consumer_id, revoked_at is not null as is_revoked
+    select id, hash, location_id, consumer_id, (revoked_at is not null or ${effectiveExpiry(tx)} <= now()) is true as is_inactive
     from api_keys where hash = ${hash}`;
   return row;
 }

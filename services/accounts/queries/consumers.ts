@@ -46,6 +46,12 @@ export async function lockApiConsumer(
   return row;
 }
 
+/** Returns the consumer. Its scopes cannot be changed until the transaction ends. */
+export async function shareLockApiConsumer(tx: SqlTransaction, id: string): Promise<ConsumerRow | undefined> {
+  const [row] = await tx<ConsumerRow[]>`select ${consumerColumns(tx)} from consumers where id = ${id} for share`;
+  return row;
+}
+
 /** Returns the operators' consumer with this name. Its scopes cannot be changed until the transaction ends. */
 export async function shareLockOperatorApiConsumer(tx: SqlTransaction, name: string): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { ApiConsumer, ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
+import { ApiConsumer, ApiKey, CreatedApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
@@ -54,6 +55,7 @@ describe("POST /v1/auth/keys/", () => {
       },
       rateLimit: null,
       revokedAt: null,
+      expiresAt: null,
     });
   });
 
@@ -112,6 +114,9 @@ describe("GET /v1/auth/keys/", () => {
       createdAt: page.data[0]?.createdAt,
       lastUsedAt: null,
       revokedAt: null,
+      expiresAt: null,
+      createdBy: operatorTestPrincipal.keyId,
+      revokedBy: null,
     });
     for (const key of keys) {
       expect(text).not.toContain(key);
@@ -189,3 +194,115 @@ describe("DELETE /v1/auth/keys/{id}", () => {
     expect((await accounts.requestProblem({ method: "DELETE", path: "/v1/auth/keys/1" })).code).toBe("invalid_request");
   });
 });
+
+describe("the expiry of a key", () => {
+  const createExpiringKey = (expiresAt: string) =>
+    accounts.sendJson(
+      { method: "POST", path: "/v1/auth/keys/", body: { locationId: ownLocationId, consumerName: "Acme", expiresAt } },
+      { status: 201, schema: CreatedApiKey },
+    );
+
+  it("is listed and returned to gateways", async () => {
+    const expiresAt = "2127-05-29T10:17:19.000Z";
+    const { apiKey } = await createExpiringKey(expiresAt);
+    expect(await resolveKey(apiKey)).toMatchObject({ expiresAt, revokedAt: null });
+    const { data } = await accounts.getJson("/v1/auth/keys/?size=1", ApiKeyPage);
+    expect(data[0]).toMatchObject({ prefix: apiKey.slice(0, 14), expiresAt });
+  });
+
+  it("also revokes the key for gateways of version 1.0, once it has passed", async () => {
+    const { apiKey } = await createExpiringKey(new Date(Date.now() + 300).toISOString());
+    const expired = await eventually("the expiry", async () => {
+      const key = await resolveKey(apiKey);
+      return key.revokedAt !== null && key;
+    });
+    expect(expired.revokedAt).toBe(expired.expiresAt);
+    const { data } = await accounts.getJson("/v1/auth/keys/?size=1", ApiKeyPage);
+    expect(data[0]).toMatchObject({ expiresAt: expired.expiresAt, revokedAt: null });
+  });
+
+  it("must be in the future", async () => {
+    const body = { locationId: ownLocationId, consumerName: "Acme", expiresAt: "2026-01-01T00:00:00Z" };
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/auth/keys/", body });
+    expect(problem.errors).toMatchObject([{ path: "expiresAt", message: "Must be in the future" }]);
+  });
+});
+
+describe("POST /v1/auth/keys/{id}/rotate", () => {
+  const rotate = (id: string, body?: object, principal = operatorTestPrincipal) =>
+    accounts.sendJson(
+      { method: "POST", path: `/v1/auth/keys/${id}/rotate`, principal, ...(body && { body }) },
+      { status: 201, schema: RotatedApiKey },
+    );
+  const hoursUntil = (time: string | null) => (Date.parse(time ?? "") - Date.now()) / 3_600_000;
+
+  it("returns a new key with the same consumer, and lets the previous key work for 24 hours", async () => {
+    const previous = await resolveKey(await createKey());
+    const rotated = await rotate(previous.keyId);
+    expect(hoursUntil(rotated.previousKeyExpiresAt)).toBeCloseTo(24, 1);
+    const { keyId, ...newKey } = await resolveKey(rotated.apiKey);
+    const { keyId: previousId, ...previousKey } = previous;
+    expect(keyId).toBe(rotated.id);
+    expect(newKey).toEqual(previousKey);
+    const { data } = await accounts.getJson("/v1/auth/keys/?size=2", ApiKeyPage);
+    expect(data).toMatchObject([
+      { id: keyId, createdBy: operatorTestPrincipal.keyId, expiresAt: null },
+      { id: previousId, expiresAt: rotated.previousKeyExpiresAt, revokedAt: null },
+    ]);
+  });
+
+  it("publishes key.changed for both keys, so that gateways learn the end of the overlap", async () => {
+    const { keyId } = await resolveKey(await createKey());
+    const { id } = await rotate(keyId, { overlapSeconds: 60 });
+    expect(await accounts.findEvents("key.changed", keyId)).toMatchObject([{ revoked: false }, { revoked: false }]);
+    expect(await accounts.findEvents("key.changed", id)).toMatchObject([{ revoked: false }]);
+  });
+
+  it("revokes a leaked key at once", async () => {
+    const key = await createKey();
+    const { keyId } = await resolveKey(key);
+    await rotate(keyId, { isLeaked: true, overlapSeconds: 3_600 });
+    expect((await resolveKey(key)).revokedAt).not.toBeNull();
+    expect((await accounts.findEvents("key.changed", keyId)).at(-1)).toMatchObject({ revoked: true });
+    const { data } = await accounts.getJson("/v1/auth/keys/?size=2", ApiKeyPage);
+    expect(data[1]).toMatchObject({ id: keyId, revokedBy: operatorTestPrincipal.keyId });
+  });
+
+  it("gives the new key the lifetime of the previous key, not the rest of its overlap", async () => {
+    const body = { locationId: ownLocationId, consumerName: "Acme", expiresAt: inHours(100) };
+    const created = { method: "POST", path: "/v1/auth/keys/", body };
+    const { apiKey } = await accounts.sendJson(created, { status: 201, schema: CreatedApiKey });
+    const { keyId } = await resolveKey(apiKey);
+    for (const _ of ["first rotation", "repeated rotation, such as after a lost response"]) {
+      const { expiresAt, previousKeyExpiresAt } = await rotate(keyId, { overlapSeconds: 7_200 });
+      expect(hoursUntil(expiresAt)).toBeCloseTo(100, 1);
+      expect(hoursUntil(previousKeyExpiresAt)).toBeCloseTo(2, 1);
+    }
+    expect(hoursUntil((await rotate(keyId, { expiresAt: inHours(5) })).expiresAt)).toBeCloseTo(5, 1);
+  });
+
+  it("rejects a revoked key, an expired key, and an overlap of more than 30 days", async () => {
+    const { keyId: revoked } = await resolveKey(await createKey());
+    await rotate(revoked, { isLeaked: true });
+    const { keyId: expired } = await resolveKey(await createKey());
+    await rotate(expired, { overlapSeconds: 0 });
+    for (const id of [revoked, expired]) {
+      const problem = await accounts.requestProblem({ method: "POST", path: `/v1/auth/keys/${id}/rotate` });
+      expect(problem.code).toBe("key_inactive");
+    }
+    const body = { overlapSeconds: 30 * 86_400 + 1 };
+    const path = `/v1/auth/keys/${(await resolveKey(await createKey())).keyId}/rotate`;
+    expect((await accounts.requestProblem({ method: "POST", path, body })).code).toBe("invalid_request");
+  });
+
+  it("lets a key rotate only keys of its location whose scopes it has", async () => {
+    const { keyId } = await resolveKey(await createKey());
+    const path = `/v1/auth/keys/${keyId}/rotate`;
+    const other = buildTestLocationPrincipal(otherLocationId, "keys:write");
+    expect((await accounts.requestProblem({ method: "POST", path, principal: other })).code).toBe("key_not_found");
+    const weaker = buildTestLocationPrincipal(ownLocationId, "keys:write", "reports:read");
+    expect((await accounts.requestProblem({ method: "POST", path, principal: weaker })).code).toBe("scope_missing");
+  });
+});
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();

@@ -1,4 +1,10 @@
-import { ApiKey, CreateApiKeyRequest, CreatedApiKey } from "@pragma/contracts/api-consumer";
+import {
+  ApiKey,
+  CreateApiKeyRequest,
+  CreatedApiKey,
+  RotateApiKeyRequest,
+  RotatedApiKey,
+} from "@pragma/contracts/api-consumer";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
@@ -9,7 +15,7 @@ import {
   resolveAuthorizedLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { createConsumerApiKey, revokeApiKey } from "../api-keys.ts";
+import { createConsumerApiKey, revokeApiKey, rotateApiKey } from "../api-keys.ts";
 import { defineAccountsRoute } from "../context.ts";
 import { buildApiKeyListSql } from "../queries/api-keys.ts";
 
@@ -53,7 +59,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. The key is returned only in this response, so store it securely. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
+    "Creates a key for a consumer at a location. With `expiresAt`, the key stops working at that time. The key is returned only in this response, so store it securely. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
     body: createValidatingJsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
@@ -63,17 +69,44 @@ export const createApiKeyRoute = defineAccountsRoute({
     201: { description: "The new API key. Later responses do not contain the key.", schema: CreatedApiKey },
   },
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
-  async handle({ body, principal, services, context }) {
+  async handle({ body, principal, services, audit }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
     const apiKey = await createConsumerApiKey(services, {
       locationId,
       consumerName: body.consumerName,
+      expiresAt: body.expiresAt,
       principal,
-      context,
+      audit,
     });
     return jsonResponse(201, { apiKey }, { "cache-control": "no-store" });
   },
 });
+
+const keyPathParams = z.object({
+  id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }),
+});
+
+export const rotateApiKeyRoute = defineAccountsRoute({
+  method: "post",
+  path: "/v1/auth/keys/{id}/rotate",
+  operationId: "rotateApiKey",
+  ...keyRouteDefaults,
+  summary: "Rotate an API key",
+  description:
+    "Creates a key with the same consumer and location as an active key, which it replaces. The new key is returned only in this response, so store it securely. The previous key still works for 24 hours, or for `overlapSeconds`, and then expires. Set `isLeaked` to `true` to revoke the previous key immediately. The calling key needs the same permissions as for creating the new key and revoking the previous key. A key can rotate itself.",
+  request: { params: keyPathParams, body: createValidatingJsonBodyParser(RotateApiKeyRequest) },
+  responses: {
+    201: { description: "The new API key. Later responses do not contain the key.", schema: RotatedApiKey },
+  },
+  errors: ["key_not_found", "key_inactive", "rate_limit_forbidden"],
+  async handle({ params, body, principal, services, audit }) {
+    const options = body ?? defaultRotation;
+    const rotated = await rotateApiKey(services, { id: params.id, options, principal, audit });
+    return jsonResponse(201, rotated, { "cache-control": "no-store" });
+  },
+});
+
+const defaultRotation = RotateApiKeyRequest.unwrap().parse({});
 
 export const revokeApiKeyRoute = defineAccountsRoute({
   method: "delete",
@@ -83,13 +116,11 @@ export const revokeApiKeyRoute = defineAccountsRoute({
   summary: "Revoke an API key",
   description:
     "Revokes a key permanently. Within one second, all requests with the key fail. The revoked key remains in the list. Revoking a key that is already revoked has no effect. To revoke a key of another location, the calling key needs the scope `locations:any`. Only a key with the scope `admin` can revoke keys with the scope `admin`.",
-  request: {
-    params: z.object({ id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }) }),
-  },
+  request: { params: keyPathParams },
   responses: { 204: { description: "The API key was revoked" } },
   errors: ["key_not_found"],
-  async handle({ params, principal, services, context }) {
-    await revokeApiKey(services, { id: params.id, principal, context });
+  async handle({ params, principal, services, audit }) {
+    await revokeApiKey(services, { id: params.id, principal, audit });
     return { status: 204, body: null, headers: {} };
   },
 });

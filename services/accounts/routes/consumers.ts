@@ -43,8 +43,8 @@ export const createApiConsumerRoute = defineAccountsRoute({
   request: { body: createValidatingJsonBodyParser(CreateApiConsumerRequest, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The new consumer, with its initial scopes and rate limit", schema: ApiConsumer } },
   errors: ["consumer_exists"],
-  async handle({ body, principal, services }) {
-    return jsonResponse(201, await createApiConsumer(services, { name: body.name, principal }));
+  async handle({ body, principal, services, audit }) {
+    return jsonResponse(201, await createApiConsumer(services, { name: body.name, principal, audit }));
   },
 });
 
@@ -64,10 +64,10 @@ export const changeApiConsumerRoute = defineAccountsRoute({
   },
   responses: { 200: { description: "The consumer after the change", schema: ApiConsumer } },
   errors: ["consumer_not_found", "rate_limit_forbidden"],
-  async handle({ params, body, principal, services, context }) {
+  async handle({ params, body, principal, services, audit }) {
     return jsonResponse(
       200,
-      await changeApiConsumerAndPublishEvents(services, { id: params.id, change: body, principal, context }),
+      await changeApiConsumerAndPublishEvents(services, { id: params.id, change: body, principal, audit }),
     );
   },
 });

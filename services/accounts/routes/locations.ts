@@ -125,9 +125,9 @@ export const createLocationRoute = defineAccountsRoute({
   },
   responses: { 201: { description: "The ID of the created location", schema: CreateLocationResponse } },
   errors: ["location_forbidden"],
-  async handle({ body, principal, services, context }) {
+  async handle({ body, principal, services, audit }) {
     requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can create locations.");
-    return jsonResponse(201, { id: await createLocationAndPublishUpdate(services, { location: body, context }) });
+    return jsonResponse(201, { id: await createLocationAndPublishUpdate(services, { location: body, audit }) });
   },
 });
 
@@ -149,11 +149,11 @@ export const changeLocationRoute = defineAccountsRoute({
     200: { description: "The location after the change, with all its options and settings", schema: LocationDetails },
   },
   errors: ["location_not_found"],
-  async handle({ params, body, principal, services, context }) {
+  async handle({ params, body, principal, services, audit }) {
     requireAccessToLocation(principal, params.id);
     return jsonResponse(
       200,
-      toLocationDetails(await changeLocationAndPublishUpdate(services, { id: params.id, change: body, context })),
+      toLocationDetails(await changeLocationAndPublishUpdate(services, { id: params.id, change: body, audit })),
     );
   },
 });
@@ -176,9 +176,9 @@ export const importLocationRoute = defineAccountsRoute({
     201: { description: "The ID of the imported location", schema: CreateLocationResponse },
   },
   errors: ["location_forbidden", "location_exists"],
-  async handle({ body, principal, services, context }) {
+  async handle({ body, principal, services, audit }) {
     requireAccessToAllLocations(principal, "Only an API key with the scope locations:any can import locations.");
-    const { id, isNew } = await findOrImportLegacyLocation(services, { location: body, context });
+    const { id, isNew } = await findOrImportLegacyLocation(services, { location: body, audit });
     return jsonResponse(isNew ? 201 : 200, { id });
   },
 });

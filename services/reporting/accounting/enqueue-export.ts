@@ -8,6 +8,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { ReportingServiceContext } from "../context.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
@@ -31,7 +32,13 @@ export async function enqueueAccountingExport(
     body,
     principal,
     context,
-  }: { body: CreateAccountingExportRequest; principal: Principal; context: ObservabilityContext },
+    audit,
+  }: {
+    body: CreateAccountingExportRequest;
+    principal: Principal;
+    context: ObservabilityContext;
+    audit: AuditSource;
+  },
 ): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, principal);
   const id = randomUUID();
@@ -63,6 +70,10 @@ export async function enqueueAccountingExport(
         tillId: item.tillId,
         fileNumber: files.get(exportFileKey(item))?.number ?? 0,
       })),
+    });
+    await publishAuditEvent(tx, audit, {
+      ...{ action: "accounting_export.created", locationId, target: { type: "accounting_export", id } },
+      details: { tills: items.length, locations: locations.size },
     });
     runAfterCommit(tx, pollExports);
   });

@@ -1,5 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
@@ -310,8 +311,16 @@ describe("a packed till", () => {
     await packTill(services(), keyOf(principal, till));
     const locationId = principal.location.id;
     const orderIds = [till.orderList[0]?.id ?? ""];
-    expect(await publishPersonalDataErasureEvents(service.db, { locationId, orderIds })).toEqual({ tills: 1 });
-    expect(await publishPersonalDataErasureEvents(service.db, { locationId, before: "2099-01-01" })).toEqual({
+    expect(
+      await publishPersonalDataErasureEvents(service.db, { locationId, orderIds }, operatorCommandAuditSource),
+    ).toEqual({ tills: 1 });
+    expect(
+      await publishPersonalDataErasureEvents(
+        service.db,
+        { locationId, before: "2099-01-01" },
+        operatorCommandAuditSource,
+      ),
+    ).toEqual({
       tills: 1,
     });
   });

@@ -1,3 +1,4 @@
+import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
@@ -58,7 +59,11 @@ describe("the task that erases expired personal data", () => {
     let erasure: Promise<{ tills: number }> | undefined;
     await service.db.transaction(async (tx) => {
       await recordTillRevisionAndGetPrevious(tx, { ...replacement, tillId: till.id, locationId: location.id });
-      erasure = publishPersonalDataErasureEvents(service.db, { locationId: location.id, before });
+      erasure = publishPersonalDataErasureEvents(
+        service.db,
+        { locationId: location.id, before },
+        operatorCommandAuditSource,
+      );
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;

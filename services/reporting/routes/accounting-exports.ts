@@ -57,8 +57,8 @@ export const createAccountingExportRoute = defineReportingRoute({
     202: { description: "The export was accepted, and runs in the background", schema: CreateAccountingExportResponse },
   },
   errors: ["location_forbidden", "limit_reached"],
-  async handle({ body, principal, services, context }) {
-    const started = await enqueueAccountingExport(services, { body, principal, context });
+  async handle({ body, principal, services, context, audit }) {
+    const started = await enqueueAccountingExport(services, { body, principal, context, audit });
     context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
     return jsonResponse(202, started, { location: `/v1/accounting/exports/${started.id}` });
   },

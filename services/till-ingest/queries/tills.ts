@@ -237,8 +237,8 @@ export async function listTillsWithOverdueReport(
 }
 
 /** Schedules a till to be requeued in the next run. Returns false if the till does not wait for a report. */
-export async function markTillForImmediateRequeue(sql: SqlClient, { locationId, id }: TillKey): Promise<boolean> {
-  const { count } = await sql`
+export async function markTillForImmediateRequeue(tx: SqlTransaction, { locationId, id }: TillKey): Promise<boolean> {
+  const { count } = await tx`
     update tills set next_requeue_at = now()
     where location_id = ${locationId} and id = ${id} and next_requeue_at is not null`;
   return count > 0;

@@ -4,6 +4,7 @@ import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { hasScope } from "@pragma/contracts/scopes";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
+import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
   getReadRestrictionLocationId,
   locationIdQueryParameter,
@@ -32,11 +33,12 @@ export const reprocessTillRoute = defineTillIngestRoute({
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
-  async handle({ params, principal, services, context, origin }) {
+  async handle({ params, principal, services, context, audit, origin }) {
     const till = await requestTillReprocessing(services, {
       id: params.id,
       locationId: getReadRestrictionLocationId(principal),
       author: principal,
+      audit,
       context,
     });
     return jsonResponse(200, { id: till.id, objectUrl: toTillResponse(till, origin).objectUrl });
@@ -76,7 +78,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     },
   },
   errors: ["location_forbidden"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings } }) {
+  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings }, audit }) {
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
@@ -85,7 +87,17 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
-    const reprocessing = await db.transaction((tx) => findOrInsertBulkTillReprocessing(tx, db, row));
+    const reprocessing = await db.transaction(async (tx) => {
+      const found = await findOrInsertBulkTillReprocessing(tx, db, row);
+      const { id, locationId } = found;
+      if (id === row.id) {
+        await publishAuditEvent(tx, audit, {
+          ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },
+          details: { lteReportVersion: row.lteReportVersion },
+        });
+      }
+      return found;
+    });
     pollReprocessings();
     return jsonResponse(202, reprocessingResponse(reprocessing), {
       location: `/v1/tills/reprocess/${reprocessing.id}`,

@@ -14,6 +14,7 @@ import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
+import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
@@ -173,18 +174,23 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
     },
   },
   errors: ["delivery_not_found", "delivery_under_way"],
-  async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
+  async handle({ params, principal, services: { db, clock, deliveryWorker }, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
     const located = await createLocationConditions(db);
     const delivery = await db.transaction(async (tx) => {
-      const [delivery] = await tx<WebhookDeliveryRow[]>`
+      const [replayed] = await tx<(WebhookDeliveryRow & { locationId: string })[]>`
         update webhook_deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
         where ${webhookDeliveryByIdCondition(tx, located, target)} and d.state <> 'sending'
-        returning ${webhookDeliveryColumns(tx)}`;
-      if (delivery) {
-        const { event, webhookId } = delivery;
+        returning ${webhookDeliveryColumns(tx)}, w.location_id`;
+      if (replayed) {
+        const { locationId, ...delivery } = replayed;
+        const { id, event, webhookId } = delivery;
+        await publishAuditEvent(tx, audit, {
+          ...{ action: "delivery.replayed", locationId, target: { type: "delivery", id } },
+          details: { webhookId, event },
+        });
         const { testLoop, scheduler } = deliveryWorker;
         runAfterCommit(tx, () => (event === "test" ? testLoop.poll() : scheduler.poll([webhookId])));
         return delivery;

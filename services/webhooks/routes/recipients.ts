@@ -10,6 +10,7 @@ import {
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
@@ -42,9 +43,9 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
     201: { description: "The new recipient, with its secret if one was generated", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
-  async handle({ body, principal, services, context }) {
+  async handle({ body, principal, services, context, audit }) {
     const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
-    const { isNew, recipient } = await upsertRecipient(services, { locationId, input: body });
+    const { isNew, recipient } = await upsertRecipient(services, { locationId, input: body, audit });
     return jsonResponse(isNew ? 201 : 200, recipient, { "cache-control": "no-store" });
   },
 });
@@ -52,7 +53,7 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
 /** Creates a recipient, or updates the recipient with this id. Generates a secret if a new recipient has none. */
 async function upsertRecipient(
   { db, encryption, clock, config }: WebhooksServiceContext,
-  { locationId, input }: { locationId: string; input: UpsertWebhookRecipientRequest },
+  { locationId, input, audit }: { locationId: string; input: UpsertWebhookRecipientRequest; audit: AuditSource },
 ) {
   const { name, hmacSecret, apiKey } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -83,6 +84,13 @@ async function upsertRecipient(
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientKey, hmacSecret, now })
         : null;
+    const fields = Object.entries({ name, hmacSecret, apiKey }).flatMap(([field, value]) =>
+      value === undefined ? [] : [field],
+    );
+    await publishAuditEvent(tx, audit, {
+      ...{ action: isNew ? "recipient.created" : "recipient.changed", locationId, target: { type: "recipient", id } },
+      details: { fields },
+    });
     return {
       isNew,
       recipient: await findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now }),
@@ -127,7 +135,7 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
     200: { description: "The recipient, with its new secret if one was generated", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_not_found", "too_many_secrets"],
-  async handle({ params, body, principal, services }) {
+  async handle({ params, body, principal, services, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
     const now = services.clock();
     const recipient = await services.db.transaction(async (tx) => {
@@ -135,6 +143,11 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
       if (!recipientKey) throw new ApiError("recipient_not_found");
       const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientKey, now });
       await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
+      const { locationId, id } = recipientKey;
+      await publishAuditEvent(tx, audit, {
+        ...{ action: "recipient.rotated", locationId, target: { type: "recipient", id } },
+        details: { isLeaked: body.isLeaked },
+      });
       return findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
@@ -150,7 +163,7 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
   request: { params: webhookRecipientPathParams },
   responses: { 204: { description: "The recipient was deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
-  async handle({ params, principal, services: { db } }) {
+  async handle({ params, principal, services: { db }, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
     await db.transaction(async (tx) => {
       const recipientKey = await lockWebhookRecipient(tx, target);
@@ -159,7 +172,11 @@ export const deleteWebhookRecipientRoute = defineWebhooksRoute({
       const deleted = await tx`
         delete from recipients r where location_id = ${locationId} and id = ${id}
           and not exists (select from webhooks where location_id = ${locationId} and recipient_id = r.id)`;
-      if (deleted.count === 1) return;
+      if (deleted.count === 1) {
+        const target = { type: "recipient", id };
+        await publishAuditEvent(tx, audit, { action: "recipient.deleted", locationId, target });
+        return;
+      }
       throw new ApiError("recipient_in_use", {
         detail:
           "Delete the recipient's webhooks first. If you have already deleted them, try again later, because removing a webhook with many deliveries takes some time.",

@@ -3,6 +3,7 @@ import { RecoverWebhookDeliveriesRequest, WebhookDeliveryRecovery } from "@pragm
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
 import { createLocationConditions } from "../queries/message-location-backfill.ts";
@@ -23,12 +24,16 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   request: { params: webhookPathParams, body: createValidatingJsonBodyParser(RecoverWebhookDeliveriesRequest) },
   responses: { 202: { description: "The recovery that was started or restarted", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
-  async handle({ params, body, principal, services }) {
+  async handle({ params, body, principal, services, audit }) {
     const { id: webhookId, locationId } = await requireReadableWebhook(services, params, principal);
     const { db, clock, deliveryWorker } = services;
     const located = await createLocationConditions(db);
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
+      await publishAuditEvent(tx, audit, {
+        ...{ action: "deliveries.recovered", locationId, target: { type: "webhook", id: webhookId } },
+        details: { since: body.since },
+      });
       return upsertBulkDeliveryRecoveryRow(tx, located, { locationId, webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);

@@ -7,6 +7,7 @@ import { createValidatingJsonBodyParser, type RequestBodyParser } from "@pragma/
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
@@ -49,9 +50,9 @@ export const upsertWebhookRoute = defineWebhooksRoute({
     201: { description: "The new webhook, which is active", schema: Webhook },
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
-  async handle({ body, principal, services, context }) {
+  async handle({ body, principal, services, context, audit }) {
     const { id: locationId } = await resolveRequestedLocation(principal, body.locationId, services.locations, context);
-    const { webhook, isNew } = await upsertWebhook(services, { locationId, input: body });
+    const { webhook, isNew } = await upsertWebhook(services, { locationId, input: body, audit });
     return jsonResponse(isNew ? 201 : 200, webhook);
   },
 });
@@ -59,7 +60,7 @@ export const upsertWebhookRoute = defineWebhooksRoute({
 /** Creates a webhook, or updates the webhook with this id and keeps its state (active, paused or disabled). */
 async function upsertWebhook(
   { db, clock, config }: WebhooksServiceContext,
-  { locationId, input }: { locationId: string; input: UpsertWebhookRequest },
+  { locationId, input, audit }: { locationId: string; input: UpsertWebhookRequest; audit: AuditSource },
 ) {
   const { recipientId, endpointUrl, events } = input;
   const id = input.id?.toLowerCase() ?? randomUUID();
@@ -72,6 +73,12 @@ async function upsertWebhook(
       const message = "Must be the ID of a recipient of the location";
       throwIfInvalid([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
     }
+    const recordChange = (action: "webhook.created" | "webhook.changed") =>
+      publishAuditEvent(tx, audit, {
+        ...{ action, locationId, target: { type: "webhook", id } },
+        // Only the host, because the rest of the URL can contain a secret.
+        details: { recipientId, endpointHost: new URL(endpointUrl).host, events: [...events] },
+      });
     const now = clock();
     const content = { recipientId, endpointUrl, events: [...events], updatedAt: now };
     const initialFields = { id, locationId, state: "active", revision: 1, createdAt: now };
@@ -83,6 +90,7 @@ async function upsertWebhook(
       const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
       const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
       if (count > max) throw createPerLocationLimitError("webhooks", max);
+      await recordChange("webhook.created");
       return { webhook: inserted, isNew: true };
     }
     // A new endpoint URL clears the recorded failures, because they concern only the previous endpoint.
@@ -94,7 +102,10 @@ async function upsertWebhook(
         warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
       where ${webhookByIdCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
-    if (updated) return { webhook: updated, isNew: false };
+    if (updated) {
+      await recordChange("webhook.changed");
+      return { webhook: updated, isNew: false };
+    }
     // The id belongs to a webhook of another location, or to a deleted webhook whose rows are still being removed.
     throw new ApiError("webhook_conflict", { detail: "Use another ID, or omit the ID so that the API generates one." });
   });
@@ -174,14 +185,17 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 200: { description: "The webhook, whose state is now `paused`", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock } }) {
-    const [webhook] = await db.transaction(
-      (tx) => tx<WebhookRow[]>`
+  async handle({ params, principal, services: { db, clock }, audit }) {
+    const webhook = await db.transaction(async (tx) => {
+      const [webhook] = await tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
         where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
-        returning ${webhookColumns(tx)}`,
-    );
-    if (!webhook) throw new ApiError("webhook_not_found");
+        returning ${webhookColumns(tx)}`;
+      if (!webhook) throw new ApiError("webhook_not_found");
+      const { id, locationId } = webhook;
+      await publishAuditEvent(tx, audit, { action: "webhook.paused", locationId, target: { type: "webhook", id } });
+      return webhook;
+    });
     return jsonResponse(200, webhook);
   },
 });
@@ -196,7 +210,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 200: { description: "The webhook, whose state is now `active`", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
+  async handle({ params, principal, services: { db, clock, deliveryWorker }, audit }) {
     const webhook = await db.transaction(async (tx) => {
       const [webhook] = await tx<WebhookRow[]>`
         update webhooks set
@@ -205,6 +219,8 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         where ${webhookByIdCondition(tx, getPathIdWithReadableLocation(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
+      const { id, locationId } = webhook;
+      await publishAuditEvent(tx, audit, { action: "webhook.resumed", locationId, target: { type: "webhook", id } });
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
       return webhook;
     });
@@ -225,15 +241,18 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   request: { params: webhookPathParams },
   responses: { 204: { description: "The webhook and its delivery log were deleted" } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock } }) {
+  async handle({ params, principal, services: { db, clock }, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
     // The webhook is hidden first, so that clients never see it while its rows are removed in batches.
-    const hidden = await db.transaction(
-      (tx) => tx`
+    await db.transaction(async (tx) => {
+      const [hidden] = await tx<Pick<WebhookRow, "id" | "locationId">[]>`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookByIdCondition(tx, target)}`,
-    );
-    if (hidden.count === 0) throw new ApiError("webhook_not_found");
+        where ${webhookByIdCondition(tx, target)}
+        returning id, location_id`;
+      if (!hidden) throw new ApiError("webhook_not_found");
+      const { id, locationId } = hidden;
+      await publishAuditEvent(tx, audit, { action: "webhook.deleted", locationId, target: { type: "webhook", id } });
+    });
     await removeRowsOfDeletedWebhooks(db, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
+import type { TestLocation } from "../../harness/test-location.ts";
 import type { TagContractTestCases } from "../operation-contract.ts";
+
+async function findNewestKeyId(testLocation: TestLocation): Promise<string> {
+  const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
+  return data[0]?.id ?? "";
+}
 
 export const apiKeysContractTestCases: TagContractTestCases = {
   createApiKey: {
@@ -29,12 +35,33 @@ export const apiKeysContractTestCases: TagContractTestCases = {
     requestsByOutcome: { 200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }) },
     statusForOtherLocation: 403,
   },
+  rotateApiKey: {
+    requestsByOutcome: {
+      201: async ({ createKeyWithScopes, testLocation }) => {
+        await createKeyWithScopes([]);
+        return { path: { id: await findNewestKeyId(testLocation) }, body: { overlapSeconds: 60 } };
+      },
+      key_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
+      key_inactive: async ({ createKeyWithScopes, testLocation }) => {
+        await createKeyWithScopes([]);
+        const id = await findNewestKeyId(testLocation);
+        await testLocation.request("DELETE", `/v1/auth/keys/${id}`);
+        return { path: { id }, body: {} };
+      },
+      rate_limit_forbidden: async ({ createKeyWithScopes, testLocation }) => {
+        await createKeyWithScopes([]);
+        const id = await findNewestKeyId(testLocation);
+        const key = await createKeyWithScopes(["keys:write"], { perSecond: 50, burst: 50 });
+        return { path: { id }, body: {}, key };
+      },
+    },
+    statusForOtherLocation: 404,
+  },
   revokeApiKey: {
     requestsByOutcome: {
       204: async ({ createKeyWithScopes, testLocation }) => {
         await createKeyWithScopes([]);
-        const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys?size=1");
-        return { path: { id: data[0]?.id ?? "" } };
+        return { path: { id: await findNewestKeyId(testLocation) } };
       },
       key_not_found: () => ({ path: { id: randomUUID() } }),
     },

@@ -1,0 +1,98 @@
+import { AuditEvent, auditActionNames, auditActorTypes } from "@pragma/contracts/audit";
+import { RequestDateTime } from "@pragma/contracts/date-time";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import {
+  getReadRestrictionLocationId,
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { defineAccountsRoute } from "../context.ts";
+import { buildAuditEventListSql, streamAuditEventLines } from "../queries/audit-events.ts";
+
+const actorTypesWithoutKey = auditActorTypes.filter((type) => type !== "key");
+
+const auditFilterShape = {
+  since: RequestDateTime.optional().meta({
+    description: "Returns only changes that were made at or after this time.",
+    example: "2026-05-01T00:00:00.000Z",
+  }),
+  until: RequestDateTime.optional().meta({
+    description: "Returns only changes that were made at or before this time.",
+    example: "2026-05-31T23:59:59.999Z",
+  }),
+  action: z
+    .enum(auditActionNames)
+    .optional()
+    .meta({ description: "Returns only changes with this action.", example: "key.created" }),
+  actor: z
+    .union([z.guid(), z.enum(actorTypesWithoutKey)], {
+      error: `Must be the ID of an API key, or one of: ${actorTypesWithoutKey.join(", ")}`,
+    })
+    .optional()
+    .meta({
+      description: `Returns only changes by this actor: the ID of an API key, ${actorTypesWithoutKey.map((type) => `\`${type}\``).join(" or ")}.`,
+      example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+    }),
+  locationId: locationIdQueryParameter(
+    "ID of the location whose entries are returned. Defaults to all entries if the API key has the scope `locations:any`, and otherwise to the location of the key.",
+  ),
+};
+
+const auditFilterQuery = z.object(auditFilterShape);
+
+/** Returns the filter of a request, and the location whose view the principal gets. */
+function resolveAuditFilter(query: z.output<typeof auditFilterQuery>, principal: Principal) {
+  const readerLocationId = getReadRestrictionLocationId(principal);
+  const { since = null, until = null, action = null, actor = null } = query;
+  const locationId =
+    query.locationId === undefined ? readerLocationId : resolveAuthorizedLocationId(principal, query.locationId);
+  return { since, until, action, actor, locationId, readerLocationId };
+}
+
+const auditRouteDefaults = { tag: "Audit log", audience: "operator", scope: "audit:read" } as const;
+
+const visibleEntriesDescription =
+  "Without the scope `locations:any`, only the entries about the API key's location are returned. Entries about changes in other parts of the API appear within seconds.";
+
+export const listAuditEventsRoute = defineAccountsRoute({
+  method: "get",
+  path: "/v1/audit",
+  operationId: "listAuditEvents",
+  ...auditRouteDefaults,
+  summary: "List audit events",
+  description: `Returns the entries of the audit log, newest first: who created, changed or deleted API keys, consumers, locations, recipients and webhooks, who started exports, replays, reprocessings and erasures, and which commands the operator ran. Entries cannot be changed. ${visibleEntriesDescription}`,
+  request: { query: z.object({ ...auditFilterShape, ...paginationQueryShape }) },
+  responses: { 200: { description: "A page of entries, newest first", schema: paginatedSchema(AuditEvent) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services: { db }, url, origin }) {
+    const filter = resolveAuditFilter(query, principal);
+    return queryNewestRowsPageResponse({ query, url, origin }, db.sql, buildAuditEventListSql(db.sql, filter));
+  },
+});
+
+export const exportAuditEventsRoute = defineAccountsRoute({
+  method: "get",
+  path: "/v1/audit/export",
+  operationId: "exportAuditEvents",
+  ...auditRouteDefaults,
+  summary: "Export audit events",
+  description: `Returns all entries of the audit log that match the filters as JSON lines, newest first: one entry per line, in the format of the list. ${visibleEntriesDescription}`,
+  request: { query: auditFilterQuery },
+  responses: {
+    200: {
+      description: "The entries as JSON lines, newest first",
+      contentType: "application/x-ndjson",
+      schema: z.string().meta({ description: "One `AuditEvent` per line" }),
+      example: `${JSON.stringify(AuditEvent.meta()?.example)}\n`,
+    },
+  },
+  errors: ["location_forbidden"],
+  async handle({ query, principal, services: { db } }) {
+    const body = ReadableStream.from(streamAuditEventLines(db.sql, resolveAuditFilter(query, principal)));
+    const headers = { "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" };
+    return { status: 200, body, headers };
+  },
+});
