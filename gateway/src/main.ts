@@ -49,8 +49,10 @@ export async function startGateway({
     responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT_SECONDS,
     streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
-  const lookUpKey = createUncachedApiKeyLookup(registry);
-  const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS });
+  const keys = createApiKeyCache(createUncachedApiKeyLookup(registry), {
+    lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
+    maxKeys: config.KEY_CACHE_MAX_KEYS,
+  });
   const authenticate = createApiKeyAuthenticator(keys, {
     failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
     lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
