@@ -26,14 +26,19 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Prome
         metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
       }
     }
-    writeLogLines(log, pendingLines, "request");
+    writeLogLines(
+      log,
+      pendingLines.filter((line) => !isSuccessfulProbe(line)),
+      "request",
+    );
   }
 
   return {
     add(request: GatewayRequestState): void {
       const line = createLogLine(request);
       lines.push(line);
-      if (request.span.isRecording()) endRequestSpan(request.span, line);
+      // The span of a probe is never ended, so it is not exported.
+      if (request.span.isRecording() && !isSuccessfulProbe(line)) endRequestSpan(request.span, line);
       timer ??= setTimeout(flush, flushDelayMs);
     },
     flush,
@@ -41,6 +46,11 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Prome
 }
 
 type RequestLogLine = ReturnType<typeof createLogLine>;
+
+/** Returns whether a request is a health check that succeeded. Load balancers send one every few seconds. */
+function isSuccessfulProbe({ path, status }: RequestLogLine): boolean {
+  return status === 200 && (path === "/health" || path === "/health/");
+}
 
 function endRequestSpan(
   span: Span,
