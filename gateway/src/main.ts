@@ -1,6 +1,7 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
+import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "@pragma/runtime/process/run-process";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
@@ -27,8 +28,7 @@ import { createKeyCheckedStreamTracker, createStreamTrackingMiddleware } from ".
 /** Milliseconds that a stopping gateway waits, so that services can end their streams with a final event. */
 const streamGraceMs = 250;
 
-/** A hash that no key has. The readiness check looks it up to find out whether accounts responds. */
-const unknownKeyHash = "0".repeat(64);
+const accountsCheckTimeoutMs = 2_000;
 
 /**
  * Starts the gateway as a component of a process. Waits at most one second for Redis and does not wait for NATS,
@@ -130,10 +130,19 @@ export async function startGateway({
   return {
     name: "gateway",
     port: listening.port,
-    checks: {
+    checks: {},
+    // Not required later, because the gateway serves known keys without accounts, and limits rates without Redis.
+    startupChecks: {
       accounts: async () => {
-        await lookUpKey(unknownKeyHash);
+        const request = { from: "gateway", path: readinessPath, timeoutMs: accountsCheckTimeoutMs } as const;
+        const { status } = await registry.request("accounts", request);
+        // Instances of version 1.0 respond with 404, because they lack this path.
+        if (status !== 204 && status !== 404) throw new Error(`accounts responded ${status}`);
       },
+      redis: async () => {
+        if (!tokenLeases.isUp()) throw new Error("not connected");
+      },
+      nats: bus.checkConnection,
     },
     drain: () => listening.drain(),
     async stop() {

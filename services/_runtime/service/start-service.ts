@@ -76,7 +76,7 @@ export async function startService(
     closers.push(() => bus.close());
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources({ db, log, metrics, notifier, registry }, serviceConfig);
-    const { services, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
+    const { services, startupChecks = {}, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
     if (close) closers.push(close);
 
     const leadership = createLeaderElection(config, db.schema);
@@ -115,6 +115,7 @@ export async function startService(
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
       unreadResponses,
       largeReads: new LargeReadLimiter(unreadResponses),
+      checkReadiness: leadership.checkConnection,
       writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,
@@ -140,18 +141,11 @@ export async function startService(
     return {
       name,
       fetch: app,
-      checks: {
-        postgres: async () => {
-          await db.sql`select 1`;
-        },
-      },
-      optionalChecks: {
-        nats: async () => {
-          if (!bus.currentConnection()) throw new Error("not connected");
-          await relay.check();
-        },
-        ...checks,
-      },
+      // Uses the connection outside the pool, because a pool whose connections are all in use must not make all
+      // instances unready at the same time.
+      checks: { postgres: leadership.checkConnection },
+      startupChecks: { nats: bus.checkConnection, ...startupChecks },
+      optionalChecks: { outbox: relay.check, ...checks },
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
