@@ -27,6 +27,12 @@ const processRoleConfig = z.object({
   PORT: integerEnvSchema(0, 65_535).optional(),
 });
 
+/**
+ * The milliseconds after which a connection to a service closes. The gateway keeps its connections open, so without a
+ * maximum, new instances of a service would get requests only when the load rises.
+ */
+const maxConnectionAgeMs = 5_000;
+
 const { SERVICE: role, PORT: port } = readConfigFromEnvironment(processRoleConfig, process.env);
 
 await runProcessUntilSignal(role ?? "pragma", async (base, onStarted) => {
@@ -64,7 +70,7 @@ async function startStandaloneService(
         return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), request.method);
       }
     },
-    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort, docsUrl },
+    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort, docsUrl, maxConnectionAgeMs },
   );
   log.info({ port: server.port }, "listening");
   return {

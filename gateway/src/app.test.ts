@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import { Health } from "@pragma/contracts/health";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { startTestSpanRecorder } from "@pragma/runtime/testing/record-spans";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
@@ -280,6 +281,23 @@ describe("the log", () => {
     expect(line.milliseconds).toBeGreaterThan(0);
     expect(gateway.logLines.filter(({ requestId }) => requestId === "logged-1")).toHaveLength(1);
     expect(JSON.stringify(gateway.logLines)).not.toContain(created.key.slice(7));
+  });
+
+  it("has no line and no span for a successful health check, and both for a rejected one", async () => {
+    const spans = startTestSpanRecorder();
+    const traceId = "0af7651916cd43dd8448eb211c80319d";
+    const send = (method: string, id: string) => {
+      const headers = { "x-request-id": id, traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+      return gateway.request("/health/", { method, headers });
+    };
+    expect((await send("GET", "probe-1")).status).toBe(200);
+    expect((await send("POST", "probe-2")).status).toBe(405);
+    await eventually("the line of the rejected request", () =>
+      gateway.logLines.find(({ requestId }) => requestId === "probe-2"),
+    );
+    expect(gateway.logLines.filter(({ requestId }) => requestId === "probe-1")).toEqual([]);
+    expect(spans.listSpans(traceId).map(({ attributes }) => attributes["pragma.request_id"])).toEqual(["probe-2"]);
+    await spans.stop();
   });
 
   it("has the code of an error", async () => {

@@ -50,6 +50,11 @@ export const gatewayConfigSchema = commonServiceConfigSchema
      * If the gateway is killed, it loses the usage since the last batch.
      */
     USAGE_INTERVAL_SECONDS: integerEnvSchema(1, 60).default(15),
+    /**
+     * Maximum number of API keys in the cache. If more keys are in use, keys are looked up in accounts more often, and
+     * fewer keys work while accounts is unreachable. A key needs about one kilobyte.
+     */
+    KEY_CACHE_MAX_KEYS: integerEnvSchema(1, 1_000_000).default(20_000),
     /** The rate limit per client address for requests with a wrong key. */
     AUTH_FAILURES_PER_SECOND: integerEnvSchema(1, 1_000_000).default(5),
     AUTH_FAILURES_BURST: integerEnvSchema(1, 10_000_000).default(50),

@@ -2,6 +2,7 @@ import { usageBatchTopic } from "@pragma/contracts/usage";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
+import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "@pragma/runtime/process/run-process";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
@@ -32,9 +33,7 @@ const streamGraceMs = 250;
 
 /** Milliseconds to wait until accounts has stored a batch of usage. A stopping gateway waits for at most this long. */
 const usageReplyTimeoutMs = 2_000;
-
-/** A hash that no key has. The readiness check looks it up to find out whether accounts responds. */
-const unknownKeyHash = "0".repeat(64);
+const accountsCheckTimeoutMs = 2_000;
 
 /**
  * Starts the gateway as a component of a process. Waits at most one second for Redis and does not wait for NATS,
@@ -55,8 +54,10 @@ export async function startGateway({
     responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT_SECONDS,
     streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
-  const lookUpKey = createUncachedApiKeyLookup(registry);
-  const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS });
+  const keys = createApiKeyCache(createUncachedApiKeyLookup(registry), {
+    lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS,
+    maxKeys: config.KEY_CACHE_MAX_KEYS,
+  });
   const authenticate = createApiKeyAuthenticator(keys, {
     failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
     lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
@@ -148,10 +149,19 @@ export async function startGateway({
   return {
     name: "gateway",
     port: listening.port,
-    checks: {
+    checks: {},
+    // Not required later, because the gateway serves known keys without accounts, and limits rates without Redis.
+    startupChecks: {
       accounts: async () => {
-        await lookUpKey(unknownKeyHash);
+        const request = { from: "gateway", path: readinessPath, timeoutMs: accountsCheckTimeoutMs } as const;
+        const { status } = await registry.request("accounts", request);
+        // Instances of version 1.0 respond with 404, because they lack this path.
+        if (status !== 204 && status !== 404) throw new Error(`accounts responded ${status}`);
       },
+      redis: async () => {
+        if (!tokenLeases.isUp()) throw new Error("not connected");
+      },
+      nats: bus.checkConnection,
     },
     drain: () => listening.drain(),
     async stop() {

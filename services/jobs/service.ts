@@ -19,7 +19,7 @@ export function defineJobsService(perform: JobHandler) {
       const jobQueue = startJobQueue(config, { db, log, perform });
       return {
         services: { db, config, jobQueue, locations: createUncachedLocationLookupClient(registry, "jobs") },
-        checks: { redis: jobQueue.checkRedis },
+        startupChecks: { redis: jobQueue.checkRedis },
         queues: () => [jobQueue.queue],
         close: jobQueue.close,
       };

@@ -55,6 +55,22 @@ async function cacheKey(hash: string, key: CachedApiKey | null = createCachedApi
   return lookup;
 }
 
+describe("the cache", () => {
+  it("keeps the most recently used keys up to its maximum size", async () => {
+    const lookups: string[] = [];
+    const small = createApiKeyCache(
+      async (hash) => {
+        lookups.push(hash);
+        return createCachedApiKey();
+      },
+      { maxKeys: 2 },
+    );
+    for (const hash of ["a", "b", "a", "c", "a", "b"]) await small.find(hash);
+    expect(lookups).toEqual(["a", "b", "c", "b"]);
+    expect(small.size).toBe(2);
+  });
+});
+
 describe("a key", () => {
   it("is looked up once for concurrent requests and then cached", async () => {
     const lookup = [cache.find("a"), cache.find("a"), cache.find("a")];

@@ -20,7 +20,7 @@ const unknownKeyTtlMs = 5_000;
  * fail without a lookup.
  */
 const outageRetryMs = 1_000;
-const maxCachedKeys = 20_000;
+const defaultMaxKeys = 20_000;
 
 interface CacheEntry {
   key: CachedApiKey;
@@ -38,12 +38,17 @@ interface PendingLookup {
 interface KeyCacheOptions {
   /** Milliseconds for which a key is cached, counted from the start of its lookup. */
   lifetimeMs?: number;
+  /** Maximum number of cached keys, and of hashes that are cached as unknown. */
+  maxKeys?: number;
   now?: () => number;
 }
 
-export function createApiKeyCache(lookUp: ApiKeyLookup, { lifetimeMs = 60_000, now = Date.now }: KeyCacheOptions = {}) {
-  const entries = new LRUCache<string, CacheEntry>({ max: maxCachedKeys });
-  const unknownUntil = new LRUCache<string, number>({ max: maxCachedKeys });
+export function createApiKeyCache(
+  lookUp: ApiKeyLookup,
+  { lifetimeMs = 60_000, maxKeys = defaultMaxKeys, now = Date.now }: KeyCacheOptions = {},
+) {
+  const entries = new LRUCache<string, CacheEntry>({ max: maxKeys });
+  const unknownUntil = new LRUCache<string, number>({ max: maxKeys });
   const pendingLookups = new Map<string, PendingLookup>();
   let outage: { error: unknown; until: number } | undefined;
 

@@ -38,14 +38,19 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
       }
       usage.add(line, now);
     }
-    writeLogLines(log, pendingLines, "request");
+    writeLogLines(
+      log,
+      pendingLines.filter((line) => !isSuccessfulProbe(line)),
+      "request",
+    );
   }
 
   return {
     add(request: GatewayRequestState): void {
       const line = createLogLine(request);
       lines.push(line);
-      if (request.span.isRecording()) endRequestSpan(request.span, line);
+      // The span of a probe is never ended, so it is not exported.
+      if (request.span.isRecording() && !isSuccessfulProbe(line)) endRequestSpan(request.span, line);
       timer ??= setTimeout(flush, flushDelayMs);
     },
     flush,
@@ -53,6 +58,11 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
 }
 
 type RequestLogLine = ReturnType<typeof createLogLine>;
+
+/** Returns whether a request is a health check that succeeded. Load balancers send one every few seconds. */
+function isSuccessfulProbe({ path, status }: RequestLogLine): boolean {
+  return status === 200 && (path === "/health" || path === "/health/");
+}
 
 function endRequestSpan(
   span: Span,

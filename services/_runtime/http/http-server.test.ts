@@ -58,6 +58,24 @@ describe("an HTTP server", () => {
     expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 
+  it("closes a connection after its next response when the connection has reached its maximum age", async () => {
+    const running = await startHttpServer(() => new Response("here"), { port: 0, maxConnectionAgeMs: 300 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sendRequest = async () => {
+      const clientRequest = get({ port: running.port, agent });
+      const [response] = await once(clientRequest, "response");
+      await once(response.resume(), "end");
+      return [clientRequest.reusedSocket, response.headers.connection];
+    };
+    expect(await sendRequest()).toEqual([false, "keep-alive"]);
+    expect(await sendRequest()).toEqual([true, "keep-alive"]);
+    await sleep(400);
+    expect(await sendRequest()).toEqual([true, "close"]);
+    expect(await sendRequest()).toEqual([false, "keep-alive"]);
+    agent.destroy();
+    await running.stop();
+  });
+
   it("serves the next request on a connection whose last body was not read completely", async () => {
     const running = await startHttpServer(
       async (_, { incoming }) => {

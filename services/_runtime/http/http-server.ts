@@ -55,6 +55,8 @@ interface ConnectionState {
   /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
   pendingResponses: number;
+  /** The time from which the connection closes after its next response, as of `performance.now()`. */
+  expiresAt: number;
 }
 
 interface ListenOptions {
@@ -62,6 +64,11 @@ interface ListenOptions {
   port: number;
   /** The URL of the documentation, where the `type` of an error leads. */
   docsUrl?: string;
+  /**
+   * Milliseconds after which a connection closes after its next response, so that clients connect again, possibly to
+   * another instance. A random part of up to a fifth is added. No maximum by default.
+   */
+  maxConnectionAgeMs?: number;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
@@ -71,7 +78,10 @@ interface ListenOptions {
  *
  * @throws `Error` when the port is already in use.
  */
-export async function startHttpServer(fetch: FetchHandler, { port, docsUrl, configure }: ListenOptions) {
+export async function startHttpServer(
+  fetch: FetchHandler,
+  { port, docsUrl, maxConnectionAgeMs = Number.POSITIVE_INFINITY, configure }: ListenOptions,
+) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
@@ -86,7 +96,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, docsUrl, conf
     // Ignores the request if the connection was closed after Node had parsed the request.
     if (!connection || socket.destroyed) return;
     if (connection.pendingResponses >= maxPipelinedRequests) return void socket.destroy();
-    if (isDraining) outgoing.shouldKeepAlive = false;
+    if (isDraining || performance.now() >= connection.expiresAt) outgoing.shouldKeepAlive = false;
     const previous = connection.latestResponse;
     connection.hasNoRequestYet = false;
     connection.latestResponse = outgoing;
@@ -109,7 +119,8 @@ export async function startHttpServer(fetch: FetchHandler, { port, docsUrl, conf
   // Without this listener, Node itself responds to other expectations, without the limits and the log of the app.
   server.on("checkExpectation", onRequest);
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0 });
+    const expiresAt = performance.now() + maxConnectionAgeMs * (1 + Math.random() / 5);
+    connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0, expiresAt });
     socket.once("close", () => connections.delete(socket));
   });
   configure?.(server);

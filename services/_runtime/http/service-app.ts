@@ -42,9 +42,14 @@ interface ServiceAppOptions<Services> {
   largeReads: LargeReadLimiter;
   /** Limits the concurrent write requests of each location. Further write requests wait. */
   writeSemaphore: KeyedSemaphore;
+  /** Rejects while the service cannot serve requests. */
+  checkReadiness(): Promise<void>;
   log: Logger;
   metrics: PrometheusMetrics;
 }
+
+/** The path at which the gateway checks a service. These requests are not logged, traced or measured. */
+export const readinessPath = "/internal/ready";
 
 /** Returns the fetch function of a Hono app with the service's routes. */
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceAppFetch {
@@ -54,6 +59,14 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
     app.on(route.method.toUpperCase(), path, (hono) => serveRequest(hono, route, options));
   }
+  app.get(readinessPath, async ({ env }) => {
+    if (!env.requestIdentity) return new Response(null, { status: 401 });
+    const isReady = await options.checkReadiness().then(
+      () => true,
+      () => false,
+    );
+    return new Response(null, { status: isReady ? 204 : 503 });
+  });
   app.notFound((hono) => serveRequest(hono, createUnmatchedRoute(app, hono.req.path), options));
   return (request, bindings = {}) => app.fetch(request, bindings);
 }

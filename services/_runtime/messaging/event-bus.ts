@@ -116,6 +116,10 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
+    /** Rejects while NATS is not connected. */
+    async checkConnection(): Promise<void> {
+      if (!isConnected) throw new Error("not connected");
+    },
     /** Returns the subject `<namespace>.<type>.<locationId>`. `locationId` is `none` for events without a location. */
     buildSubject: (type: BusEventType, locationId: string | null) =>
       `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,

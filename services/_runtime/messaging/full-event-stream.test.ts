@@ -33,7 +33,7 @@ it("events wait in the outbox while the stream is full, and are handled when it 
   const locationIds: string[] = [];
   for (let event = 0; event < 30; event += 1) locationIds.push(await publishEventOfSize(150_000));
   await eventually("the stream to reject events", async () => {
-    await expect(service.running.optionalChecks.nats?.()).rejects.toThrow("maximum bytes exceeded");
+    await expect(service.running.optionalChecks.outbox?.()).rejects.toThrow("maximum bytes exceeded");
     return true;
   });
   const connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
@@ -58,7 +58,7 @@ it("events wait in the outbox while the stream is full, and are handled when it 
   }
   await eventually("every event to have its effect", async () => (await listEffects()).length === locationIds.length);
   expect(await listEffects()).toEqual([...locationIds].sort());
-  await service.running.optionalChecks.nats?.();
+  await service.running.optionalChecks.outbox?.();
   await connection.close();
 }, 60_000);
 

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
+import { type ComponentDependencies, createReadinessReporter } from "./dependency-checks.ts";
 
 interface OpsOptions {
   port: number;
@@ -21,10 +22,12 @@ interface OpsOptions {
 
 /** Starts the HTTP server for operators, with routes for liveness, readiness, metrics, dead letters and queues. */
 export async function startOpsServer({ port, token, metrics, components }: OpsOptions): Promise<HttpServer> {
+  const readiness = createReadinessReporter(components);
+  readiness.registerMetrics(metrics);
   const app = new Hono();
   app.get("/live", (context) => context.json({ status: "live" }));
   app.get("/ready", async (context) => {
-    const report = await buildReadinessReport(components());
+    const report = await readiness.report();
     return context.json(report, report.status === "ready" ? 200 : 503);
   });
   app.get("/metrics", async (context) =>
@@ -94,12 +97,7 @@ function readCredential({ req }: Context): string {
 }
 
 /** The operator interface of a component of the process, such as a service or the gateway. */
-export interface ComponentOpsInterface {
-  name: string;
-  /** The checks of required dependencies. While a check rejects, the process is not ready. */
-  checks: Record<string, () => Promise<void>>;
-  /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
-  optionalChecks?: Record<string, () => Promise<void>>;
+export interface ComponentOpsInterface extends ComponentDependencies {
   deadLetters?: {
     list(): Promise<DeadLetter[]>;
     /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
@@ -109,32 +107,4 @@ export interface ComponentOpsInterface {
   queues?: () => Queue[];
   /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */
   opsRoutes?: Hono;
-}
-
-const checkTimeoutMs = 2_000;
-
-async function buildReadinessReport(components: ComponentOpsInterface[]) {
-  let isReady = components.length > 0;
-  const states = await Promise.all(
-    components.map(async ({ name, checks, optionalChecks = {} }) => {
-      const results = await Promise.all(Object.entries({ ...checks, ...optionalChecks }).map(runCheck));
-      if (results.some(([check, state]) => check in checks && state !== "ok")) isReady = false;
-      return [name, Object.fromEntries(results)];
-    }),
-  );
-  return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(states) };
-}
-
-async function runCheck([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {
-  try {
-    await Promise.race([
-      check(),
-      new Promise((_, reject) =>
-        setTimeout(reject, checkTimeoutMs, new Error(`timed out after ${checkTimeoutMs} ms`)).unref(),
-      ),
-    ]);
-    return [name, "ok"];
-  } catch (error) {
-    return [name, error instanceof Error ? error.message || error.name : String(error)];
-  }
 }

@@ -29,6 +29,8 @@ export interface PeriodicTask<Services> {
 export interface CreatedServiceResources<Services>
   extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
+  /** Checks of dependencies that are required until each was reached once, by name. */
+  startupChecks?: Record<string, () => Promise<void>>;
   /** Checks of further dependencies, by name. Failures are reported but do not affect readiness. */
   checks?: Record<string, () => Promise<void>>;
   close?: () => Promise<void>;

@@ -23,6 +23,7 @@ import { createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
 import { createEncryption } from "../security/encryption.ts";
@@ -64,6 +65,7 @@ export async function startService(
     windowSeconds: config.BODY_RATE_WINDOW_SECONDS,
   });
   const { name } = definition;
+  const subscriptions = configureSubscriptions(definition.subscriptions ?? [], name, environment);
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -80,14 +82,13 @@ export async function startService(
     closers.push(() => bus.close());
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources({ db, log, metrics, notifier, registry }, serviceConfig);
-    const { services, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
+    const { services, startupChecks = {}, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
     if (close) closers.push(close);
 
     const leadership = createLeaderElection(config, db.schema);
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    const subscriptions = definition.subscriptions ?? [];
     registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
 
     const eventConsumers = subscriptions.map((subscription) =>
@@ -123,6 +124,7 @@ export async function startService(
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
       unreadResponses,
       largeReads: new LargeReadLimiter(unreadResponses),
+      checkReadiness: leadership.checkConnection,
       writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,
@@ -155,18 +157,11 @@ export async function startService(
     return {
       name,
       fetch: app,
-      checks: {
-        postgres: async () => {
-          await db.sql`select 1`;
-        },
-      },
-      optionalChecks: {
-        nats: async () => {
-          if (!bus.currentConnection()) throw new Error("not connected");
-          await relay.check();
-        },
-        ...checks,
-      },
+      // Uses the connection outside the pool, because a pool whose connections are all in use must not make all
+      // instances unready at the same time.
+      checks: { postgres: leadership.checkConnection },
+      startupChecks: { nats: bus.checkConnection, ...startupChecks },
+      optionalChecks: { outbox: relay.check, ...checks },
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),

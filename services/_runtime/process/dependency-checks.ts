@@ -1,0 +1,97 @@
+import type { PrometheusMetrics } from "../observability/metrics.ts";
+
+type DependencyCheck = () => Promise<void>;
+
+/** The dependencies of a component of the process, such as a service or the gateway. A check rejects during an outage. */
+export interface ComponentDependencies {
+  name: string;
+  /** The checks of required dependencies. While a check rejects, the process is not ready. */
+  checks: Record<string, DependencyCheck>;
+  /**
+   * The checks of dependencies that are required only until each of them was reached once. Later failures are reported
+   * but do not affect readiness, because they would take all instances out at the same time, although the instances can
+   * still serve most requests.
+   */
+  startupChecks?: Record<string, DependencyCheck>;
+  /** The checks of optional dependencies. Failures are reported but do not affect readiness. */
+  optionalChecks?: Record<string, DependencyCheck>;
+}
+
+/** The response body of `/ready`. */
+interface ReadinessReport {
+  status: "ready" | "not ready";
+  /** The state of each dependency by component: `ok`, or the error. */
+  parts: Record<string, Record<string, string>>;
+}
+
+const requiredTimeoutMs = 2_000;
+/** The maximum wait for a dependency that does not affect readiness. Short, so that a probe does not time out. */
+const observedTimeoutMs = 500;
+
+/** Creates a reporter of the states of all dependencies. It remembers which dependencies were reached. */
+export function createReadinessReporter(components: () => readonly ComponentDependencies[]) {
+  const reached = new WeakSet<DependencyCheck>();
+  /** The checks in progress. Shared by all probes, so that probes of a dependency that hangs do not accumulate. */
+  const running = new Map<DependencyCheck, Promise<string>>();
+
+  function startOrJoin(check: DependencyCheck): Promise<string> {
+    const result =
+      running.get(check) ??
+      (async () => {
+        try {
+          await check();
+          reached.add(check);
+          return "ok";
+        } catch (error) {
+          return error instanceof Error ? error.message || error.name : String(error);
+        } finally {
+          running.delete(check);
+        }
+      })();
+    running.set(check, result);
+    return result;
+  }
+
+  async function readState(check: DependencyCheck, timeoutMs: number): Promise<string> {
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<string>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, `timed out after ${timeoutMs} ms`);
+    });
+    const state = await Promise.race([startOrJoin(check), timeout]);
+    clearTimeout(timer);
+    return state;
+  }
+
+  return {
+    async report(): Promise<ReadinessReport> {
+      const current = components();
+      let isReady = current.length > 0;
+      const parts = current.map(async ({ name, checks, startupChecks = {}, optionalChecks = {} }) => {
+        const states = Object.entries({ ...checks, ...startupChecks, ...optionalChecks }).map(
+          async ([dependency, check]) => {
+            const isRequired = dependency in checks || (dependency in startupChecks && !reached.has(check));
+            const state = await readState(check, isRequired ? requiredTimeoutMs : observedTimeoutMs);
+            if (isRequired && state !== "ok") isReady = false;
+            return [dependency, state] as const;
+          },
+        );
+        return [name, Object.fromEntries(await Promise.all(states))] as const;
+      });
+      const states = Object.fromEntries(await Promise.all(parts));
+      return { status: isReady ? "ready" : "not ready", parts: states };
+    },
+    /** Registers the metric `dependency_up`, with the state of each dependency. */
+    registerMetrics(metrics: PrometheusMetrics): void {
+      metrics.observeGauges("dependency_up", "1 while a dependency of a service or of the gateway responds", () =>
+        Promise.all(
+          components().flatMap(({ name: service, checks, startupChecks, optionalChecks }) =>
+            Object.entries({ ...checks, ...startupChecks, ...optionalChecks }).map(async ([dependency, check]) => ({
+              value: Number((await readState(check, observedTimeoutMs)) === "ok"),
+              labels: { service, dependency },
+            })),
+          ),
+        ),
+      );
+    },
+  };
+}
