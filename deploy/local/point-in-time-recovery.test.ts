@@ -4,14 +4,13 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
-import { afterAll, describe, expect, it } from "vitest";
-import { createTemporaryDataFolder } from "../deploy/local/data-folder.mjs";
-import { findOrInstallServerBinaries } from "../deploy/local/find-servers.ts";
-import { type StartedLocalServer, startPostgresServer } from "../deploy/local/servers.ts";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { createTemporaryDataFolder } from "./data-folder.mjs";
+import { findOrInstallServerBinaries } from "./find-servers.ts";
+import { type StartedLocalServer, startPostgresServer } from "./servers.ts";
 
-const scripts = fileURLToPath(new URL("../deploy/postgres/", import.meta.url));
+const scripts = fileURLToPath(new URL("../postgres/", import.meta.url));
 const [binary] = (await findOrInstallServerBinaries(["postgres"])).postgres;
 
 const folder = createTemporaryDataFolder("recovery");
@@ -78,9 +77,7 @@ describe.runIf(binary)("an archive of base backups and WAL", () => {
     await sleep(target.getTime() - Date.now() + 300);
     await sql`delete from tills`;
     const [{ file } = { file: "" }] = await sql<{ file: string }[]>`select pg_walfile_name(pg_switch_wal()) as file`;
-    await eventually("the WAL in the archive", async () =>
-      (await readdir(join(archive, "wal"))).includes(`${file}.gz`),
-    );
+    await vi.waitUntil(async () => (await readdir(join(archive, "wal"))).includes(`${file}.gz`), { timeout: 60_000 });
     await sql.end();
     await server.stop();
 
@@ -95,10 +92,9 @@ describe.runIf(binary)("an archive of base backups and WAL", () => {
     const recovered = await startPostgresServer({ dataFolder: restored });
     servers.push(recovered);
     const recoveredSql = postgres(recovered.url, { max: 1 });
-    await eventually("the end of the recovery", async () => {
-      const [row] = await recoveredSql<{ done: boolean }[]>`select not pg_is_in_recovery() as done`;
-      return row?.done;
-    });
+    const isRecovered = async () =>
+      (await recoveredSql<{ done: boolean }[]>`select not pg_is_in_recovery() as done`)[0]?.done;
+    await vi.waitUntil(isRecovered, { timeout: 60_000 });
     expect((await recoveredSql`select id from tills order by id`).map(({ id }) => id)).toEqual([1, 2]);
 
     // A new backup removes the old one, and what only the old one needed.
