@@ -6,7 +6,7 @@
 # In ARCHIVE_FOLDER: wal/ by PostgreSQL, base/<UTC time of the end>/, objects/, and metrics/backup.prom.
 set -eu
 umask 077
-# `sort` and `comm` must agree on the order.
+# The order of `sort` must not depend on the language.
 export LC_ALL=C
 archive=${ARCHIVE_FOLDER:-/archive}
 objects=${OBJECTS_FOLDER:-/data/objects}
@@ -53,7 +53,9 @@ remove_old_backups() {
   if [ -s "$lists/current" ]; then
     sort -u "$lists/current" "$archive"/base/*Z/objects.list >"$lists/kept"
     (cd "$archive/objects" && find . -type f | sort) >"$lists/copied"
-    (cd "$archive/objects" && comm -13 "$lists/kept" "$lists/copied" | tr '\n' '\0' | xargs -0 -r rm -f)
+    # Of three lists, only what is in the last one alone occurs once.
+    sort "$lists/kept" "$lists/kept" "$lists/copied" | uniq -u >"$lists/removed"
+    (cd "$archive/objects" && tr '\n' '\0' <"$lists/removed" | xargs -0 -r rm -f)
   fi
   rm -r "$lists"
 }
