@@ -8,12 +8,14 @@ export const labelsByServerMetric: Record<string, readonly string[]> = {
   // postgres_exporter.
   pg_up: [],
   pg_stat_archiver_last_archive_age: [],
+  pg_stat_archiver_failed_count: [],
   pg_database_wraparound_age_datfrozenxid_seconds: ["datname"],
   // CloudNativePG and its Barman Cloud plugin.
   cnpg_collector_up: [],
   cnpg_collector_last_available_backup_timestamp: [],
   barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: [],
   cnpg_pg_stat_archiver_seconds_since_last_archival: [],
+  cnpg_pg_stat_archiver_failed_count: [],
   cnpg_pg_database_xid_age: ["datname"],
   // redis_exporter.
   redis_up: [],
