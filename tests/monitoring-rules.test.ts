@@ -24,5 +24,5 @@ describe.runIf(isPromtoolInstalled)("promtool", () => {
 
   it("passes the tests of the alert rules", () => {
     expect(runPromtool("test", "rules", "rules.test.yaml")).toContain("SUCCESS");
-  });
+  }, 180_000);
 });
