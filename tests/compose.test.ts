@@ -12,6 +12,9 @@ const composeText = readFileSync(join(checkout, "docker-compose.yml"), "utf8");
 const composeFile = parse(composeText, { merge: true }) as { services: Record<string, ComposedService> };
 
 interface ComposedService {
+  profiles?: string[];
+  volumes?: string[];
+  networks?: string[];
   environment?: Record<string, string>;
   read_only?: boolean;
   cap_drop?: string[];
@@ -50,15 +53,100 @@ it("pins every image to an exact version", () => {
   const servers = [
     composeText,
     read("deploy", "kubernetes", "nats", "nats.yaml"),
+    read("deploy", "kubernetes", "redis", "redis.yaml"),
     read("deploy", "local", "find-servers.ts"),
   ]
-    .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z/]+:[^\s",]+)"?/gm)])
+    .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z][\w/.-]+:[^\s",]+)"?/gm)])
     .map(([, image = ""]) => image);
   const pinnedImages = [...bases.filter((base) => !stages.includes(base)), ...servers];
-  expect(pinnedImages).toHaveLength(11);
+  expect(pinnedImages).toHaveLength(25);
   for (const image of pinnedImages) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
-  const versions = new Map(pinnedImages.map((image) => [image.split(":")[0], image]));
-  for (const image of pinnedImages) expect(image).toBe(versions.get(image.split(":")[0] ?? ""));
+  // All images of a program have the same version. The image for backups has another variant of the PostgreSQL image.
+  const withoutVariant = pinnedImages.map((image) => image.replace(/-(?:alpine|bookworm)$/, ""));
+  const versions = new Map(withoutVariant.map((image) => [image.split(":")[0], image]));
+  for (const image of withoutVariant) expect(image).toBe(versions.get(image.split(":")[0] ?? ""));
+});
+
+it("monitors every service and server with the profile monitoring", () => {
+  const read = (...path: string[]) => readFileSync(join(checkout, "deploy", ...path), "utf8");
+  const prometheus = parse(read("monitoring", "prometheus.yml")) as {
+    scrape_configs: {
+      job_name: string;
+      static_configs?: { targets: string[] }[];
+      dns_sd_configs?: { names: string[]; port: number }[];
+    }[];
+  };
+  const targets = prometheus.scrape_configs.flatMap(({ static_configs = [], dns_sd_configs = [] }) => [
+    ...static_configs.flatMap((config) => config.targets.map((target) => target.split(":")[0] ?? "")),
+    ...dns_sd_configs.flatMap(({ names, port }) => {
+      expect(port).toBe(4090);
+      return names;
+    }),
+  ]);
+  expect(targets).toEqual(expect.arrayContaining([...serviceNames, "gateway"]));
+  // Prometheus shares a network with each target, because it is in both networks.
+  expect(composeFile.services.prometheus?.networks).toEqual(["product", "servers"]);
+  for (const name of targets) expect(composeFile.services[name], name).toBeDefined();
+  for (const name of ["prometheus", "alertmanager", "grafana", ...targets.filter((each) => /exporter/.test(each))])
+    expect(composeFile.services[name]?.profiles).toEqual(["monitoring"]);
+  // The jobs and disks that the alert rules name.
+  const rules = read("grafana", "rules.json");
+  const jobs = [...rules.matchAll(/job=\\"(pragma-\w+)\\"/g)].map(([, job]) => job);
+  expect(jobs).toEqual(["pragma-postgres", "pragma-nats", "pragma-redis"]);
+  expect(prometheus.scrape_configs.map(({ job_name }) => job_name)).toEqual(expect.arrayContaining(jobs));
+  const disks = composeFile.services["node-exporter"]?.volumes?.map((volume) => volume.split(":")[1]);
+  for (const name of ["postgres", "nats", "redis", "objects", "s3", "archive", "prometheus"])
+    expect(disks).toContain(`/disks/${name}`);
+});
+
+it("checks the certificates of public URLs with https", () => {
+  const start = join(checkout, "deploy", "monitoring", "start-prometheus.sh");
+  writeFileSync(join(scratchFolder, "prometheus"), "#!/bin/sh\n", { mode: 0o755 });
+  const file = join(scratchFolder, "public-urls.json");
+  const readTargets = (PUBLIC_URL: string, DOCS_URL: string) => {
+    const env = { PATH: `${scratchFolder}:${process.env.PATH}`, PUBLIC_URLS_FILE: file, PUBLIC_URL, DOCS_URL };
+    expect(spawnSync("sh", [start], { env }).status).toBe(0);
+    return (JSON.parse(readFileSync(file, "utf8")) as { targets: string[] }[]).flatMap(({ targets }) => targets);
+  };
+  expect(readTargets("https://api.example", "https://docs.example/docs")).toEqual([
+    "https://api.example",
+    "https://docs.example/docs",
+  ]);
+  expect(readTargets("http://localhost:4000", "https://docs.example/docs")).toEqual(["https://docs.example/docs"]);
+  expect(readTargets("http://localhost:4000", "")).toEqual([]);
+});
+
+it("archives the WAL only if WAL_ARCHIVE is on", () => {
+  writeFileSync(join(scratchFolder, "docker-entrypoint.sh"), '#!/bin/sh\necho "$*"', { mode: 0o755 });
+  const folder = join(scratchFolder, "wal");
+  mkdirSync(folder);
+  const start = (WAL_ARCHIVE: string) => {
+    const script = join(checkout, "deploy", "postgres", "start.sh");
+    // Only root changes the owner of the archive, and the user of the image need not exist here.
+    writeFileSync(join(scratchFolder, "chown"), "#!/bin/sh\n", { mode: 0o755 });
+    const env = { PATH: `${scratchFolder}:${process.env.PATH}`, WAL_ARCHIVE, WAL_ARCHIVE_FOLDER: folder };
+    return spawnSync("sh", [script], { env, encoding: "utf8" }).stdout;
+  };
+  expect(start("off")).not.toContain("archive");
+  expect(start("on")).toMatch(/archive_mode=on .*archive_timeout=60 .*archive_command=sh '.*archive-wal\.sh' '%p'/);
+  expect(composeFile.services.backup).toMatchObject({ profiles: ["backup"], cap_drop: ["ALL"] });
+});
+
+it("starts Redis with and without the user of its exporter", () => {
+  const script = readFileSync(join(checkout, "deploy", "redis", "start.sh"), "utf8")
+    .replace("/tmp/users.acl", join(scratchFolder, "users.acl"))
+    .replace("/etc/pragma/users.acl", join(checkout, "deploy", "redis", "users.acl"));
+  writeFileSync(join(scratchFolder, "docker-entrypoint.sh"), "#!/bin/sh\n", { mode: 0o755 });
+  const listUsers = (variables: Record<string, string>) => {
+    const env = { PATH: `${scratchFolder}:${process.env.PATH}`, REDIS_PASSWORD_GATEWAY: "g1", ...variables };
+    expect(spawnSync("sh", ["-c", script], { env }).status).toBe(variables.REDIS_PASSWORD_JOBS ? 0 : 2);
+    const text = readFileSync(join(scratchFolder, "users.acl"), "utf8");
+    return [...text.matchAll(/^user (\w+) on >(\w+)/gm)].map(([, user, password]) => `${user}:${password}`);
+  };
+  const all = { REDIS_PASSWORD_JOBS: "j1", REDIS_PASSWORD_MONITOR: "m1" };
+  expect(listUsers(all)).toEqual(["gateway:g1", "jobs:j1", "monitor:m1"]);
+  expect(listUsers({ REDIS_PASSWORD_JOBS: "j1" })).toEqual(["gateway:g1", "jobs:j1"]);
+  listUsers({});
 });
 
 it("lets the ops command reach every service", () => {

@@ -1,5 +1,5 @@
+import { readFile } from "node:fs/promises";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { listNatsUsers } from "@pragma/services/commands/nats-users";
 import { describe, expect, it } from "vitest";
 import {
   buildKustomizedManifests,
@@ -8,9 +8,18 @@ import {
   readKubernetesManifests,
   requireValidKubernetesManifest,
 } from "./kubernetes/manifests.ts";
+import { isSelectedByLabels, type LabelSelector } from "./kubernetes/network-policies.ts";
 
 const expectedRoles = [...serviceNames, "gateway"] as const;
-const folders = ["base", "nats", "overlays/production"];
+const components = ["backup", "http-route", "ingress", "monitoring"].map((name) => `components/${name}`);
+const servers = ["nats", "redis", "postgres"];
+const folders = ["base", "network", ...servers, ...components, "overlays/production"];
+const overlays = [
+  "overlays/production",
+  "overlays/managed-servers",
+  "overlays/several-namespaces/services",
+  "overlays/several-namespaces/data",
+];
 
 interface Pod {
   automountServiceAccountToken?: boolean;
@@ -21,8 +30,9 @@ interface Pod {
 }
 interface Container {
   image: string;
-  env?: { name: string; value?: string }[];
-  envFrom?: object[];
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string } } }[];
+  envFrom?: { secretRef?: { name: string } }[];
+  ports?: { name: string; containerPort: number }[];
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
   securityContext?: Record<string, unknown>;
   startupProbe?: object;
@@ -46,7 +56,81 @@ it("the manifests contain no secrets, and refer to them by name", async () => {
   const all = (await Promise.all(folders.map(readKubernetesManifests))).flat();
   expect(all.filter(({ kind }) => kind === "Secret")).toEqual([]);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
-  expect([...new Set(plain.map(({ name }) => name))]).toEqual(["SERVICE"]);
+  const expected = ["REDIS_ADDR", "REDIS_EXPORTER_CONFIG_COMMAND", "REDIS_MAXMEMORY", "REDIS_USER", "SERVICE"];
+  expect([...new Set(plain.map(({ name }) => name))].sort()).toEqual(expected);
+});
+
+it("each pod gets only the secrets that it uses", async () => {
+  const all = (await Promise.all(folders.map(readKubernetesManifests))).flat();
+  const secretsByName = new Map(
+    all.flatMap((manifest) => {
+      const secrets = listPods([manifest])
+        .flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers])
+        .flatMap(({ env = [], envFrom = [] }) => [
+          ...envFrom.map(({ secretRef }) => secretRef?.name),
+          ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+        ]);
+      const names = [...new Set(secrets.filter((name) => name !== undefined))].sort();
+      return listPods([manifest]).length > 0 ? [[manifest.metadata.name, names] as const] : [];
+    }),
+  );
+  const ofService = (name: string, ...others: string[]) =>
+    ["pragma-data", ...others, "pragma-ops", `pragma-${name}`].sort();
+  expect(Object.fromEntries(secretsByName)).toEqual({
+    ...Object.fromEntries(serviceNames.map((name) => [name, ofService(name)])),
+    "till-ingest": ofService("till-ingest", "pragma-objects"),
+    reporting: ofService("reporting", "pragma-objects"),
+    gateway: ["pragma-gateway", "pragma-ops"],
+    portal: [],
+    migrate: ["pragma-migrate"],
+    backup: ["pragma-backup", "pragma-objects"],
+    nats: ["pragma-nats"],
+    redis: ["pragma-redis"],
+  });
+});
+
+it("the alert rules are those of deploy/grafana", async () => {
+  const rules = JSON.parse(await readFile(new URL("../deploy/grafana/rules.json", import.meta.url), "utf8"));
+  const [rule] = (await readKubernetesManifests("components/monitoring")).filter(
+    ({ kind }) => kind === "PrometheusRule",
+  );
+  expect(rule?.spec, "run npm run alerts").toEqual(rules);
+});
+
+it("Prometheus scrapes each port with metrics, with the job that the alert rules name", async () => {
+  const monitors = (await readKubernetesManifests("components/monitoring")).filter(({ kind }) => kind === "PodMonitor");
+  const findMonitor = (labels: Record<string, string>) =>
+    monitors.find(({ spec }) => isSelectedByLabels(spec?.selector as LabelSelector, labels))?.spec;
+  const pods = (await Promise.all(["base", ...servers].map(readKubernetesManifests))).flat();
+  const metricPorts = new Map<string, string>();
+  for (const { spec } of pods) {
+    const template = spec?.template as { metadata?: { labels: Record<string, string> }; spec: Pod } | undefined;
+    const ports = (template?.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+    const port = ports.find(({ name }) => name === "ops" || name === "metrics");
+    if (port && template?.metadata)
+      metricPorts.set(template.metadata.labels["app.kubernetes.io/name"] ?? "", port.name);
+  }
+  expect([...metricPorts.keys()].sort()).toEqual([...expectedRoles, "nats", "redis"].sort());
+  for (const [name, port] of metricPorts) {
+    const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/part-of": "pragma" };
+    const endpoints = findMonitor(labels)?.podMetricsEndpoints as { port: string; relabelings: object[] }[] | undefined;
+    expect(endpoints?.[0]?.port, name).toBe(port);
+    expect(JSON.stringify(endpoints?.[0]?.relabelings), name).toMatch(/"replacement":"pragma-(?:\$1|nats|redis)"/);
+  }
+  const instance = findMonitor({ "cnpg.io/cluster": "postgres", "cnpg.io/podRole": "instance" });
+  expect(JSON.stringify(instance?.podMetricsEndpoints)).toContain('"pragma-postgres"');
+});
+
+it("events that are processed or retried count for the number of pods, too", async () => {
+  const scaled = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "ScaledObject");
+  const queries = JSON.stringify(scaled.map(({ spec }) => spec)).match(/event_consumer_lag\{[^}]*\}/g) ?? [];
+  expect(queries).toHaveLength(2);
+  for (const query of queries) expect(query).toContain('state=~\\"waiting|in hand\\"');
+});
+
+it("the migrate job removes itself, so that the next version can create it again", async () => {
+  const [job] = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "Job");
+  expect(job?.spec).toMatchObject({ ttlSecondsAfterFinished: 3600 });
 });
 
 it("the gateway and each service have a deployment, a service, a disruption budget and a network policy", async () => {
@@ -59,17 +143,9 @@ it("the gateway and each service have a deployment, a service, a disruption budg
   );
 });
 
-it("the network policies allow NATS for each of its users", async () => {
-  const policies = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "NetworkPolicy");
-  for (const { name } of await listNatsUsers("pragma")) {
-    const policy = policies.find(({ metadata }) => metadata.name === name);
-    expect(JSON.stringify(policy?.spec?.egress), name).toContain('"nats"');
-  }
-});
-
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
-  it.each(["base", "overlays/production"])("of %s matches the Kubernetes schemas", (kustomization) => {
+  it.each(["base", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomizedManifests(kustomization)) requireValidKubernetesManifest(manifest);
   });
 
@@ -103,21 +179,14 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
       expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
     }
   });
-
-  it("allows ingress only to the gateway and the portal", () => {
-    const open = buildKustomizedManifests("base")
-      .filter(({ kind }) => kind === "NetworkPolicy")
-      .filter(({ spec }) => ((spec?.ingress ?? []) as { from?: unknown }[]).some(({ from }) => from === undefined));
-    expect(open.map(({ metadata }) => metadata.name).sort()).toEqual(["gateway", "portal"]);
-    const production = buildKustomizedManifests("overlays/production").filter(({ kind }) => kind === "NetworkPolicy");
-    expect(JSON.stringify(production.find(({ metadata }) => metadata.name === "gateway"))).toContain("ingress-nginx");
-  });
 });
 
 function listPods(manifests: KubernetesManifest[]): Pod[] {
   return manifests.flatMap(({ spec }) => {
-    const template = spec?.template as { spec: Pod } | undefined;
-    return template ? [template.spec] : [];
+    const job = spec?.jobTemplate as { spec: { template: { spec: Pod } } } | undefined;
+    const template = (job?.spec.template ?? spec?.template) as { spec: Pod } | undefined;
+    // The operator of PostgreSQL adds the other settings to its pods.
+    return template && !spec?.pgbouncer ? [template.spec] : [];
   });
 }
 

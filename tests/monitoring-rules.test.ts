@@ -18,7 +18,11 @@ describe.runIf(isPromtoolInstalled)("promtool", () => {
     expect(runPromtool("check", "rules", "rules.json")).toMatch(/SUCCESS: \d{2} rules found/);
   });
 
+  it("accepts the configuration of Prometheus with Docker Compose", () => {
+    expect(runPromtool("check", "config", "--syntax-only", "../monitoring/prometheus.yml")).toContain("SUCCESS");
+  });
+
   it("passes the tests of the alert rules", () => {
     expect(runPromtool("test", "rules", "rules.test.yaml")).toContain("SUCCESS");
-  });
+  }, 180_000);
 });

@@ -15,6 +15,7 @@ import {
   listPromqlLabels,
   listPromqlMetrics,
 } from "./monitoring/prometheus-metrics.ts";
+import { labelsByServerMetric } from "./monitoring/server-metrics.ts";
 
 const grafanaFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "deploy", "grafana");
 
@@ -30,7 +31,9 @@ const dashboard: Dashboard = JSON.parse(await readFile(join(grafanaFolder, "dash
 const alertExpressions = rules.groups.flatMap((group) => group.rules);
 const recordedMetricNames = new Set(alertExpressions.flatMap(({ record }) => record ?? []));
 const expressions = [
-  ...alertExpressions.map(({ alert, record, expr }) => [alert ?? record ?? "", expr] as const),
+  ...alertExpressions
+    .filter(({ alert }) => alert !== "Watchdog") // Fires always, without metrics.
+    .map(({ alert, record, expr }) => [alert ?? record ?? "", expr] as const),
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
@@ -82,11 +85,22 @@ describe("the dashboard and the alert rules", () => {
     const metrics = listPromqlMetrics(expression);
     expect(metrics.length).toBeGreaterThan(0);
     for (const metric of metrics) {
-      if (recordedMetricNames.has(metric) || metric === "up") continue;
+      if (recordedMetricNames.has(metric) || metric in labelsByServerMetric) continue;
       expect([...exportedMetrics.keys()]).toContain(metric);
       for (const label of listPromqlLabels(expression, metric))
         expect([...(exportedMetrics.get(metric) ?? [])]).toContain(label);
     }
+  });
+
+  it("use only known metrics of other programs, and only their known labels", () => {
+    const matchers = alertExpressions.flatMap(({ expr }) => [...expr.matchAll(/(\w+)\{([^}]*)\}/g)]);
+    for (const [, metric = "", list = ""] of matchers) {
+      const labels = labelsByServerMetric[metric];
+      for (const [, label] of list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g))
+        if (labels) expect([...labels, "job"], metric).toContain(label);
+    }
+    const used = new Set(alertExpressions.flatMap(({ expr }) => listPromqlMetrics(expr)));
+    expect([...used]).toEqual(expect.arrayContaining(Object.keys(labelsByServerMetric)));
   });
 
   it("every alert has a summary and an action", () => {

@@ -22,6 +22,14 @@ maintenance_work_mem=$((memory / 16))
 # once. Compression makes these pages smaller.
 max_wal_size=$((memory * 2))
 [ "$max_wal_size" -le 16384 ] || max_wal_size=16384
+# With WAL_ARCHIVE=on, the WAL of the last minute is always in the archive, from which any minute can be restored.
+if [ "${WAL_ARCHIVE:-off}" = on ]; then
+  archive=${WAL_ARCHIVE_FOLDER:-/archive/wal}
+  mkdir -p "$archive"
+  [ "$(id -u)" != 0 ] || chown postgres:postgres "$archive"
+  chmod 700 "$archive"
+  set -- -c archive_mode=on -c archive_timeout=60 -c "archive_command=sh '$(dirname "$0")/archive-wal.sh' '%p' '$archive/%f.gz'" "$@"
+fi
 # The entrypoint of the image switches to an unprivileged user.
 exec docker-entrypoint.sh postgres \
   -c max_connections=300 \

@@ -10,6 +10,8 @@ while IFS= read -r line; do
       prefix=${line%%'>$'*}
       rest=${line#*'>$'}
       variable=${rest%% *}
+      # The user of redis_exporter is created only if it has a password.
+      [ "$variable" != REDIS_PASSWORD_MONITOR ] || [ -n "${REDIS_PASSWORD_MONITOR:-}" ] || continue
       eval "password=\${$variable:?is not set}"
       printf '%s>%s %s\n' "$prefix" "$password" "${rest#* }"
       ;;

@@ -112,7 +112,7 @@ async function copyTillBody(
   from: CompressingObjectStore,
   to: CompressingObjectStore,
 ): Promise<"copied" | "missing" | "damaged"> {
-  if (await hasObject(key, to)) return "copied";
+  if (await to.has(key)) return "copied";
   try {
     const { body, encoding } = await from.streamStored(key);
     const stored = new Uint8Array(await arrayBuffer(Readable.fromWeb(body as ReadableStream<Uint8Array>)));
@@ -147,17 +147,5 @@ export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undef
     return hash.digest("hex");
   } catch {
     return undefined;
-  }
-}
-
-/** Returns whether a store has an object with this key. */
-export async function hasObject(key: string, store: CompressingObjectStore): Promise<boolean> {
-  try {
-    const { body } = await store.streamStored(key);
-    await body.cancel();
-    return true;
-  } catch (error) {
-    if (error instanceof ObjectNotFoundError) return false;
-    throw error;
   }
 }

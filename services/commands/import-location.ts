@@ -8,7 +8,6 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
-import { hasObject } from "./copy-till-bodies.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
 import { importAccountRow, publishImportedLocation, requireValidLocation } from "./import-accounts.ts";
 import { type ImportedConsumer, selectConsumers } from "./imported-consumers.ts";
@@ -251,7 +250,7 @@ async function importBodies(context: ImportContext): Promise<void> {
   try {
     await Readable.from(readBodies()).forEach(
       async (body) => {
-        if (!(await hasObject(body.key, store))) await store.putStored(body.key, Buffer.from(body.stored, "base64"));
+        if (!(await store.has(body.key))) await store.putStored(body.key, Buffer.from(body.stored, "base64"));
         logProgress(objectPart, ++count);
       },
       { concurrency: maxConcurrentBodies },

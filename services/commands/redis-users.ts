@@ -1,8 +1,12 @@
-/** The Redis ACL rules of each user. Services without a user here do not use Redis. */
+/**
+ * The Redis ACL rules of each user. Services without a user here do not use Redis. `monitor` is the user of
+ * redis_exporter, and reads no keys.
+ */
 const aclRules: Record<string, (namespace: string) => string> = {
   gateway: (namespace) =>
     `~${namespace}:limit:* -@all +@connection +info +eval +evalsha +script|load +time +hmget +hset +pexpire`,
   jobs: (namespace) => `~${namespace}:jobs-* ${bullmqCommands}`,
+  monitor: () => "-@all +@connection +info",
 };
 
 /**

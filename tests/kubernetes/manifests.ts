@@ -2,7 +2,10 @@ import { spawnSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as cloudNativePg from "@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1";
+import * as gatewayApi from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
 import * as keda from "@kubernetes-models/keda/keda.sh/v1alpha1";
+import * as prometheusOperator from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1";
 import * as apps from "kubernetes-models/apps/v1";
 import * as autoscaling from "kubernetes-models/autoscaling/v2";
 import * as batch from "kubernetes-models/batch/v1";
@@ -15,7 +18,7 @@ import { parseAllDocuments } from "yaml";
 export interface KubernetesManifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string };
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
   spec?: Record<string, unknown>;
   data?: Record<string, string>;
 }
@@ -46,14 +49,14 @@ export function buildKustomizedManifests(kustomization: string): KubernetesManif
 /** Returns the objects in the files of a kustomization folder, without applying patches. */
 export async function readKubernetesManifests(kustomization: string): Promise<KubernetesManifest[]> {
   const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
-    (name) => name.endsWith(".yaml") && name !== "kustomization.yaml",
+    (name) => /\.(?:yaml|json)$/.test(name) && name !== "kustomization.yaml",
   );
   const texts = await Promise.all(files.map((name) => readFile(join(kubernetesFolder, kustomization, name), "utf8")));
   return texts.flatMap(parseManifests);
 }
 
 function parseManifests(text: string): KubernetesManifest[] {
-  return parseAllDocuments(text).map((document) => {
+  return parseAllDocuments(text, { merge: true }).map((document) => {
     if (document.errors.length > 0) throw document.errors[0];
     return document.toJS() as KubernetesManifest;
   });
@@ -69,17 +72,32 @@ const modelsByApiVersion: Record<string, object> = {
   "apps/v1": apps,
   "autoscaling/v2": autoscaling,
   "batch/v1": batch,
+  "gateway.networking.k8s.io/v1": gatewayApi,
   "keda.sh/v1alpha1": keda,
+  "monitoring.coreos.com/v1": prometheusOperator,
   "networking.k8s.io/v1": networking,
   "policy/v1": policy,
+  "postgresql.cnpg.io/v1": cloudNativePg,
 };
 
-/** Validates an object. @throws Error if the object does not match the Kubernetes or KEDA schema of its kind. */
-export function requireValidKubernetesManifest(manifest: KubernetesManifest): void {
+/** Validates an object. @throws Error if the object does not match the schema of its kind. */
+export function requireValidKubernetesManifest(object: KubernetesManifest): void {
+  const manifest = object.kind === "ObjectStore" ? toClusterWithBackups(object) : object;
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;
   const model = kinds?.[manifest.kind];
   if (!model) throw new Error(`There is no schema of ${manifest.apiVersion} ${manifest.kind}.`);
   new model(manifest).validate();
+}
+
+/**
+ * Returns a `Cluster` of CloudNativePG that has the settings of an `ObjectStore` of its Barman Cloud plugin, because they
+ * have the same schema, and no package contains that of the plugin.
+ */
+function toClusterWithBackups({ spec, metadata }: KubernetesManifest): KubernetesManifest {
+  const { configuration, retentionPolicy } = spec as { configuration: object; retentionPolicy: string };
+  const backup = { barmanObjectStore: configuration, retentionPolicy };
+  const cluster = { instances: 1, storage: { size: "1Gi" }, backup };
+  return { apiVersion: "postgresql.cnpg.io/v1", kind: "Cluster", metadata, spec: cluster };
 }

@@ -61,6 +61,21 @@ test("sends the body unchanged with its signed hash and type, and without header
   expect(names).not.toMatch(/expect|trailer|x-amz-checksum|content-encoding/);
 });
 
+test("finds out whether an object exists by a HEAD request, without reading it", async () => {
+  const methods: string[] = [];
+  respond = (request, response) => {
+    methods.push(request.method ?? "");
+    response.writeHead(request.url?.includes("absent") ? 404 : 200).end();
+  };
+  expect(await store.has("a/present")).toBe(true);
+  expect(await store.has("a/absent")).toBe(false);
+  expect(await store.has("a/absent-too")).toBe(false);
+  // The third request finds out, once, whether the bucket exists.
+  expect(methods).toEqual(["HEAD", "HEAD", "HEAD", "HEAD"]);
+  respond = (_, response) => response.writeHead(403).end();
+  await expect(store.has("a/b")).rejects.toThrow(ObjectStoreUnavailableError);
+});
+
 test("reuses its connection", async () => {
   respond = async (request, response) => {
     await readBody(request);

@@ -3,6 +3,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
+  HeadObjectCommand,
   PutObjectCommand,
   S3Client,
   type S3ClientConfig,
@@ -61,6 +62,8 @@ const maxS3Connections = 64;
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
   const client = new S3Client(buildS3ClientConfig(location, timeouts));
+  /** Resolves if the bucket exists. Requested once, when an object is missing. */
+  let isBucketPresent: Promise<unknown> | undefined;
 
   function createUnavailableError(error: unknown): ObjectStoreUnavailableError {
     return new ObjectStoreUnavailableError(`the bucket ${Bucket} cannot be used (${getSystemOrS3ErrorCode(error)})`, {
@@ -117,6 +120,22 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
         if (!(Body instanceof Readable) || ContentLength === undefined)
           throw new Error("a response without a body or its length");
         return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
+      }),
+    has: (key) =>
+      callWithKey(key, async (target) => {
+        const result = await client.send(new HeadObjectCommand(target)).catch((error: unknown) => {
+          if (getSystemOrS3ErrorCode(error) !== "NotFound") throw error;
+          // The response to HEAD has no body, so it does not tell whether the object or the bucket is missing.
+          isBucketPresent ??= client.send(new HeadBucketCommand({ Bucket }));
+          return isBucketPresent.then(
+            () => undefined,
+            (bucketError) => {
+              isBucketPresent = undefined;
+              throw bucketError;
+            },
+          );
+        });
+        return result !== undefined;
       }),
     async delete(key) {
       // If the object does not exist, S3 returns 204, but some compatible servers return NoSuchKey.

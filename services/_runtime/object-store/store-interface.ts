@@ -30,6 +30,8 @@ export interface ObjectStore {
    * @throws `ObjectNotFoundError`
    */
   stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
+  /** Returns whether an object exists, without reading it. */
+  has(key: string): Promise<boolean>;
   /** Deletes an object. Does nothing if the object does not exist. */
   delete(key: string): Promise<void>;
   /** Checks the store. Rejects with the reason if the store cannot be used. */

@@ -1,5 +1,6 @@
+import { totalmem } from "node:os";
 import { expect, it } from "vitest";
-import { createPrometheusMetrics } from "./metrics.ts";
+import { createPrometheusMetrics, registerProcessMetrics } from "./metrics.ts";
 
 it("exports a renamed metric under its former name, too", async () => {
   const metrics = createPrometheusMetrics();
@@ -9,4 +10,13 @@ it("exports a renamed metric under its former name, too", async () => {
     expect(lines.filter((line) => line.startsWith(`${name}{`) && line.endsWith(" 3"))).toHaveLength(1);
     expect(lines).toContain(`# TYPE ${name} gauge`);
   }
+});
+
+it("exports the memory that the process may use, so that its usage can be compared with it", async () => {
+  const metrics = createPrometheusMetrics();
+  registerProcessMetrics(metrics);
+  const text = await metrics.toPrometheusText();
+  const limit = Number(/^process_memory_limit_bytes(?:\{.*\})? (\S+)/m.exec(text)?.[1]);
+  expect(limit).toBeGreaterThan(process.memoryUsage.rss());
+  expect(limit).toBeLessThanOrEqual(totalmem());
 });

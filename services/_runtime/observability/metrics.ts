@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
@@ -144,6 +145,8 @@ export function registerProcessMetrics(metrics: PrometheusMetrics): void {
     return utilization;
   });
   metrics.observeGauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
+  const memoryLimitHelp = "Memory limit of the container of this process, or else the memory of the machine";
+  metrics.observeGauge("process_memory_limit_bytes", memoryLimitHelp, readMemoryLimitBytes);
   metrics.observeGauge("process_heap_used_bytes", "Heap memory in use", () => process.memoryUsage().heapUsed);
   metrics.observeGauge("process_start_time_seconds", "Start time of this process, in seconds since 1970", () =>
     Math.round(performance.timeOrigin / 1000),
@@ -152,4 +155,11 @@ export function registerProcessMetrics(metrics: PrometheusMetrics): void {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
+}
+
+/** Returns the number of bytes that this process may use: the limit of its container, or else the machine's memory. */
+function readMemoryLimitBytes(): number {
+  // 0 if the limit is unknown, and a very large number if there is none.
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

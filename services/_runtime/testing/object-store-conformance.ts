@@ -73,6 +73,7 @@ export function defineObjectStoreConformanceTests(openStore: () => CompressingOb
       await expect(store.put(key, allByteValues)).rejects.toThrow(TypeError);
       await expect(store.get(key)).rejects.toThrow(TypeError);
       await expect(store.stream(key)).rejects.toThrow(TypeError);
+      await expect(store.has(key)).rejects.toThrow(TypeError);
       await expect(store.delete(key)).rejects.toThrow(TypeError);
     }),
   );
@@ -83,6 +84,18 @@ export function defineObjectStoreConformanceTests(openStore: () => CompressingOb
       await store.put(key, allByteValues);
       await store.put(key, allByteValues);
       expect(sameBytes(await store.get(key), allByteValues)).toBe(true);
+    }));
+
+  test("tells whether it has an object", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      expect(await store.has(key)).toBe(false);
+      expect(await store.has(key.slice(0, key.lastIndexOf("/")))).toBe(false);
+      await store.put(key, allByteValues);
+      expect(await store.has(key)).toBe(true);
+      expect(await store.has(key.slice(0, key.lastIndexOf("/")))).toBe(false);
+      await store.delete(key);
+      expect(await store.has(key)).toBe(false);
     }));
 
   test("reports an absent object", () =>
@@ -183,6 +196,7 @@ export async function expectObjectStoreCallsUnavailable(
     () => store.put("a/b", allByteValues),
     () => store.get("a/b"),
     () => store.stream("a/b"),
+    () => store.has("a/b"),
     () => store.delete("a/b"),
     () => store.check(),
   ];

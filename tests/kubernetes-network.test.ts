@@ -1,0 +1,174 @@
+import { serviceNames } from "@pragma/contracts/service-names";
+import { listNatsUsers } from "@pragma/services/commands/nats-users";
+import { describe, expect, it } from "vitest";
+import {
+  buildKustomizedManifests,
+  type KubernetesManifest,
+  kustomizeCommand,
+  readKubernetesManifests,
+} from "./kubernetes/manifests.ts";
+import {
+  createNetworkPolicyEvaluator,
+  type NamespaceLabels,
+  type NetworkEndpoint,
+} from "./kubernetes/network-policies.ts";
+
+const httpPorts: Record<string, number> = {
+  ...{ gateway: 4000, "till-ingest": 4001, "order-live": 4002, reporting: 4003, catalog: 4004 },
+  ...{ accounts: 4005, webhooks: 4006, jobs: 4007, portal: 3000 },
+};
+const processes = [...serviceNames, "gateway"];
+/** The endpoints outside the installation, by name. The pods are in namespaces of their own. */
+const outsidePods: Record<string, { namespace: string; labels?: Record<string, string> }> = {
+  dns: { namespace: "kube-system", labels: { "k8s-app": "kube-dns" } },
+  "another pod of kube-system": { namespace: "kube-system" },
+  prometheus: { namespace: "monitoring" },
+  "ingress controller": { namespace: "ingress" },
+  "operator of PostgreSQL": { namespace: "cnpg-system" },
+  stranger: {
+    namespace: "other",
+    labels: { "app.kubernetes.io/name": "gateway", "app.kubernetes.io/part-of": "pragma" },
+  },
+};
+const outsideHosts: Record<string, string> = {
+  "public host": "203.0.113.7",
+  "host of a private network": "10.99.0.1",
+  "metadata service": "169.254.169.254",
+  "managed PostgreSQL": "10.20.0.5",
+  "managed Redis": "10.20.1.5",
+};
+/** An unusual port, on which only webhook endpoints may be reached. */
+const unusualPort = 8443;
+const allPorts = [
+  ...Object.values(httpPorts),
+  ...[53, 443, 6443, 5432, 4222, 6222, 8222, 6379, 4090, 4318, 7777, 8000, 9121, 9127, 9187, unusualPort],
+];
+
+interface Installation {
+  /** Whether only the ingress controller reaches the gateway and the portal. */
+  hasIngress: boolean;
+  managed?: boolean;
+}
+
+/** Returns the connections that the architecture needs, as `from -> to:port`. Everything else must be denied. */
+async function listExpectedConnections({ hasIngress, managed = false }: Installation, names: string[]) {
+  const natsUsers = (await listNatsUsers("pragma")).map(({ name }) => name);
+  const databaseClients = [...serviceNames, "migrate", "backup"];
+  const pairs: [from: string[], to: string[], ports: number[]][] = [
+    ...serviceNames.map((name): (typeof pairs)[number] => [["gateway"], [name], [httpPorts[name] ?? 0]]),
+    [serviceNames.filter((name) => name !== "accounts"), ["accounts"], [4005]],
+    [natsUsers, ["nats"], [4222]],
+    [["nats"], ["nats"], [6222]],
+    [["gateway", "jobs"], managed ? ["managed Redis"] : ["redis"], [6379]],
+    [databaseClients, managed ? ["managed PostgreSQL"] : ["postgres", "postgres-pooler"], [5432]],
+    [["postgres-pooler"], ["postgres"], [5432]],
+    [["postgres", "operator of PostgreSQL"], ["postgres"], [5432, 8000]],
+    // The API server of Kubernetes can have any address, so that the port is the only limit.
+    [["postgres", "postgres-pooler"], Object.keys(outsideHosts), [443, 6443]],
+    [["till-ingest", "reporting", "backup"], ["public host"], [443]],
+    [["webhooks"], ["public host"], allPorts],
+    [["prometheus"], processes, [4090]],
+    [["prometheus"], ["postgres"], [9187]],
+    [["prometheus"], ["postgres-pooler"], [9127]],
+    [["prometheus"], ["nats"], [7777]],
+    [["prometheus"], ["redis"], [9121]],
+    [processes, ["prometheus"], [4318]],
+    [names, ["dns"], [53]],
+  ];
+  const visitors = hasIngress ? ["ingress controller"] : [...Object.keys(outsidePods), ...Object.keys(outsideHosts)];
+  pairs.push([visitors, ["gateway"], [4000]], [visitors, ["portal"], [3000]]);
+  // `postgres` reaches every address on these ports, but other pods do not accept connections from it.
+  for (const from of ["postgres", "postgres-pooler"]) pairs.push([[from], Object.keys(outsidePods), [443, 6443]]);
+  return pairs.flatMap(([from, to, ports]) =>
+    from.flatMap((one) => to.flatMap((other) => ports.map((port) => `${one} -> ${other}:${port}`))),
+  );
+}
+
+/** Returns the pods that the objects of an installation create, by name. */
+function listPods(manifests: KubernetesManifest[]): NetworkEndpoint[] {
+  return manifests.flatMap(({ kind, metadata, spec }, index) => {
+    const { name, namespace = "" } = metadata;
+    const address = `10.1.0.${index}`;
+    const pod = (labels: Record<string, string>) => [{ name, address, pod: { namespace, labels } }];
+    // The labels that the operator adds to its pods.
+    if (kind === "Cluster") return pod({ "cnpg.io/cluster": name, "cnpg.io/podRole": "instance" });
+    if (kind === "Pooler") return pod({ "cnpg.io/poolerName": name, "cnpg.io/podRole": "pooler" });
+    const job = spec?.jobTemplate as { spec?: { template?: unknown } } | undefined;
+    const template = (job?.spec?.template ?? spec?.template) as { metadata: { labels: Record<string, string> } };
+    return template && kind !== "ScaledObject" ? pod(template.metadata.labels) : [];
+  });
+}
+
+/** Expects that the policies allow exactly the connections of the architecture, among all pods, hosts and ports. */
+async function expectExactConnections(manifests: KubernetesManifest[], installation: Installation): Promise<void> {
+  const pods = listPods(manifests);
+  const names = pods.map(({ name }) => name);
+  const servers = installation.managed ? [] : ["postgres", "postgres-pooler", "redis"];
+  expect(names).toEqual(expect.arrayContaining([...processes, ...servers, "portal", "migrate", "nats"]));
+  const namespaces: NamespaceLabels = Object.fromEntries(
+    pods.map(({ pod }) => [pod?.namespace ?? "", { "app.kubernetes.io/part-of": "pragma" }]),
+  );
+  const outside: NetworkEndpoint[] = [
+    ...Object.entries(outsidePods).map(([name, { namespace, labels = {} }], index) => ({
+      ...{ name, address: `10.2.0.${index}` },
+      pod: { namespace, labels },
+    })),
+    ...Object.entries(outsideHosts).map(([name, address]) => ({ name, address })),
+  ];
+  const isAllowed = createNetworkPolicyEvaluator(manifests, namespaces);
+  const allowed: string[] = [];
+  for (const from of [...pods, ...outside])
+    for (const to of [...pods, ...outside])
+      for (const port of new Set(allPorts))
+        if ((from.pod ? names.includes(from.name) : false) || names.includes(to.name))
+          if (isAllowed(from, to, port)) allowed.push(`${from.name} -> ${to.name}:${port}`);
+  const known = new Set([...names, ...outside.map(({ name }) => name)]);
+  const expected = (await listExpectedConnections(installation, names)).filter((connection) => {
+    const [from = "", to = ""] = connection.replace(/:\d+$/, "").split(" -> ");
+    return known.has(from) && known.has(to);
+  });
+  expect(allowed.sort()).toEqual([...new Set(expected)].sort());
+}
+
+const inNamespace = (namespace: string, manifests: KubernetesManifest[]) =>
+  manifests.map((each) => ({ ...each, metadata: { ...each.metadata, namespace } }));
+const readAll = async (folders: string[]) => (await Promise.all(folders.map(readKubernetesManifests))).flat();
+
+describe("the network policies allow the connections of the architecture, and no others", () => {
+  it("in one namespace", async () => {
+    const manifests = await readAll(["base", "network", "components/backup", "nats", "redis", "postgres"]);
+    await expectExactConnections(inNamespace("pragma", manifests), { hasIngress: false });
+  });
+
+  it("in several namespaces", async () => {
+    const services = await readAll(["base", "network", "components/backup"]);
+    const data = await readAll(["network", "nats", "redis", "postgres"]);
+    const manifests = [...inNamespace("pragma", services), ...inNamespace("pragma-data", data)];
+    await expectExactConnections(manifests, { hasIngress: false });
+  });
+
+  it("and the test notices a policy that allows more", async () => {
+    const manifests = inNamespace("pragma", await readAll(["base", "network", "nats", "redis", "postgres"]));
+    const tooMuch: KubernetesManifest = {
+      ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy" },
+      metadata: { name: "too-much", namespace: "pragma" },
+      spec: { podSelector: {}, policyTypes: ["Ingress"], ingress: [{ from: [{ podSelector: {} }] }] },
+    };
+    await expect(expectExactConnections([...manifests, tooMuch], { hasIngress: false })).rejects.toThrow();
+  });
+});
+
+// These tests run only if kustomize or kubectl is installed.
+describe.runIf(kustomizeCommand !== undefined)("a kustomize build allows exactly the same connections", () => {
+  it("in production, where only the ingress controller reaches the gateway and the portal", () =>
+    expectExactConnections(buildKustomizedManifests("overlays/production"), { hasIngress: true }));
+
+  it("in several namespaces", () =>
+    expectExactConnections(
+      ["services", "data"].flatMap((name) => buildKustomizedManifests(`overlays/several-namespaces/${name}`)),
+      { hasIngress: true },
+    ));
+
+  it("with the servers of a provider", () =>
+    expectExactConnections(buildKustomizedManifests("overlays/managed-servers"), { hasIngress: true, managed: true }));
+});
