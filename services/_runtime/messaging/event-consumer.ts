@@ -1,7 +1,7 @@
 import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
+import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
@@ -25,18 +25,23 @@ const batchSize = 64;
 /** Maximum number of unacknowledged messages, over all instances. */
 const maxAckPending = 100_000;
 /**
- * While this many messages per concurrent handler are ready, the consumer reads no further batch. More than one, so
- * that messages of several locations are in memory and one location with many messages does not delay the others.
- * Limited, so that further messages stay in the stream for other instances.
+ * While this many messages per concurrent handler are ready, the consumer reads no further batch, so that further
+ * messages stay in the stream for other instances.
  */
 const maxReadyPerHandler = 4;
+/**
+ * If most messages wait for earlier messages of their own location, the consumer reads up to this number of messages
+ * nevertheless. JetStream delivers in the sequence of the stream, so the messages of other locations, whose turn it is,
+ * come after those of the locations with many messages.
+ */
+const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
  * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
  * while the process is down. An event is acknowledged only after its handler has committed or the event is stored as a
- * dead letter. Handlers are shared fairly between locations. If events have revisions, the waiting event with the
+ * dead letter. Locations take turns. If events have revisions, the waiting event with the
  * highest revision of a subject is handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
@@ -44,9 +49,10 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
   const settler = createEventMessageHandler(options);
-  const handlerSemaphore = createKeyedSemaphore(concurrency);
-  /** Limits the number of messages of one location that are being handled or are ready for a handler. */
-  const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
+  const queue = createRoundRobinQueue({
+    maxActive: concurrency,
+    maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
+  });
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, JsMsg>();
   /**
@@ -56,7 +62,6 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
-  let readyCount = 0;
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
@@ -74,18 +79,12 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const group = [...(waiting.get(subjectKey) ?? []), { message, revision }];
     waiting.set(subjectKey, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
     const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    const handled = locationSemaphore
-      .run(() => {
-        readyCount++;
-        return handlerSemaphore.run(() => handleNext(subjectKey));
-      }, locationId)
-      .finally(() => handling.delete(handled));
+    const handled = queue.run(() => handleNext(subjectKey), locationId).finally(() => handling.delete(handled));
     handling.add(handled);
   }
 
   /** Handles the waiting message with the highest revision of a subject. Called once for each received message. */
   async function handleNext(subjectKey: string): Promise<void> {
-    readyCount--;
     const group = waiting.get(subjectKey);
     const next = group?.pop()?.message;
     if (group?.length === 0) waiting.delete(subjectKey);
@@ -96,10 +95,11 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     onSettled();
   }
 
-  const hasCapacity = () =>
-    held.size + batchSize <= maxHeldMessages &&
-    heldBytes < maxHeldBytes &&
-    readyCount < maxReadyPerHandler * concurrency;
+  function hasCapacity(): boolean {
+    if (held.size + batchSize > maxHeldMessages || heldBytes >= maxHeldBytes) return false;
+    const { ready, behindOwnKey } = queue.countWaiting();
+    return ready < maxReadyPerHandler * concurrency || (behindOwnKey > ready && held.size < maxReadAheadMessages);
+  }
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batchSize, expires: 5_000 });

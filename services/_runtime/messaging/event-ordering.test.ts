@@ -12,7 +12,7 @@ import { createLogger } from "../observability/logger.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
-import { waitUntilEventsHandled } from "../testing/event-stream-admin.ts";
+import { waitUntilEventsDelivered, waitUntilEventsHandled } from "../testing/event-stream-admin.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
@@ -89,6 +89,25 @@ describe("events of a location", () => {
     await waitUntilEventsHandled(environment, service);
     expect(begunTills).toHaveLength(121);
     expect(begunTills.findIndex(({ locationId }) => locationId === other)).toBeLessThan(60);
+  });
+});
+
+describe("events of many locations", () => {
+  it("are handled in turns, also if the events of a location come after all events of the others", async () => {
+    const busyLocations = Array.from({ length: 20 }, () => randomUUID());
+    const other = randomUUID();
+    const till = (locationId: string) => ({ locationId, tillId: randomUUID(), revision: 1 });
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    handle = () => opened;
+    await publishTills(busyLocations.flatMap((locationId) => Array.from({ length: 30 }, () => till(locationId))));
+    await publishTills([till(other)]);
+    await waitUntilEventsDelivered(environment, service);
+    open();
+    await waitUntilEventsHandled(environment, service);
+    expect(begunTills).toHaveLength(601);
+    // At most one event of each other location comes first, apart from those that were already being handled.
+    expect(begunTills.findIndex(({ locationId }) => locationId === other)).toBeLessThanOrEqual(22);
   });
 });
 

@@ -10,6 +10,8 @@ export interface TestEventStreamAdmin {
   deleteConsumers(): Promise<number>;
   /** Returns whether the stream has at least `minConsumers` consumers, and all consumers have handled all events. */
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
+  /** Returns whether consumers have received all events, which may still be in progress. */
+  isFullyDelivered(): Promise<boolean>;
   /** Deletes the stream, including all events and consumers. */
   delete(): Promise<void>;
   close(): Promise<void>;
@@ -42,6 +44,9 @@ export async function createTestEventStreamAdmin({
         all.every(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending === 0)
       );
     },
+    async isFullyDelivered() {
+      return (await listConsumers()).every(({ num_pending }) => num_pending === 0);
+    },
     async delete() {
       await manager.streams.delete(stream);
     },
@@ -55,6 +60,19 @@ export async function waitUntilEventsHandled(environment: IsolatedTestEnvironmen
   await eventually("every event to be handled", async () => {
     const unsentRows = await db.sql`select 1 from outbox`;
     return unsentRows.length === 0 && (await stream.isFullyConsumed());
+  });
+  await stream.close();
+}
+
+/** Resolves when a service has sent all events in its outbox and all consumers have received all these events. */
+export async function waitUntilEventsDelivered(
+  environment: IsolatedTestEnvironment,
+  { db }: TestService,
+): Promise<void> {
+  const stream = await createTestEventStreamAdmin(environment);
+  await eventually("every event to be delivered", async () => {
+    const unsentRows = await db.sql`select 1 from outbox`;
+    return unsentRows.length === 0 && (await stream.isFullyDelivered());
   });
   await stream.close();
 }
