@@ -31,6 +31,10 @@ export const reportingServiceConfigSchema = z.object({
    * reporting can calculate every till that till-ingest accepts.
    */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
+  /**
+   * Number of worker threads that calculate reports. More than `REPORTING_TILL_PUSHED_CONCURRENCY` are never in use.
+   */
+  CALCULATION_THREADS: integerEnvSchema(1, 64).default(2),
   /** Seconds after which a claim to an accounting export expires, unless the claiming process renews the claim. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of an export's files, in bytes. Limited, because the files are created in memory. */

@@ -90,8 +90,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     // Only one till of each location, and only one large till of all locations, is calculated at a time. Therefore,
-    // neither a single location nor large tills can occupy both threads.
-    const calculator = createThreadedTillReportCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
+    // neither a single location nor large tills can occupy all threads, unless there is only one.
+    const calculator = createThreadedTillReportCalculator({
+      threads: config.CALCULATION_THREADS,
+      heapMegabytes: config.CALCULATION_HEAP_MB,
+    });
     const entryWriterPool = createWorkerThreadPool<
       TillJournalEntriesWorkerInput,
       EncodedTillJournalEntries | FailedTillAccountingExport

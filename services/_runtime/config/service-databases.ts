@@ -3,13 +3,16 @@ import { z } from "zod";
 import type { EnvironmentVariables } from "./renamed-variables.ts";
 import { ConfigError, commonServiceConfigSchema, readConfigFromEnvironment } from "./runtime-config.ts";
 
-const toVariablePrefix = (service: string) => service.toUpperCase().replaceAll("-", "_");
+/** Returns a variable of one service, such as `TILL_INGEST_DATABASE_URL` for `till-ingest` and `DATABASE_URL`. */
+export const buildServiceVariableName = (service: string, name: string) =>
+  `${service.toUpperCase().replaceAll("-", "_")}_${name}`;
 
 /** Returns the variable with the database URL of a service, such as `TILL_INGEST_DATABASE_URL` for `till-ingest`. */
-export const buildDatabaseUrlVariableName = (service: string) => `${toVariablePrefix(service)}_DATABASE_URL`;
+export const buildDatabaseUrlVariableName = (service: string) => buildServiceVariableName(service, "DATABASE_URL");
 
 /** Returns the variable with the URL of the role that owns the schema of a service. */
-export const buildOwnerDatabaseUrlVariableName = (service: string) => `${toVariablePrefix(service)}_OWNER_DATABASE_URL`;
+export const buildOwnerDatabaseUrlVariableName = (service: string) =>
+  buildServiceVariableName(service, "OWNER_DATABASE_URL");
 
 /** Returns the environment of one service, in which DATABASE_URL is the service's own database if it has one. */
 export function selectServiceDatabase(environment: EnvironmentVariables, service: string): EnvironmentVariables {

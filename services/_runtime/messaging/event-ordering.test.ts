@@ -102,8 +102,7 @@ describe("events of many locations", () => {
     handle = () => opened;
     await publishTills(busyLocations.flatMap((locationId) => Array.from({ length: 30 }, () => till(locationId))));
     await publishTills([till(other)]);
-    await waitUntilEventsDelivered(environment, service);
-    open();
+    await waitUntilEventsDelivered(environment, service).finally(() => open());
     await waitUntilEventsHandled(environment, service);
     expect(begunTills).toHaveLength(601);
     // At most one event of each other location comes first, apart from those that were already being handled.

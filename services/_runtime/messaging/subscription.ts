@@ -1,4 +1,8 @@
 import type { BusEventData, BusEventType } from "@pragma/contracts/events";
+import { z } from "zod";
+import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { buildServiceVariableName } from "../config/service-databases.ts";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 
@@ -19,7 +23,10 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
 }
 
 interface SubscriptionOptions {
-  /** The maximum number of events of this type that one instance handles concurrently. */
+  /**
+   * The maximum number of events of this type that one instance handles concurrently, unless a variable such as
+   * `REPORTING_TILL_PUSHED_CONCURRENCY` sets another number.
+   */
   concurrency: number;
   /**
    * Whether events contain the revision of their subject. If so, each instance handles only one event of a location at
@@ -50,4 +57,26 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
 ): EventSubscription<Services> {
   const subscription: EventSubscription<Services, Type> = { type, concurrency, hasRevisions, isBatched, handle };
   return subscription as unknown as EventSubscription<Services>;
+}
+
+/** Returns the variable with the concurrency of a subscription, such as `REPORTING_TILL_PUSHED_CONCURRENCY`. */
+const buildConcurrencyVariableName = (service: string, type: string) =>
+  buildServiceVariableName(service, `${type.replaceAll(".", "_").toUpperCase()}_CONCURRENCY`);
+
+/**
+ * Returns the subscriptions of a service with the concurrency that the environment sets for them.
+ *
+ * @throws `ConfigError` if a concurrency is not a whole number from 1 to 1,000.
+ */
+export function configureSubscriptions<Services>(
+  subscriptions: readonly EventSubscription<Services>[],
+  service: string,
+  environment: EnvironmentVariables,
+): EventSubscription<Services>[] {
+  const nameOf = ({ type }: { type: string }) => buildConcurrencyVariableName(service, type);
+  const schema = z.object(
+    Object.fromEntries(subscriptions.map((each) => [nameOf(each), integerEnvSchema(1, 1_000).optional()])),
+  );
+  const config = readConfigFromEnvironment(schema, environment);
+  return subscriptions.map((each) => ({ ...each, concurrency: config[nameOf(each)] ?? each.concurrency }));
 }

@@ -21,6 +21,7 @@ import { createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
 import { createEncryption } from "../security/encryption.ts";
@@ -60,6 +61,7 @@ export async function startService(
     windowSeconds: config.BODY_RATE_WINDOW_SECONDS,
   });
   const { name } = definition;
+  const subscriptions = configureSubscriptions(definition.subscriptions ?? [], name, environment);
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -83,7 +85,6 @@ export async function startService(
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    const subscriptions = definition.subscriptions ?? [];
     registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
 
     const eventConsumers = subscriptions.map((subscription) =>
