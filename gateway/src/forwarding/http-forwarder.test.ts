@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -280,5 +281,36 @@ describe("a gateway that stops", () => {
     const startedAt = performance.now();
     await Promise.all([stopping, idleClosed]);
     expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+});
+
+describe("requests to a service that closes each connection at its maximum age", () => {
+  it("move to new connections, and none of them fails", async () => {
+    const sockets = new Set<Socket>();
+    const service = await startHttpServer(
+      (_, { incoming }) => {
+        sockets.add(incoming.socket);
+        return new Response("ok");
+      },
+      { port: 0, maxConnectionAgeMs: 50 },
+    );
+    const other = await startTestGateway(environment, {
+      accounts: gateway.accounts,
+      variables: { REPORTING_URL: `http://127.0.0.1:${service.port}` },
+    });
+    const statuses = new Set<number>();
+    const startedAt = performance.now();
+    const clients = Array.from({ length: 4 }, async () => {
+      while (performance.now() - startedAt < 600) {
+        // POST requests are not retried when a connection closes before the response.
+        statuses.add((await other.request("/v2/reports/", { key, method: "POST", body: "{}" })).status);
+      }
+    });
+    await Promise.all(clients);
+    expect([...statuses]).toEqual([200]);
+    // Without a maximum age, four clients need four connections.
+    expect(sockets.size).toBeGreaterThan(4);
+    await other.stop();
+    await service.stop();
   });
 });
