@@ -4,9 +4,6 @@ interface KeyState {
   waiting: (() => void)[];
 }
 
-/** A queue that runs tasks with limited concurrency. */
-export type RoundRobinQueue = ReturnType<typeof createRoundRobinQueue>;
-
 /**
  * Creates a queue that runs up to `maxActive` tasks, and up to `maxActivePerKey` tasks of the same key. Keys take turns:
  * after a task of a key has started, the tasks of all other keys that wait are considered first.
