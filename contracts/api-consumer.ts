@@ -130,7 +130,6 @@ export const RotateApiKeyRequest = z
       example: "2027-05-29T00:00:00.000Z",
     }),
   })
-  .optional()
   .meta({ id: "RotateApiKey", description: "Options for rotating an API key", example: { isLeaked: false } });
 
 export type RotateApiKeyRequest = z.output<typeof RotateApiKeyRequest>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RequestDateTime } from "./date-time.ts";
 import { boundedString } from "./fields.ts";
 
 const pageMetaSchema = z
@@ -98,6 +99,18 @@ export const dayQueryParameter = z
     example: "2026-05-29",
     format: "date",
   });
+
+/** A filter by time: a day in the location's time zone, or an instant. */
+export type DayOrInstant = { day: string } | { instant: string };
+
+/** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */
+export const dayOrInstantQueryParameter = (description: string) =>
+  z
+    .union([dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))], {
+      error: "Must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
+    })
+    .optional()
+    .meta({ description, type: "string", example: "2026-05-29" });
 
 function isLeapYear(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

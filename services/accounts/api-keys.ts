@@ -132,7 +132,7 @@ export async function revokeApiKey(
  */
 export async function rotateApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
-  { id, options, principal, audit }: KeyRequest & { options: NonNullable<RotateApiKeyRequest> },
+  { id, options, principal, audit }: KeyRequest & { options: RotateApiKeyRequest },
 ): Promise<{ id: string; apiKey: string; expiresAt: Date | null; previousKeyExpiresAt: Date }> {
   const { key: apiKey, prefix, hash } = generateApiKey();
   return db.transaction(async (tx) => {

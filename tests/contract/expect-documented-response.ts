@@ -35,7 +35,7 @@ export function expectDocumentedResponse(
     return;
   }
   expect(types, failureMessage).toContain(contentType);
-  const body = contentType?.endsWith("json") ? JSON.parse(response.text) : response.text;
+  const body = contentType && /[/+]json$/.test(contentType) ? JSON.parse(response.text) : response.text;
   const validate = getSchemaValidator(documented?.content[contentType ?? ""]?.schema ?? {});
   expect(validate(body) ? [] : validate.errors, failureMessage).toEqual([]);
   if (response.status < 400) return;

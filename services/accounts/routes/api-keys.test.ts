@@ -229,9 +229,9 @@ describe("the expiry of a key", () => {
 });
 
 describe("POST /v1/auth/keys/{id}/rotate", () => {
-  const rotate = (id: string, body?: object, principal = operatorTestPrincipal) =>
+  const rotate = (id: string, body: object = {}, principal = operatorTestPrincipal) =>
     accounts.sendJson(
-      { method: "POST", path: `/v1/auth/keys/${id}/rotate`, principal, ...(body && { body }) },
+      { method: "POST", path: `/v1/auth/keys/${id}/rotate`, principal, body },
       { status: 201, schema: RotatedApiKey },
     );
   const hoursUntil = (time: string | null) => (Date.parse(time ?? "") - Date.now()) / 3_600_000;
@@ -287,7 +287,7 @@ describe("POST /v1/auth/keys/{id}/rotate", () => {
     const { keyId: expired } = await resolveKey(await createKey());
     await rotate(expired, { overlapSeconds: 0 });
     for (const id of [revoked, expired]) {
-      const problem = await accounts.requestProblem({ method: "POST", path: `/v1/auth/keys/${id}/rotate` });
+      const problem = await accounts.requestProblem({ method: "POST", path: `/v1/auth/keys/${id}/rotate`, body: {} });
       expect(problem.code).toBe("key_inactive");
     }
     const body = { overlapSeconds: 30 * 86_400 + 1 };
@@ -299,9 +299,13 @@ describe("POST /v1/auth/keys/{id}/rotate", () => {
     const { keyId } = await resolveKey(await createKey());
     const path = `/v1/auth/keys/${keyId}/rotate`;
     const other = buildTestLocationPrincipal(otherLocationId, "keys:write");
-    expect((await accounts.requestProblem({ method: "POST", path, principal: other })).code).toBe("key_not_found");
+    expect((await accounts.requestProblem({ method: "POST", path, principal: other, body: {} })).code).toBe(
+      "key_not_found",
+    );
     const weaker = buildTestLocationPrincipal(ownLocationId, "keys:write", "reports:read");
-    expect((await accounts.requestProblem({ method: "POST", path, principal: weaker })).code).toBe("scope_missing");
+    expect((await accounts.requestProblem({ method: "POST", path, principal: weaker, body: {} })).code).toBe(
+      "scope_missing",
+    );
   });
 });
 

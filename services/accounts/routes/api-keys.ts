@@ -100,13 +100,10 @@ export const rotateApiKeyRoute = defineAccountsRoute({
   },
   errors: ["key_not_found", "key_inactive", "rate_limit_forbidden"],
   async handle({ params, body, principal, services, audit }) {
-    const options = body ?? defaultRotation;
-    const rotated = await rotateApiKey(services, { id: params.id, options, principal, audit });
+    const rotated = await rotateApiKey(services, { id: params.id, options: body, principal, audit });
     return jsonResponse(201, rotated, { "cache-control": "no-store" });
   },
 });
-
-const defaultRotation = RotateApiKeyRequest.unwrap().parse({});
 
 export const revokeApiKeyRoute = defineAccountsRoute({
   method: "delete",

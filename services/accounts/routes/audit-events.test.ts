@@ -171,6 +171,9 @@ describe("reading the audit log", () => {
     const { data: until } = await listEvents(`&until=${at}`, reader);
     expect(since).toContainEqual(middle);
     expect(until).toContainEqual(middle);
+    const [today = ""] = (middle?.createdAt ?? "").split("T");
+    expect((await listEvents(`&since=${today}&until=${today}`)).data).toContainEqual(middle);
+    expect((await listEvents("&until=2026-01-01")).data).toEqual([]);
     expect(new Set([...since, ...until].map(({ id }) => id)).size).toBe(all.length);
     const paged: string[] = [];
     for (let token: string | null = ""; token !== null; ) {

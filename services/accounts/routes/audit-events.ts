@@ -1,6 +1,5 @@
 import { AuditEvent, auditActionNames, auditActorTypes } from "@pragma/contracts/audit";
-import { RequestDateTime } from "@pragma/contracts/date-time";
-import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { dayOrInstantQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
@@ -14,15 +13,16 @@ import { buildAuditEventListSql, streamAuditEventLines } from "../queries/audit-
 
 const actorTypesWithoutKey = auditActorTypes.filter((type) => type !== "key");
 
+const timeZoneDescription =
+  "Days are in the time zone of the location whose entries are returned, or in UTC if entries of all locations are returned.";
+
 const auditFilterShape = {
-  since: RequestDateTime.optional().meta({
-    description: "Returns only changes that were made at or after this time.",
-    example: "2026-05-01T00:00:00.000Z",
-  }),
-  until: RequestDateTime.optional().meta({
-    description: "Returns only changes that were made at or before this time.",
-    example: "2026-05-31T23:59:59.999Z",
-  }),
+  since: dayOrInstantQueryParameter(
+    `Returns only changes that were made on or after this day, or at or after this date-time. ${timeZoneDescription}`,
+  ),
+  until: dayOrInstantQueryParameter(
+    `Returns only changes that were made on or before this day, or at or before this date-time. ${timeZoneDescription}`,
+  ),
   action: z
     .enum(auditActionNames)
     .optional()

@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { RequestDateTime } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { webhookDeliveryExample } from "@pragma/contracts/examples/webhook";
-import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import {
+  type DayOrInstant,
+  dayOrInstantQueryParameter,
+  paginatedSchema,
+  paginationQueryShape,
+} from "@pragma/contracts/pagination";
 import { webhookEventNames } from "@pragma/contracts/webhook";
 import {
   WebhookDelivery,
@@ -35,24 +39,13 @@ import {
   webhookPathParams,
 } from "./params.ts";
 
-type DayOrInstant = { day: string } | { instant: string };
-
-/** Returns the schema of a query parameter that is a day in the location's time zone, or an instant. */
-const dayOrInstantQuery = (description: string) =>
-  z
-    .union([dayQueryParameter.transform((day) => ({ day })), RequestDateTime.transform((instant) => ({ instant }))], {
-      error: "Must be a day (YYYY-MM-DD) or a date-time with an offset or Z",
-    })
-    .optional()
-    .meta({ description, type: "string", example: "2026-05-29" });
-
 const listDeliveriesQuery = z.object({
   event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
   state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
-  since: dayOrInstantQuery(
+  since: dayOrInstantQueryParameter(
     "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
   ),
-  until: dayOrInstantQuery(
+  until: dayOrInstantQueryParameter(
     "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
   ),
   ...paginationQueryShape,
