@@ -7,7 +7,7 @@ import { addFailedRequests, addRequestCounts } from "./queries/usage.ts";
  * Stores a batch of a gateway, once for each id. A gateway that gets the reply `failed`, or none, sends the batch again.
  * `rejected` means that the batch is invalid, so that the gateway must not send it again.
  */
-export async function storeUsageBatch(
+async function storeUsageBatch(
   { db, log }: Pick<AccountsServiceContext, "db" | "log">,
   text: string,
 ): Promise<UsageBatchReply> {

@@ -2,6 +2,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../contract/api-operations.ts";
+import { addContractTestRequestQuery } from "../contract/common-error-requests.ts";
 import { type ContractTestFixture, createContractTestFixture } from "../contract/contract-fixture.ts";
 import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../contract/operation-contract.ts";
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
@@ -62,6 +63,8 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
+const unusedKeyId = "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33";
+
 /**
  * Returns the request of the contract tests that causes an outcome of an operation. If the contract tests have no
  * request for this outcome, or if no outcome is given, returns the success request.
@@ -74,10 +77,13 @@ export async function buildTestRequestCausingOutcome(
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
-  return {
+  const operationRequest = {
     key: contractFixturesByDeploymentMode[mode].testLocation.key,
     ...(await buildRequest(contractFixturesByDeploymentMode[mode])),
   };
+  // The requests of the tests themselves change the usage of their keys at any time, but not that of an unused key.
+  const isUsage = operation.path.startsWith("/v1/usage");
+  return isUsage ? addContractTestRequestQuery(operationRequest, { keyId: unusedKeyId }) : operationRequest;
 }
 
 /** Converts a request to a raw HTTP request. Only the headers of an event stream are read, because it does not end. */

@@ -18,7 +18,9 @@ export function defineDeploymentEquivalenceReadTests(): void {
       it("for pages and days, with an API key of the location and an admin key", async () => {
         const successRequest = await buildTestRequestCausingOutcome(operation, "singleProcess");
         const pages = [{ size: "1" }, { size: "2", index: "1" }, { size: "100" }, { index: "99" }];
-        const days = [{ since: "2026-05-30" }, { until: "2026-05-29" }];
+        const days: Record<string, string>[] = hasParameter("granularity")
+          ? [{ granularity: "day", since: "2026-05-29T00:00:00Z", until: "2026-05-30T00:00:00Z" }]
+          : [{ since: "2026-05-30" }, { until: "2026-05-29" }];
         for (const part of [{}, ...(hasParameter("size") ? pages : []), ...(hasParameter("since") ? days : [])]) {
           const operationRequest = addContractTestRequestQuery(successRequest, part);
           const { status, body } = await pragmaInBothDeploymentModes.expectSameResponse(

@@ -69,7 +69,7 @@ export async function addFailedRequests(tx: SqlTransaction, failures: UsageBatch
  * Moves up to `foldBatchSize` rows of minutes before an instant to the sums of their days, and returns their number. The
  * move is one statement, so each request stays counted exactly once. Rows that arrive later are moved later.
  */
-export async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
+async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
   const [row] = await sql<[{ moved: number }]>`
     with moved as (
       delete from request_counts_by_minute
@@ -89,6 +89,7 @@ export async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<nu
   return row.moved;
 }
 
+/** Moves all counts of minutes before an instant to the sums of their days. */
 export async function foldAllMinuteCounts(sql: SqlClient, before: Date): Promise<void> {
   while ((await foldMinuteCounts(sql, before)) === foldBatchSize);
 }
