@@ -18,7 +18,12 @@ const { PRINCIPAL = "", PORT } = process.env;
 // Set as in the gateway, so that both collect garbage equally often.
 setFlagsFromString("--heap-growing-percent=300");
 
-const key = { principal: principalSchema.parse(JSON.parse(PRINCIPAL)), rateLimit: null, isRevoked: false, expiresAt: null };
+const key = {
+  principal: principalSchema.parse(JSON.parse(PRINCIPAL)),
+  rateLimit: null,
+  isRevoked: false,
+  expiresAt: null,
+};
 const passThrough: GatewayMiddleware = async (_context, next) => next();
 const document = encodeOpenApiDocumentWithEtag("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {

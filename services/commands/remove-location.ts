@@ -146,7 +146,15 @@ async function disableLocation(accounts: Database, locationId: string): Promise<
         data: { locationId, keyId, keyHash, revoked: true },
       });
     const requestedAt = (row?.requestedAt ?? new Date()).toISOString();
-    const initialReceipt = { locationId, requestedAt, removedAt: null, rows: null, objects: 0, events: 0, remaining: [] };
+    const initialReceipt = {
+      locationId,
+      requestedAt,
+      removedAt: null,
+      rows: null,
+      objects: 0,
+      events: 0,
+      remaining: [],
+    };
     return row?.receipt ? removalReceipt.parse(row.receipt) : initialReceipt;
   });
 }
