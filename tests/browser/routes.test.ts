@@ -33,6 +33,7 @@ const guides = [
   "requests",
   "stock-from-live-orders",
   "totals-by-payment-method",
+  "usage",
   "versioning",
   "webhook-events",
   "webhook-receivers",
