@@ -78,7 +78,10 @@ describe("entries of changes in accounts", () => {
     expect(changed).toMatchObject({
       action: "consumer.changed",
       details: {
-        ...{ addedScopes: ["tills:write"], removedScopes: ["orders:read", "catalog:read", "locations:read"] },
+        ...{
+          addedScopes: ["tills:write"],
+          removedScopes: ["orders:read", "catalog:read", "locations:read", "usage:read"],
+        },
         ...{ rateLimitPerSecond: 5, rateLimitBurst: 9 },
       },
     });

@@ -91,8 +91,18 @@ export const exportAuditEventsRoute = defineAccountsRoute({
   },
   errors: ["location_forbidden"],
   async handle({ query, principal, services: { db } }) {
-    const body = ReadableStream.from(streamAuditEventLines(db.sql, resolveAuditFilter(query, principal)));
+    const lines = streamAuditEventLines(db.sql, resolveAuditFilter(query, principal));
+    // Reads the first entries before the response begins, so that an error still determines its status.
+    const first = await lines.next();
+    const body = ReadableStream.from(prependTo(lines, first));
     const headers = { "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" };
     return { status: 200, body, headers };
   },
 });
+
+/** Yields the value of a result that was read from the iterator before, and then the rest. */
+async function* prependTo<T>(rest: AsyncGenerator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
+  if (first.done) return;
+  yield first.value;
+  yield* rest;
+}
