@@ -17,7 +17,7 @@ const reasonPhrases = {
  * them, but links to the page of errors, which does.
  */
 const commonErrorCodes = [
-  ...["key_missing", "key_invalid", "key_revoked", "scope_missing"],
+  ...["key_missing", "key_invalid", "key_revoked", "key_expired", "scope_missing"],
   ...["rate_limited", "internal_error", "service_unavailable", "overloaded", "upstream_timeout"],
 ];
 
