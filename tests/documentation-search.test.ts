@@ -35,7 +35,7 @@ const expectedFirstResults: [query: string, url: string][] = [
   // The detail of an error
   ["This API key does not exist. Check that you copied the whole key.", "/docs/errors#key_invalid"],
   ["A push never changes an existing till", "/docs/errors#till_conflict"],
-  ["requestId", "/docs/errors#format"],
+  ["requestId", "/api/list-failed-requests"],
   ["request id", "/docs/errors#format"],
   ["status 400", "/docs/errors#status-400"],
   ["status 404", "/docs/errors#status-404"],
