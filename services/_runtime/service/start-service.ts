@@ -17,8 +17,9 @@ import {
   findDeadLettersOfEvent,
   listDeadLetters,
 } from "../messaging/dead-letters.ts";
-import { createEventBus } from "../messaging/event-bus.ts";
+import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
@@ -86,9 +87,12 @@ export async function startService(
     const subscriptions = definition.subscriptions ?? [];
     registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
 
-    const eventConsumers = subscriptions.map((subscription) =>
-      startEventConsumer({ service: name, subscription, database: db, services, bus, log, metrics }),
-    );
+    const eventConsumers = subscriptions.flatMap((subscription) => {
+      const options = { service: name, subscription, database: db, services, bus, log, metrics };
+      // Version 1.0 publishes order events to the stream of all other events.
+      const formerStreams = getEventStreamKind(subscription.type) === "tills" ? [] : [true];
+      return [false, ...formerStreams].map((isFormerStream) => startEventConsumer({ ...options, isFormerStream }));
+    });
     closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
     const tasks = [
       startPeriodicTask(removeExpiredInboxAndIdempotencyRowsTask, {
@@ -150,6 +154,7 @@ export async function startService(
           if (!bus.currentConnection()) throw new Error("not connected");
           await relay.check();
         },
+        "event streams": () => checkEventStreamUsage(bus),
         ...checks,
       },
       deadLetters: {
