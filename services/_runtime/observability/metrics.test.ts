@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createPrometheusMetrics } from "./metrics.ts";
+import { createPrometheusMetrics, registerProcessMetrics } from "./metrics.ts";
 
 it("exports a renamed metric under its former name, too", async () => {
   const metrics = createPrometheusMetrics();
@@ -9,4 +9,14 @@ it("exports a renamed metric under its former name, too", async () => {
     expect(lines.filter((line) => line.startsWith(`${name}{`) && line.endsWith(" 3"))).toHaveLength(1);
     expect(lines).toContain(`# TYPE ${name} gauge`);
   }
+});
+
+it("exports the version of the process", async () => {
+  const metrics = createPrometheusMetrics();
+  registerProcessMetrics(metrics, { commit: "0123abc" });
+  const [line = ""] = (await metrics.toPrometheusText()).split("\n").filter((each) => each.startsWith("build_info{"));
+  expect(line).toMatch(/version="\d+\.\d+\.\d+"/);
+  expect(line).toContain('commit="0123abc"');
+  expect(line).toContain(`node="${process.version}"`);
+  expect(line).toMatch(/ 1$/);
 });
