@@ -16,7 +16,7 @@ export default defineConfig({
       "services/reporting/packing/packing-kills.test.ts",
       "services/reporting/{interrupted-responses,partition-tables}.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
-      "tests/upgrade-from-version-1-0.test.ts",
+      "tests/upgrade-{and-rollback,from-version-1-0}.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",
