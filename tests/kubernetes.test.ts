@@ -10,7 +10,7 @@ import {
 } from "./kubernetes/manifests.ts";
 
 const expectedRoles = [...serviceNames, "gateway"] as const;
-const folders = ["base", "nats", "overlays/production"];
+const folders = ["base", "nats", "operations", "overlays/production"];
 
 interface Pod {
   automountServiceAccountToken?: boolean;
@@ -65,6 +65,15 @@ it("the network policies allow NATS for each of its users", async () => {
     const policy = policies.find(({ metadata }) => metadata.name === name);
     expect(JSON.stringify(policy?.spec?.egress), name).toContain('"nats"');
   }
+});
+
+it("the pod for operators' commands uses only config maps and secrets of the base", async () => {
+  const base = await readKubernetesManifests("base");
+  const pods = (await readKubernetesManifests("operations")).filter(({ kind }) => kind === "Pod");
+  const containers = pods.flatMap(({ spec }) => (spec as unknown as Pod).containers);
+  expect(containers).toHaveLength(1);
+  const used = listContainers(base).flatMap(({ envFrom = [] }) => envFrom);
+  for (const source of containers.flatMap(({ envFrom = [] }) => envFrom)) expect(used).toContainEqual(source);
 });
 
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.

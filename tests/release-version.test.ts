@@ -56,5 +56,6 @@ describe("the version of the release", () => {
       /newTag: (\S+)/g,
     );
     expect([...tags].map(([, tag]) => tag?.replace(/ ?\}$/, ""))).toEqual([version, version]);
+    expect(await readText("deploy/kubernetes/operations/ops.yaml")).toContain(`pragma-api:${version}\n`);
   });
 });
