@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustReportOrOrderDayCounts } from "@pragma/reporting/queries/day-counts";
+import { adjustReportAndOrderDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
@@ -114,17 +114,10 @@ async function writeHistoryTill(
     ) as generated
     returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustReportOrOrderDayCounts(tx, {
+    await adjustReportAndOrderDayCounts(tx, {
       locationId,
-      kind: "order",
-      before: [],
-      after: orders.map(({ day }) => day),
-    });
-    await adjustReportOrOrderDayCounts(tx, {
-      locationId,
-      kind: "report",
-      before: [],
-      after: reports.map(({ day }) => day),
+      report: { before: [], after: reports.map(({ day }) => day) },
+      order: { before: [], after: orders.map(({ day }) => day) },
     });
   });
 }

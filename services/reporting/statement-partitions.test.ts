@@ -31,9 +31,10 @@ beforeAll(async () => {
   const otherTill = buildTestTill([buildTestOrder()]);
   await service.pushTills([till], locationId);
   await service.pushTills([otherTill], otherPrincipal.location.id);
-  // A revision with a common order, a repeated revision, and a till in training mode.
+  // A till with a common order, a repeated revision, a new revision, and a till in training mode.
   await service.pushTills([buildTestTill([buildTestOrder({ id: orderId })])], locationId);
   await service.pushTills([till], locationId);
+  await service.pushTills([till], locationId, { revision: 2 });
   await service.pushTills([{ ...buildTestTill([]), isTraining: true }], locationId);
 
   const reportId = computeTillReportId(till.id);

@@ -4,7 +4,7 @@ import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedReportAndOrderResponses } from "./calculate-till.ts";
 import type { ReportingServiceConfig } from "./config.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
-import { adjustReportOrOrderDayCounts } from "./queries/day-counts.ts";
+import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
@@ -27,21 +27,23 @@ export async function replaceStoredReportAndOrders(
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
-  const previousOrderIds = await orders.findOrderIdsOfTill(tx, { locationId, tillId });
-  const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
+  const [previousReport, copies] = await Promise.all([
+    reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId }),
+    orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
+  ]);
+  const creationTimes = findEarliestCreationTimes(copies);
 
   const finalized = toReportFinalizedData(pushed, report);
   const { reportVersion } = report;
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
-  await reports.upsertReportRow(tx, {
+  const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
     etag: computeReportOrOrderEntityTag(contentVersion, id),
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
-  });
+  };
   const rows = report.orders.map((order): orders.ReportingOrderDatabaseRow => {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
     const idAndTimes = JSON.stringify({ id: order.id, ...times });
@@ -49,10 +51,15 @@ export async function replaceStoredReportAndOrders(
     const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
     return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
   });
-  const ids = [...new Set([...previousOrderIds, ...orderIds])];
-  await replaceOrders(tx, pushed, { ids, rows, isCompressed });
-  const previousDays = previousReport ? [previousReport.day] : [];
-  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: previousDays, after: [report.day] });
+  // PostgreSQL stores the report while orders are compressed.
+  const [orderDays] = await Promise.all([
+    replaceOrders(tx, pushed, { copies, rows, isCompressed }),
+    reports.upsertReportRow(tx, reportRow),
+  ]);
+  // Only a till with a report can be packed or lost.
+  if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
+  const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
+  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
   return finalized;
 }
 
@@ -67,24 +74,49 @@ export async function deleteReportAndOrdersOfTill(
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;
   // Copies that are not current are deleted without an effect on those of other tills, which may be packed.
-  const ids = await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId });
-  await replaceOrders(tx, { tillId, locationId }, { ids, rows: [], isCompressed: false });
+  const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
+  const copies = await orders.findOrderCopies(tx, { locationId, tillId, ids: [...ids] });
+  const changed = copies.filter((copy) => copy.tillId === tillId || ids.has(copy.id));
+  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, rows: [], isCompressed: false });
+  orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
-  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "report", before: [previousReport.day], after: [] });
+  const reportDays = { before: [previousReport.day], after: [] };
+  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
 }
 
-/** Replaces the orders of a till, and updates the counts by day. `ids` are the orders whose current copy can change. */
+interface OrderReplacement {
+  /** The stored copies of the till's previous orders and of the new orders, in all tills. */
+  copies: orders.StoredOrderCopy[];
+  rows: orders.ReportingOrderDatabaseRow[];
+  isCompressed: boolean;
+}
+
+/** Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  { ids, rows, isCompressed }: { ids: string[]; rows: orders.ReportingOrderDatabaseRow[]; isCompressed: boolean },
-): Promise<void> {
-  const before = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
-  before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
-  await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows }, { isCompressed });
-  await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
-  const after = await orders.findDaysOfOrdersByIds(tx, { locationId, ids });
-  await adjustReportOrOrderDayCounts(tx, { locationId, kind: "order", before, after });
+  { copies, rows, isCompressed }: OrderReplacement,
+): Promise<{ before: string[]; after: string[] }> {
+  const before = copies.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
+  if (copies.some((copy) => copy.tillId === tillId)) await orders.deleteOrdersOfTill(tx, { locationId, tillId });
+  const sharedIds = new Set(copies.filter((copy) => copy.tillId !== tillId).map(({ id }) => id));
+  const inserted = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !sharedIds.has(row.id) }));
+  await orders.insertOrders(tx, inserted, { isCompressed });
+  const after = inserted.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
+  if (sharedIds.size > 0) {
+    const ids = [...sharedIds];
+    await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
+    after.push(...(await orders.findDaysOfOrdersByIds(tx, { locationId, ids })));
+  }
+  return { before, after };
+}
+
+/** Returns the earliest creation time of each order in any till of the location. */
+function findEarliestCreationTimes(copies: orders.StoredOrderCopy[]): Map<string, string> {
+  const times = new Map<string, string>();
+  for (const { id, createdAt } of copies.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime()))
+    times.set(id, createdAt.toISOString());
+  return times;
 }
 
 /** Deletes what is stored of a till that is packed or lost, without its texts. Returns the days of its current orders. */

@@ -8,6 +8,12 @@ const decompress = promisify(inflate);
 /** DEFLATE can refer to this many bytes before the current position, so only the end of a longer dictionary is used. */
 const maxDictionaryBytes = 32 * 1024;
 
+/**
+ * Level 6, the default, saves 7 % of the bytes and takes a third longer. The default of `memLevel` saves nothing, but has
+ * 112 KB more memory allocated and cleared for each order.
+ */
+const compressionOptions = { level: 3, memLevel: 5, chunkSize: 4 * 1024 };
+
 /** The number of bytes that are decompressed at a time. Large responses are decompressed in larger steps, which is faster. */
 const minChunkBytes = 16 * 1024;
 const maxChunkBytes = 256 * 1024;
@@ -25,7 +31,7 @@ const maxSynchronousCompressedBytes = 8 * 1024;
  * the size of the V2 response.
  */
 export async function compressV2Order(v2: string, { v1 }: { v1: string }): Promise<Buffer> {
-  const options = { dictionary: buildDictionary(Buffer.from(v1)) };
+  const options = { ...compressionOptions, dictionary: buildDictionary(Buffer.from(v1)) };
   return v2.length <= maxSynchronousTextBytes ? deflateSync(v2, options) : compress(v2, options);
 }
 

@@ -1,3 +1,4 @@
+import type { PosDeviceIdentity } from "@pragma/contracts/device";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { TillRevisionReason } from "./queries/till-versions.ts";
@@ -31,4 +32,20 @@ export async function writeTillPushedToOutbox(
     },
     traceparent,
   });
+}
+
+interface DeviceSeenDetails {
+  /** The device that closed the till. */
+  device: PosDeviceIdentity;
+  traceparent: string | undefined;
+}
+
+/** Publishes `device.seen` for the device of a new till, in the transaction that stores the till. */
+export async function writeDeviceSeenToOutbox(
+  tx: SqlTransaction,
+  { locationId, createdAt }: TillRow,
+  { device, traceparent }: DeviceSeenDetails,
+): Promise<void> {
+  const data = { locationId, ...device, seenAt: createdAt.toISOString() };
+  await writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
 }

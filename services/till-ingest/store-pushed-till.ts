@@ -2,11 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
-import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
-import { writeTillPushedToOutbox } from "./publish-till-events.ts";
+import { writeDeviceSeenToOutbox, writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
 import { claimTillId, findTillLocationId } from "./queries/till-directory.ts";
 import { insertTillRevision } from "./queries/till-versions.ts";
@@ -58,9 +57,12 @@ export async function storePushedTill(
   const existing = owner === undefined ? undefined : await findTillRow(db.sql, row);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
-  await consumeTillQuotas(db.sql, config, row);
-  row.objectKey = await recordPendingUploadAndGetKey(db.sql, row.objectKey);
-  await context.runStep({ name: "store till body" }, () => objects.put(row.objectKey, till.bytes));
+  // The body is compressed while PostgreSQL counts it and records its upload.
+  const [stored] = await Promise.all([
+    objects.toStored(row.objectKey, till.bytes),
+    countAndRecordUpload(db.sql, config, row),
+  ]);
+  await context.runStep({ name: "store till body" }, () => objects.putStored(row.objectKey, stored));
   return db.transaction(async (tx) => {
     const claimant = await claimTillId(tx, { tillId: row.id, locationId: row.locationId });
     if (claimant !== row.locationId) throw createTillConflictError();
@@ -72,14 +74,13 @@ export async function storePushedTill(
       await confirmTillObjectUpload(tx, row.objectKey);
       return { till, isNew: false };
     }
-    await insertTillRevision(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
-    const { traceparent } = context;
-    await writeTillPushedToOutbox(tx, inserted, { reason: "push", traceparent });
-    const { device } = till.metadata;
-    if (device) {
-      const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
-      await writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
-    }
+    // None of these statements waits for the result of another one.
+    await Promise.all([
+      insertTillRevision(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer }),
+      writeTillPushedToOutbox(tx, inserted, { reason: "push", traceparent: context.traceparent }),
+      till.metadata.device &&
+        writeDeviceSeenToOutbox(tx, inserted, { device: till.metadata.device, traceparent: context.traceparent }),
+    ]);
     await confirmTillObjectUpload(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
   });
@@ -138,8 +139,7 @@ export async function replaceTillBody(
   const before = await findTillRow(db.sql, body);
   if (before && isSameTillBody(before, body)) return before;
 
-  await consumeTillQuotas(db.sql, config, body);
-  body.objectKey = await recordPendingUploadAndGetKey(db.sql, body.objectKey);
+  await countAndRecordUpload(db.sql, config, body);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const existing = await lockTillRow(tx, body);
@@ -164,17 +164,20 @@ export async function replaceTillBody(
 }
 
 /**
- * Counts a new till body toward today's quotas of its location, before the body is stored.
+ * Counts a new till body toward today's quotas of its location, and records its upload, before the body is stored. Sets
+ * the key under which the body must be stored.
  *
  * @throws `ApiError` quota_exceeded.
  */
-async function consumeTillQuotas(
+async function countAndRecordUpload(
   sql: SqlClient,
   { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestServiceConfig,
-  { locationId, size }: NewTillRow,
+  row: NewTillRow,
 ): Promise<void> {
+  const { locationId, size } = row;
   const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
   const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
   await consumeDailyQuotaOrThrow(sql, { locationId, quota: tills, amount: 1 });
   await consumeDailyQuotaOrThrow(sql, { locationId, quota: bytes, amount: size });
+  row.objectKey = await recordPendingUploadAndGetKey(sql, row.objectKey);
 }

@@ -1,7 +1,7 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ReportingServiceContext } from "../context.ts";
-import { findCurrentOrderIdsOfTill, findOrderIdsOfTill } from "../queries/orders.ts";
-import { findPackedTillIds } from "../queries/packed-tills.ts";
+import { findCurrentOrderIdsOfTill } from "../queries/orders.ts";
+import { findPackedTillIds, findPackedTillIdsWithOrdersOfTill } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
 import { UnreadablePackedTillError } from "./packed-object.ts";
 import { giveUpPackedTexts, type UnpackingServices, unpackTill } from "./unpack-till.ts";
@@ -64,9 +64,7 @@ export async function assertTillCanChange(
   tx: SqlTransaction,
   { locationId, tillId, newOrderIds = [] }: TillKey & { newOrderIds?: string[] },
 ): Promise<void> {
-  const previousOrderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
-  const orderIds = [...new Set([...previousOrderIds, ...newOrderIds])];
-  const tillIds = await findPackedTillIds(tx, { locationId, tillId, orderIds });
+  const tillIds = await findPackedTillIdsWithOrdersOfTill(tx, { locationId, tillId, orderIds: newOrderIds });
   if (tillIds.length > 0) throw new PackedTillsError(tillIds);
 }
 

@@ -6,34 +6,39 @@ import {
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
 
-export type ReportOrOrderKind = "report" | "order";
+const reportOrOrderKinds = ["report", "order"] as const;
+export type ReportOrOrderKind = (typeof reportOrOrderKinds)[number];
 
 interface DayCountChange {
-  locationId: string;
-  kind: ReportOrOrderKind;
   /** The day (YYYY-MM-DD) of each report or order before and after the change. A day can occur several times. */
   before: string[];
   after: string[];
 }
 
-/** Updates the counts of reports or orders by day. The caller must lock the location first. */
-export async function adjustReportOrOrderDayCounts(
+/** Updates the counts of reports and orders by day. The caller must lock the location first. */
+export async function adjustReportAndOrderDayCounts(
   tx: SqlTransaction,
-  { locationId, kind, before, after }: DayCountChange,
+  { locationId, ...changes }: { locationId: string } & Record<ReportOrOrderKind, DayCountChange>,
 ): Promise<void> {
-  const changes = new Map<string, number>();
-  for (const day of before) changes.set(day, (changes.get(day) ?? 0) - 1);
-  for (const day of after) changes.set(day, (changes.get(day) ?? 0) + 1);
-  const changed = [...changes].filter(([, change]) => change !== 0).map(([day, change]) => ({ day, change }));
+  const changed = reportOrOrderKinds.flatMap((kind) => sumChangesByDay(changes[kind]).map((sum) => ({ kind, ...sum })));
   if (changed.length === 0) return;
+  const parameter = toRecordsetParameter(tx, changed);
   await tx`
     insert into day_counts (location_id, kind, day, count)
-    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date)
+    select ${locationId}, kind, day, 0 from jsonb_to_recordset(${parameter}) as changed (kind text, day date)
     on conflict (location_id, kind, day) do nothing`;
   await tx`
     update day_counts set count = count + change
-    from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as changed (day date, change int)
-    where location_id = ${locationId} and kind = ${kind} and day_counts.day = changed.day`;
+    from jsonb_to_recordset(${parameter}) as changed (kind text, day date, change int)
+    where location_id = ${locationId} and day_counts.kind = changed.kind and day_counts.day = changed.day`;
+}
+
+/** Returns the days whose count changes. */
+function sumChangesByDay({ before, after }: DayCountChange): { day: string; change: number }[] {
+  const changes = new Map<string, number>();
+  for (const day of before) changes.set(day, (changes.get(day) ?? 0) - 1);
+  for (const day of after) changes.set(day, (changes.get(day) ?? 0) + 1);
+  return [...changes].filter(([, change]) => change !== 0).map(([day, change]) => ({ day, change }));
 }
 
 /** Yields the locations with reports of days before a day (YYYY-MM-DD). Reads one partition at a time. */

@@ -40,10 +40,29 @@ export async function findCurrentOrderIdsOfTill(
   return rows.map(({ id }) => id);
 }
 
-/**
- * Returns the days of the current orders with these ids. An order that several tills contain is current only in the
- * till that was pushed last, and only this copy is returned to clients.
- */
+/** A copy of an order. An order that several tills contain has a copy in each of them. */
+export interface StoredOrderCopy {
+  id: string;
+  tillId: string;
+  /** YYYY-MM-DD in the location's time zone. */
+  day: string;
+  /** Only the copy in the till that was pushed last is current, and only this copy is returned to clients. */
+  isCurrent: boolean;
+  createdAt: Date;
+}
+
+/** Returns the copies, in all tills of the location, of the orders with these ids and of the till's orders. */
+export async function findOrderCopies(
+  tx: SqlTransaction,
+  { locationId, tillId, ids }: TillKey & LocationOrderIds,
+): Promise<StoredOrderCopy[]> {
+  return tx<StoredOrderCopy[]>`
+    select id, till_id, day::text as day, is_current, created_at from orders
+    where location_id = ${locationId} and id = any(
+      ${ids}::uuid[] || array(select id from orders where location_id = ${locationId} and till_id = ${tillId}))`;
+}
+
+/** Returns the days of the current copies of the orders with these ids. */
 export async function findDaysOfOrdersByIds(
   tx: SqlTransaction,
   { locationId, ids }: LocationOrderIds,
@@ -54,31 +73,8 @@ export async function findDaysOfOrdersByIds(
   return rows.map(({ day }) => day);
 }
 
-/** Returns the earliest creation time of each of these orders in any till of the location. */
-export async function findOrderCreationTimes(
-  tx: SqlTransaction,
-  { locationId, ids }: LocationOrderIds,
-): Promise<Map<string, string>> {
-  const rows = await tx<{ id: string; created: Date }[]>`
-    select id, min(created_at) as created from orders
-    where location_id = ${locationId} and id = any(${ids}::uuid[]) group by id`;
-  return new Map(rows.map(({ id, created }) => [id, created.toISOString()]));
-}
-
-/**
- * Replaces a till's orders. An order that other tills contain too becomes current only when
- * `markLatestOrderCopiesCurrent` is called.
- */
-export async function replaceOrdersOfTill(
-  tx: SqlTransaction,
-  { tillId, locationId, rows }: TillKey & { rows: ReportingOrderDatabaseRow[] },
-  options: OrderStorageOptions,
-): Promise<void> {
+export async function deleteOrdersOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
   await tx`delete from orders where location_id = ${locationId} and till_id = ${tillId}`;
-  const ids = rows.map(({ id }) => id);
-  const storedIds = new Set(await findStoredOrderIds(tx, { locationId, ids }));
-  const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !storedIds.has(row.id) }));
-  await insertOrders(tx, stored, options);
 }
 
 /** A row of `orders` with its till. */
@@ -133,13 +129,6 @@ export async function listStoredOrderVersions(
   { locationId, tillId }: TillKey,
 ): Promise<{ id: string; isCurrent: boolean; etag: string }[]> {
   return tx`select id, is_current, etag from orders where location_id = ${locationId} and till_id = ${tillId}`;
-}
-
-/** Returns the given ids for which the location has a stored order. */
-async function findStoredOrderIds(tx: SqlTransaction, { locationId, ids }: LocationOrderIds): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
-    select distinct id from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-  return rows.map(({ id }) => id);
 }
 
 /** Makes each order current in only one till: of the tills that contain the order, the till that was pushed last. */

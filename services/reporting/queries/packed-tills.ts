@@ -80,7 +80,7 @@ export async function listPackedOrders(
     from packed_orders where location_id = ${locationId} and till_id = ${tillId} order by first_position`;
 }
 
-/** Returns those of the location's packed tills that are this till or contain one of these orders. */
+/** Returns those of the location's packed tills that are this till, or that contain one of these orders. */
 export async function findPackedTillIds(
   tx: SqlTransaction,
   { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
@@ -88,6 +88,18 @@ export async function findPackedTillIds(
   const rows = await tx<{ tillId: string }[]>`
     select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId} and lost_at is null
     union select till_id from packed_orders where location_id = ${locationId} and ids && ${orderIds}::uuid[]`;
+  return rows.map(({ tillId }) => tillId);
+}
+
+/** As `findPackedTillIds`, but also returns packed tills that contain an order of this till, which is not packed. */
+export async function findPackedTillIdsWithOrdersOfTill(
+  tx: SqlTransaction,
+  { locationId, tillId, orderIds }: TillKey & { orderIds: string[] },
+): Promise<string[]> {
+  const rows = await tx<{ tillId: string }[]>`
+    select till_id from packed_tills where location_id = ${locationId} and till_id = ${tillId} and lost_at is null
+    union select till_id from packed_orders where location_id = ${locationId} and ids && (
+      ${orderIds}::uuid[] || array(select id from orders where location_id = ${locationId} and till_id = ${tillId}))`;
   return rows.map(({ tillId }) => tillId);
 }
 

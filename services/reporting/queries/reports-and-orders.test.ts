@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestReportingService, type TestReportingService } from "../testing/start-test-reporting.ts";
-import { adjustReportOrOrderDayCounts } from "./day-counts.ts";
+import { adjustReportAndOrderDayCounts } from "./day-counts.ts";
 import {
   findReportOrOrderListPage,
   type ReportAndOrderStores,
@@ -23,11 +23,10 @@ beforeAll(async () => {
   const removed = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    await adjustReportOrOrderDayCounts(tx, {
+    await adjustReportAndOrderDayCounts(tx, {
       locationId,
-      kind: "order",
-      before: removed.map(({ day }) => day),
-      after: [],
+      report: { before: [], after: [] },
+      order: { before: removed.map(({ day }) => day), after: [] },
     });
   });
   allOrders = await service.db.sql<ReportOrOrderPosition[]>`
@@ -48,11 +47,10 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-    await adjustReportOrOrderDayCounts(tx, {
+    await adjustReportAndOrderDayCounts(tx, {
       locationId,
-      kind: "order",
-      before: [],
-      after: orders.map(({ day }) => day),
+      report: { before: [], after: [] },
+      order: { before: [], after: orders.map(({ day }) => day) },
     });
     return orders;
   });

@@ -72,8 +72,10 @@ async function applyTillRevision(
   if (!isNew) {
     finalized = await findReportFinalizedEventData(tx, { locationId, tillId });
   } else if (till) {
-    await assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) });
-    await recordLocationWrite(tx, locationId);
+    await Promise.all([
+      assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) }),
+      recordLocationWrite(tx, locationId),
+    ]);
     finalized = await replaceStoredReportAndOrders(tx, data, till, config);
   } else {
     await assertTillCanBeDeleted(tx, { locationId, tillId });
