@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
 import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
@@ -218,7 +219,12 @@ async function insertTillRow(tx: Parameters<typeof replaceStoredReportAndOrders>
 async function writeTill({ db, config }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
-    await replaceStoredReportAndOrders(tx, till.pushed, till.report, config);
+    const report = toStoredReportAndOrders(till.report, {
+      calculatedAt: new Date().toISOString(),
+      creationTimes: new Map<string, string>(),
+      isCompressed: config.COMPRESS_V2_ORDERS,
+    });
+    await replaceStoredReportAndOrders(tx, till.pushed, report);
   });
 }
 

@@ -11,8 +11,7 @@ import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
 const acceptedTillSchemas = { V1: toConversionOnlySchema(TillV1), V2: toConversionOnlySchema(TillV2) };
 
-/** The input of the thread that calculates a till. */
-export interface TillCalculationWorkerInput {
+export interface TillCalculationInput {
   bytes: Uint8Array;
   /** The SHA-256 hash of the bytes that till-ingest accepted. */
   hash: string;
@@ -50,12 +49,8 @@ export interface SerializedV1AndV2Order {
   v2: string;
 }
 
-/** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = SerializedReportAndOrderResponses | null;
-
 /**
- * Parses a till and returns its report and orders, or null if the till is in training mode. Runs in a worker thread, so
- * that a large till does not block requests.
+ * Parses a till and returns its report and orders, or null if the till is in training mode.
  *
  * @throws Error when the bytes in the object store differ from the bytes that till-ingest accepted;
  * `AmountOutOfRangeError` when an amount is too large to be represented exactly as a JSON number.
@@ -67,7 +62,7 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: TillCalculationWorkerInput): TillCalculationResult {
+}: TillCalculationInput): SerializedReportAndOrderResponses | null {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has changed: its hash is ${actualHash} instead of ${hash}.`);

@@ -7,6 +7,7 @@ import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-s
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { toStoredReportAndOrders } from "./calculate-stored-till.ts";
 import { findReportOrOrderListPage } from "./queries/reports-and-orders.ts";
 import { recordTillRevisionAndGetPrevious } from "./queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "./store-report.ts";
@@ -141,8 +142,8 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
       }),
     };
     // Both forms of V2 responses are copied.
-    const config = { COMPRESS_V2_ORDERS: revision % 2 === 0 };
-    await replaceStoredReportAndOrders(tx, pushed, report, config);
+    const options = { calculatedAt: now, creationTimes: new Map<string, string>(), isCompressed: revision % 2 === 0 };
+    await replaceStoredReportAndOrders(tx, pushed, toStoredReportAndOrders(report, options));
   });
   if (orderIds.length === 0) expectedTills.delete(tillId);
   else expectedTills.set(tillId, { locationId, marker, orderIds });

@@ -1,9 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
-import type { SerializedReportAndOrderResponses } from "./calculate-till.ts";
-import type { ReportingServiceConfig } from "./config.ts";
+import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
+import { replaceOrderTimes } from "./order-texts.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
@@ -21,11 +22,10 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
 export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: SerializedReportAndOrderResponses,
-  { COMPRESS_V2_ORDERS: isCompressed }: Pick<ReportingServiceConfig, "COMPRESS_V2_ORDERS">,
+  report: StoredReportAndOrderResponses,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
-  const now = new Date().toISOString();
+  const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
   const [previousReport, copies] = await Promise.all([
     reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId }),
@@ -44,16 +44,15 @@ export async function replaceStoredReportAndOrders(
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
-  const rows = report.orders.map((order): orders.ReportingOrderDatabaseRow => {
+  const rows: orders.ReportingOrderDatabaseRow[] = [];
+  for (const order of report.orders) {
     const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
-    const idAndTimes = JSON.stringify({ id: order.id, ...times });
-    const bodies = { v1: joinJsonObjectTexts(idAndTimes, order.v1), v2: joinJsonObjectTexts(idAndTimes, order.v2) };
     const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
-    return { ...order, ...times, ...bodies, etag, reportId: id, pushedAt: pushed.pushedAt };
-  });
-  // PostgreSQL stores the report while orders are compressed.
+    const dated = await replaceCreationTime(order, times);
+    rows.push({ ...dated, ...times, etag, reportId: id, pushedAt: pushed.pushedAt });
+  }
   const [orderDays] = await Promise.all([
-    replaceOrders(tx, pushed, { copies, rows, isCompressed }),
+    replaceOrders(tx, pushed, { copies, rows }),
     reports.upsertReportRow(tx, reportRow),
   ]);
   // Only a till with a report can be packed or lost.
@@ -77,7 +76,7 @@ export async function deleteReportAndOrdersOfTill(
   const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
   const copies = await orders.findOrderCopies(tx, { locationId, tillId, ids: [...ids] });
   const changed = copies.filter((copy) => copy.tillId === tillId || ids.has(copy.id));
-  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, rows: [], isCompressed: false });
+  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, rows: [] });
   orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
@@ -88,20 +87,19 @@ interface OrderReplacement {
   /** The stored copies of the till's previous orders and of the new orders, in all tills. */
   copies: orders.StoredOrderCopy[];
   rows: orders.ReportingOrderDatabaseRow[];
-  isCompressed: boolean;
 }
 
 /** Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  { copies, rows, isCompressed }: OrderReplacement,
+  { copies, rows }: OrderReplacement,
 ): Promise<{ before: string[]; after: string[] }> {
   const before = copies.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
   if (copies.some((copy) => copy.tillId === tillId)) await orders.deleteOrdersOfTill(tx, { locationId, tillId });
   const sharedIds = new Set(copies.filter((copy) => copy.tillId !== tillId).map(({ id }) => id));
   const inserted = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !sharedIds.has(row.id) }));
-  await orders.insertOrders(tx, inserted, { isCompressed });
+  await orders.insertOrders(tx, inserted, { isCompressed: false });
   const after = inserted.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
   if (sharedIds.size > 0) {
     const ids = [...sharedIds];
@@ -109,6 +107,17 @@ async function replaceOrders(
     after.push(...(await orders.findDaysOfOrdersByIds(tx, { locationId, ids })));
   }
   return { before, after };
+}
+
+/** Returns a calculated order with another creation time, if another till stored the order earlier. */
+async function replaceCreationTime(
+  order: CalculatedOrder,
+  times: { createdAt: string; updatedAt: string },
+): Promise<CalculatedOrder> {
+  if (order.createdAt === times.createdAt) return order;
+  // Lets other work run in between, because a till can have thousands of orders.
+  await setImmediate();
+  return { ...order, ...replaceOrderTimes(order, { from: { ...times, createdAt: order.createdAt }, to: times }) };
 }
 
 /** Returns the earliest creation time of each order in any till of the location. */
@@ -133,7 +142,7 @@ async function deletePackedOrders(
 
 function toReportFinalizedData(
   { locationId, tillId, revision }: TillPushedData,
-  report: SerializedReportAndOrderResponses,
+  report: StoredReportAndOrderResponses,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

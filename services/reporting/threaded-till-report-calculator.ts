@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
-import type { TillCalculationResult, TillCalculationWorkerInput } from "./calculate-till.ts";
+import type { TillCalculationResult, TillCalculationWorkerInput } from "./calculate-stored-till.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
@@ -12,7 +12,7 @@ const largeTillBytes = 4 * 1024 * 1024;
 export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
   const pool = createWorkerThreadPool<TillCalculationWorkerInput, TillCalculationResult>(
     import.meta.url,
-    "./calculate-till",
+    "./calculate-stored-till",
     options,
   );
   const largeTillSemaphore = createKeyedSemaphore(1);

@@ -30,16 +30,22 @@ const maxSynchronousCompressedBytes = 8 * 1024;
  * because both responses have most names and values in common. For the orders of a busy shift, the result has a tenth of
  * the size of the V2 response.
  */
-export async function compressV2Order(v2: string, { v1 }: { v1: string }): Promise<Buffer> {
-  const options = { ...compressionOptions, dictionary: buildDictionary(Buffer.from(v1)) };
-  return v2.length <= maxSynchronousTextBytes ? deflateSync(v2, options) : compress(v2, options);
+export async function compressV2Order(v2: string, { v1 }: { v1: string }): Promise<Uint8Array> {
+  return v2.length <= maxSynchronousTextBytes ? compressV2OrderSync(v2, { v1 }) : compress(v2, toOptions(v1));
 }
+
+/** Compresses as `compressV2Order` does, in the calling thread. Returns bytes in a buffer of their own. */
+export function compressV2OrderSync(v2: string, { v1 }: { v1: string }): Uint8Array {
+  return new Uint8Array(deflateSync(v2, toOptions(v1)));
+}
+
+const toOptions = (v1: string) => ({ ...compressionOptions, dictionary: buildDictionary(Buffer.from(v1)) });
 
 /** Returns the columns `v2` and `v2_deflated` of an order. One of them has the response, and the other is null. */
 export async function toV2OrderColumns(
   v2: string,
   { v1, isCompressed }: { v1: string; isCompressed: boolean },
-): Promise<{ v2: string | null; v2Deflated: Buffer | null }> {
+): Promise<{ v2: string | null; v2Deflated: Uint8Array | null }> {
   return isCompressed ? { v2: null, v2Deflated: await compressV2Order(v2, { v1 }) } : { v2, v2Deflated: null };
 }
 
@@ -53,11 +59,22 @@ export async function decompressV2Order(
   compressed: Uint8Array,
   { v1, maxBytes }: { v1: Uint8Array; maxBytes?: number },
 ): Promise<Uint8Array> {
-  const chunkSize = Math.max(minChunkBytes, Math.min(maxChunkBytes, v1.byteLength));
-  const options = { dictionary: buildDictionary(v1), chunkSize, maxOutputLength: maxBytes };
   return compressed.byteLength <= maxSynchronousCompressedBytes
-    ? inflateSync(compressed, options)
-    : decompress(compressed, options);
+    ? decompressV2OrderSync(compressed, { v1, maxBytes })
+    : decompress(compressed, toInflateOptions({ v1, maxBytes }));
+}
+
+/** Decompresses as `decompressV2Order` does, in the calling thread. */
+export function decompressV2OrderSync(
+  compressed: Uint8Array,
+  { v1, maxBytes }: { v1: Uint8Array; maxBytes?: number | undefined },
+): Uint8Array {
+  return inflateSync(compressed, toInflateOptions({ v1, maxBytes }));
+}
+
+function toInflateOptions({ v1, maxBytes }: { v1: Uint8Array; maxBytes: number | undefined }) {
+  const chunkSize = Math.max(minChunkBytes, Math.min(maxChunkBytes, v1.byteLength));
+  return { dictionary: buildDictionary(v1), chunkSize, maxOutputLength: maxBytes };
 }
 
 export function isTooLargeV2OrderError(error: unknown): boolean {

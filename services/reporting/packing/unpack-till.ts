@@ -46,7 +46,7 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
         const [v1, v2] = [`${texts.v1}`, `${texts.v2}`];
         // Both times are fields of the V1 response.
         const { createdAt, updatedAt } = JSON.parse(v1) as { createdAt: string; updatedAt: string };
-        return { ...row, v1, v2, createdAt, updatedAt };
+        return { ...row, v1, v2, v2Deflated: null, createdAt, updatedAt };
       });
       await insertOrders(tx, unpacked, { isCompressed: config.COMPRESS_V2_ORDERS });
     }
@@ -66,7 +66,7 @@ export async function giveUpPackedTexts({ db }: Pick<ReportingServiceContext, "d
     const rows = await buildOrderRows(tx, till);
     const report = await findDayAndCreationTimeOfTillReport(tx, till);
     const createdAt = report?.createdAt ?? till.pushedAt.toISOString();
-    const lost = rows.map((row) => ({ ...row, v1: "", v2: "", createdAt, updatedAt: createdAt }));
+    const lost = rows.map((row) => ({ ...row, v1: "", v2: "", v2Deflated: null, createdAt, updatedAt: createdAt }));
     await insertOrders(tx, lost, { isCompressed: false });
     await markPackedTillLost(tx, till, { orderIds: rows.map(({ id }) => id) });
   });

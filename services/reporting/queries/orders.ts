@@ -1,4 +1,4 @@
-import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { toV2OrderColumns } from "../v2-order-compression.ts";
 import type { TillKey } from "./tills.ts";
 
@@ -12,7 +12,9 @@ export interface ReportingOrderDatabaseRow {
   pushedAt: string | Date;
   etag: string;
   v1: string;
-  v2: string;
+  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
+  v2: string | null;
+  v2Deflated: Uint8Array | null;
 }
 
 interface LocationOrderIds {
@@ -62,6 +64,16 @@ export async function findOrderCopies(
       ${ids}::uuid[] || array(select id from orders where location_id = ${locationId} and till_id = ${tillId}))`;
 }
 
+/** Returns the creation times, as RFC 3339, of the stored orders of a till, by id. */
+export async function findOrderCreationTimesOfTill(
+  sql: SqlClient,
+  { locationId, tillId }: TillKey,
+): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; createdAt: Date }[]>`
+    select id, created_at from orders where location_id = ${locationId} and till_id = ${tillId}`;
+  return new Map(rows.map(({ id, createdAt }) => [id, createdAt.toISOString()]));
+}
+
 /** Returns the days of the current copies of the orders with these ids. */
 export async function findDaysOfOrdersByIds(
   tx: SqlTransaction,
@@ -83,7 +95,7 @@ interface StoredOrderRow extends ReportingOrderDatabaseRow, TillKey {
 }
 
 interface OrderStorageOptions {
-  /** Whether V2 responses are stored compressed, which version 1.0 cannot read. */
+  /** Whether V2 responses that are not compressed yet are compressed, which version 1.0 cannot read. */
   isCompressed: boolean;
 }
 
@@ -94,10 +106,8 @@ export async function insertOrders(
   rows: StoredOrderRow[],
   { isCompressed }: OrderStorageOptions,
 ): Promise<void> {
-  const toColumns = async ({ v2, ...row }: StoredOrderRow) => ({
-    ...row,
-    ...(await toV2OrderColumns(v2, { v1: row.v1, isCompressed })),
-  });
+  const toColumns = async (row: StoredOrderRow) =>
+    row.v2 === null ? row : { ...row, ...(await toV2OrderColumns(row.v2, { v1: row.v1, isCompressed })) };
   // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
   // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
   const toBatch = (start: number) => Promise.all(rows.slice(start, start + insertBatchSize).map(toColumns));
@@ -109,11 +119,7 @@ export async function insertOrders(
   }
 }
 
-interface OrderToPack extends Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1"> {
-  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
-  v2: string | null;
-  v2Deflated: Uint8Array | null;
-}
+type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2" | "v2Deflated">;
 
 /** Yields the orders of a till in batches, sorted by day, by whether they are current, by opening time and by id. */
 export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: TillKey): AsyncIterable<OrderToPack[]> {

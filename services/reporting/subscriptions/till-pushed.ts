@@ -5,10 +5,11 @@ import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
-import type { TillCalculationResult } from "../calculate-till.ts";
+import type { TillCalculationResult } from "../calculate-stored-till.ts";
 import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
@@ -20,7 +21,8 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
     const applied = await findAppliedTillRevisionNumber(services.db.sql, data);
     // An outdated revision is skipped before its body is loaded, because the body may be large.
     if (applied > data.revision) return once(async () => {});
-    const till = applied === data.revision ? null : await calculateReport(data, services, context);
+    const till =
+      applied === data.revision ? null : await calculateReport(data, services, { context, isNew: applied === 0 });
     context.addLogFields({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.runStep({ name: "store report" }, ({ traceparent }) =>
       withUnpackedTills(
@@ -39,13 +41,15 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,
-  { objects, calculator }: ReportingServiceContext,
-  context: ObservabilityContext,
+  { db, objects, calculator, config: { COMPRESS_V2_ORDERS: isCompressed } }: ReportingServiceContext,
+  { context, isNew }: { context: ObservabilityContext; isNew: boolean },
 ): Promise<TillCalculationResult> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;
+  const till = { bytes, hash: data.object.hash, version, tillId, locationId, timeZone };
+  const creationTimes = isNew ? new Map<string, string>() : await findOrderCreationTimesOfTill(db.sql, data);
   return context.runStep({ name: "calculate report" }, () =>
-    calculator.run({ bytes, hash: data.object.hash, version, tillId, locationId, timeZone }),
+    calculator.run({ ...till, calculatedAt: new Date().toISOString(), creationTimes, isCompressed }),
   );
 }
 
@@ -58,7 +62,7 @@ interface AppliedTill {
 
 async function applyTillRevision(
   tx: SqlTransaction,
-  { db, config }: Pick<ReportingServiceContext, "db" | "config">,
+  { db }: Pick<ReportingServiceContext, "db">,
   { data, till, traceparent }: AppliedTill,
 ): Promise<void> {
   const { tillId, locationId, revision } = data;
@@ -76,7 +80,7 @@ async function applyTillRevision(
       assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) }),
       recordLocationWrite(tx, locationId),
     ]);
-    finalized = await replaceStoredReportAndOrders(tx, data, till, config);
+    finalized = await replaceStoredReportAndOrders(tx, data, till);
   } else {
     await assertTillCanBeDeleted(tx, { locationId, tillId });
     await recordLocationWrite(tx, locationId);

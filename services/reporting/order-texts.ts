@@ -1,0 +1,48 @@
+import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
+import type { SerializedV1AndV2Order } from "./calculate-till.ts";
+import { compressV2OrderSync, decompressV2OrderSync } from "./v2-order-compression.ts";
+
+/** The responses for an order as they are stored. One of the columns of the V2 response has it, and the other is null. */
+export interface StoredOrderTexts {
+  v1: string;
+  v2: string | null;
+  v2Deflated: Uint8Array | null;
+}
+
+interface OrderTimes {
+  createdAt: string;
+  updatedAt: string;
+}
+
+const toHead = (id: string, { createdAt, updatedAt }: OrderTimes) => JSON.stringify({ id, createdAt, updatedAt });
+
+/** Adds the id and the times to the responses for an order, and compresses the V2 response if `isCompressed`. */
+export function toStoredOrderTexts(
+  { id, v1, v2 }: Pick<SerializedV1AndV2Order, "id" | "v1" | "v2">,
+  times: OrderTimes,
+  { isCompressed }: { isCompressed: boolean },
+): StoredOrderTexts {
+  const head = toHead(id, times);
+  return compressIf(isCompressed, { v1: joinJsonObjectTexts(head, v1), v2: joinJsonObjectTexts(head, v2) });
+}
+
+/** Replaces the times in responses that `toStoredOrderTexts` returned. */
+export function replaceOrderTimes(
+  { id, ...stored }: StoredOrderTexts & { id: string },
+  { from, to }: { from: OrderTimes; to: OrderTimes },
+): StoredOrderTexts {
+  const [oldHead, newHead] = [toHead(id, from), toHead(id, to)];
+  const replaceHead = (text: string) => {
+    if (!text.startsWith(oldHead.slice(0, -1))) throw new Error(`The responses for order ${id} have other times.`);
+    return newHead.slice(0, -1) + text.slice(oldHead.length - 1);
+  };
+  const isCompressed = stored.v2Deflated !== null;
+  const v2 = stored.v2Deflated
+    ? Buffer.from(decompressV2OrderSync(stored.v2Deflated, { v1: Buffer.from(stored.v1) })).toString()
+    : (stored.v2 ?? "");
+  return compressIf(isCompressed, { v1: replaceHead(stored.v1), v2: replaceHead(v2) });
+}
+
+function compressIf(isCompressed: boolean, { v1, v2 }: { v1: string; v2: string }): StoredOrderTexts {
+  return isCompressed ? { v1, v2: null, v2Deflated: compressV2OrderSync(v2, { v1 }) } : { v1, v2, v2Deflated: null };
+}
