@@ -73,6 +73,8 @@ export const UtcDateTimeSchema = z.iso.datetime().meta({ example: "2026-05-29T10
  * time zone.
  */
 function isInYearRange(dateTime: string): boolean {
+  // Parsing a date is slow, and an offset changes the year only if it is the first or the last one.
+  if (dateTime >= "0002" && dateTime < "9999") return true;
   const isInstant = hasUtcOffset(dateTime);
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
   const margin = isInstant ? 0 : dayMs;

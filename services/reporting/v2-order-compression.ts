@@ -83,5 +83,7 @@ export function isTooLargeV2OrderError(error: unknown): boolean {
 
 /** The V1 response is at the end, where it is used in full even if it is long, and where references to it are short. */
 function buildDictionary(v1: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(v2OrderDictionary), v1]).subarray(-maxDictionaryBytes);
+  return Buffer.concat([commonDictionary, v1]).subarray(-maxDictionaryBytes);
 }
+
+const commonDictionary = Buffer.from(v2OrderDictionary);

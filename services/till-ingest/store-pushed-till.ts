@@ -52,16 +52,17 @@ export async function storePushedTill(
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
   const row = toNewTill(config, location, till);
+  // Compressing the body takes as long as the queries before the upload.
+  const compression = objects.toStored(row.objectKey, till.bytes);
+  // A push that is rejected does not wait for the compression.
+  compression.catch(() => {});
   const owner = await findTillLocationId(db, row.id);
   if (owner !== undefined && owner !== row.locationId) throw createTillConflictError();
   const existing = owner === undefined ? undefined : await findTillRow(db.sql, row);
   if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
-  // The body is compressed while PostgreSQL counts it and records its upload.
-  const [stored] = await Promise.all([
-    objects.toStored(row.objectKey, till.bytes),
-    countAndRecordUpload(db.sql, config, row),
-  ]);
+  await countAndRecordUpload(db.sql, config, row);
+  const stored = await compression;
   await context.runStep({ name: "store till body" }, () => objects.putStored(row.objectKey, stored));
   return db.transaction(async (tx) => {
     const claimant = await claimTillId(tx, { tillId: row.id, locationId: row.locationId });
@@ -177,7 +178,9 @@ async function countAndRecordUpload(
   const { locationId, size } = row;
   const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
   const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
-  await consumeDailyQuotaOrThrow(sql, { locationId, quota: tills, amount: 1 });
-  await consumeDailyQuotaOrThrow(sql, { locationId, quota: bytes, amount: size });
+  await Promise.all([
+    consumeDailyQuotaOrThrow(sql, { locationId, quota: tills, amount: 1 }),
+    consumeDailyQuotaOrThrow(sql, { locationId, quota: bytes, amount: size }),
+  ]);
   row.objectKey = await recordPendingUploadAndGetKey(sql, row.objectKey);
 }

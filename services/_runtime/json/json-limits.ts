@@ -111,11 +111,16 @@ export function findJsonPartLimitIssue(
     for (const container of level) if (Array.isArray(container)) items += container.length;
     if (items > max.items)
       return { code: "too_big", message: `Must have at most ${max.items} items in all arrays together` };
-    level = level.flatMap(listChildContainers).filter((container) => container !== excluded);
+    level = listChildContainers(level, excluded);
   }
   return undefined;
 }
 
-function listChildContainers(container: object): object[] {
-  return Object.values(container).filter((value) => typeof value === "object" && value !== null);
+function listChildContainers(level: object[], excluded: object | undefined): object[] {
+  const children: object[] = [];
+  for (const container of level) {
+    for (const value of Object.values(container))
+      if (typeof value === "object" && value !== null && value !== excluded) children.push(value);
+  }
+  return children;
 }
