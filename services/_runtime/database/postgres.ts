@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
+import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createReplicaReader } from "./read-replica.ts";
 
@@ -29,8 +30,8 @@ export interface Database {
    * location, they run on the primary server. If the replica fails, `work` runs a second time.
    */
   read<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
-  /** Called after the commit of every transaction that published events. The outbox relay sets this callback. */
-  onEventsPublished: () => void;
+  /** Called after each commit of events, for each of their streams. The outbox relay sets this callback. */
+  onEventsPublished: (kind: EventStreamKind) => void;
   close(): Promise<void>;
 }
 
