@@ -125,7 +125,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   connected.catch(() => {});
 
   async function ensureStream(kind: EventStreamKind): Promise<void> {
-    const { manager } = await connected;
+    const { nats, manager } = await connected;
     const name = streams[kind];
     if (config.MIGRATE === "off") return void (await manager.streams.info(name));
     const updatableConfig = {
@@ -139,7 +139,11 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     try {
       await manager.streams.info(name);
       if (kind === "tills") {
-        formerOrderEventsRemoved ??= removeFormerOrderEvents(manager, { namespace: config.NAMESPACE, log });
+        formerOrderEventsRemoved ??= removeFormerOrderEvents(nats, {
+          namespace: config.NAMESPACE,
+          maxBytes: maxBytes.tills,
+          log,
+        });
         await formerOrderEventsRemoved;
       }
       const { state } = await manager.streams.info(name);
