@@ -47,7 +47,7 @@ const removalReceipt = z.object({
   rows: z.record(z.string(), z.number()).nullable(),
   /** The number of removed objects in the object store. */
   objects: z.number(),
-  /** The number of removed messages in the event stream. */
+  /** The number of removed messages in the event streams. */
   events: z.number(),
   /** What remains, and until when. */
   remaining: z.array(z.object({ what: z.string(), until: z.string() })),
