@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { buildEventStreamNames, type EventStreamKind } from "@pragma/runtime/messaging/event-streams";
+import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -20,9 +19,7 @@ let product: PragmaUnderTest;
 let location: TestLocation;
 let receiver: TestWebhookReceiver;
 let endpoint: TestWebhookReceiverEndpoint;
-let connection: NatsConnection;
-let manager: JetStreamManager;
-let client: JetStreamClient;
+let streams: TestEventStreamAdmin;
 let names: Record<EventStreamKind, string>;
 let reportCount = 0;
 
@@ -40,30 +37,14 @@ beforeAll(async () => {
   endpoint = receiver.addEndpoint();
   const { id: recipientId } = await location.create("/v1/recipients/", { name: "Stock" });
   await location.create("/v1/webhooks/", { recipientId, endpointUrl: endpoint.url, events: ["order.paid"] });
-  connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
-  manager = await jetstreamManager(connection);
-  client = jetstream(connection);
+  streams = await createTestEventStreamAdmin(environment);
 }, 120_000);
 afterAll(async () => {
-  await connection?.close();
+  await streams?.close();
   await product?.stop();
   await receiver?.close();
   await environment?.remove();
 });
-
-/** Fills a stream with messages that no service consumes, until it accepts not even a small event. */
-async function fillStream(kind: EventStreamKind): Promise<void> {
-  const { config } = await manager.streams.info(names[kind]);
-  const subject = (config.subjects[0] ?? "").replace(">", "test.none");
-  for (const bytes of [100_000, 10_000, 1_000, 10])
-    for (;;)
-      try {
-        await client.publish(subject, new Uint8Array(bytes));
-      } catch (error) {
-        expect(String(error)).toContain("maximum bytes exceeded");
-        break;
-      }
-}
 
 async function pushTill(): Promise<void> {
   const till = generateTill({ seed: "full streams", tillId: randomUUID(), orders: 3, day: "2026-04-01" });
@@ -92,7 +73,7 @@ const readReadiness = async () => {
 };
 
 it("while the stream of tills is full, accepts tills, delivers order events, and computes the reports later", async () => {
-  await fillStream("tills");
+  await streams.fill("tills");
   await pushTill();
   await waitForMessage(await sendPaidLiveOrder());
   expect(await countReports()).toBe(reportCount - 1);
@@ -101,19 +82,19 @@ it("while the stream of tills is full, accepts tills, delivers order events, and
     status: "ready",
     streams: expect.stringMatching(new RegExp(`^${names.tills} is (99|100) % full$`)),
   });
-  await manager.streams.purge(names.tills);
+  await streams.purge("tills");
   expect(await location.waitForReports(reportCount)).toHaveLength(reportCount);
   expect(await readReadiness()).toEqual({ httpStatus: 200, status: "ready", streams: "ok" });
 }, 60_000);
 
 it("while the stream of order events is full, accepts live orders, computes reports, and delivers webhooks later", async () => {
-  await fillStream("orders");
+  await streams.fill("orders");
   const orderId = await sendPaidLiveOrder();
   await pushTill();
   expect(await location.waitForReports(reportCount)).toHaveLength(reportCount);
   expect(countMessages(orderId)).toBe(0);
   expect((await readReadiness()).streams).toMatch(new RegExp(`^${names.orders} is (99|100) % full$`));
-  await manager.streams.purge(names.orders);
+  await streams.purge("orders");
   await waitForMessage(orderId);
   expect(countMessages(orderId)).toBe(1);
 }, 60_000);

@@ -1,6 +1,6 @@
-import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
+import { type ConsumerInfo, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import { buildEventStreamNames, type EventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { eventually } from "./eventually.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 import type { TestService } from "./test-service.ts";
@@ -13,6 +13,10 @@ export interface TestEventStreamAdmin {
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
   /** Returns whether consumers have received all events, which may still be in progress. */
   isFullyDelivered(): Promise<boolean>;
+  /** Fills a stream with messages that no service consumes, until it accepts not even a small event. */
+  fill(kind: EventStreamKind): Promise<void>;
+  /** Deletes all events in a stream. */
+  purge(kind: EventStreamKind): Promise<void>;
   /** Deletes the streams, including all events and consumers. */
   delete(): Promise<void>;
   close(): Promise<void>;
@@ -24,7 +28,8 @@ export async function createTestEventStreamAdmin({
 }: IsolatedTestEnvironment): Promise<TestEventStreamAdmin> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   const manager = await jetstreamManager(connection);
-  const streams = Object.values(buildEventStreamNames(namespace));
+  const names = buildEventStreamNames(namespace);
+  const streams = Object.values(names);
 
   async function listConsumers(): Promise<ConsumerInfo[]> {
     const all: ConsumerInfo[] = [];
@@ -54,6 +59,20 @@ export async function createTestEventStreamAdmin({
     },
     async isFullyDelivered() {
       return (await listConsumers()).every(({ num_pending }) => num_pending === 0);
+    },
+    async fill(kind) {
+      const { config } = await manager.streams.info(names[kind]);
+      const subject = (config.subjects[0] ?? "").replace(">", "test.none");
+      const client = jetstream(connection);
+      for (const bytes of [100_000, 10_000, 1_000, 10])
+        for (let isFull = false; !isFull; )
+          await client.publish(subject, new Uint8Array(bytes)).catch((error: unknown) => {
+            if (!String(error).includes("maximum bytes exceeded")) throw error;
+            isFull = true;
+          });
+    },
+    async purge(kind) {
+      await manager.streams.purge(names[kind]);
     },
     async delete() {
       for (const stream of streams)
