@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
@@ -88,11 +89,18 @@ async function createProductEnvironment(
     DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
+    PRAGMA_COMMIT: readCheckedOutCommit(),
     ...Object.fromEntries(configured),
     ...(await ensureLocalServersRunning("start")),
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
   };
+}
+
+/** Returns the commit of this checkout; `unknown` for a copy without history. */
+function readCheckedOutCommit(): string {
+  const { stdout, status } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: repositoryFolder, encoding: "utf8" });
+  return status === 0 ? stdout.trim() : "unknown";
 }
 
 /** Creates the demo location if necessary. Returns a description of it for the user. */

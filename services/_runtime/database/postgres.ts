@@ -5,6 +5,7 @@ import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
 import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
+import { productVersion } from "../process/product-version.ts";
 import { createReplicaReader } from "./read-replica.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -114,7 +115,7 @@ function createSqlClient(config: PoolConfig, { schema, log }: PoolOptions): SqlC
     ...buildPostgresConnectionOptions(config, {
       // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
       // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
-      application_name: `${schema} 1.1 ${randomBytes(4).toString("hex")}`,
+      application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       statement_timeout: 30 * millisecondsPerSecond,
       idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
