@@ -15,7 +15,12 @@ import {
 } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.js";
+import {
+  type ExtractedRelease,
+  extractRelease,
+  isReleaseAvailable,
+  version10,
+} from "../deploy/local/testing/released-version.js";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, type PragmaUnderTestAccess, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -35,7 +40,7 @@ interface PushedTill {
 }
 
 let environment: IsolatedTestEnvironment;
-let version10: Version10;
+let extracted: ExtractedRelease;
 let previous: PragmaUnderTest;
 let current: PragmaUnderTest | undefined;
 let location: TestLocation;
@@ -50,13 +55,13 @@ const tills: PushedTill[] = [];
 const paidOrderIds: string[] = [];
 const exportIds: string[] = [];
 
-const isAvailable = await isVersion10Available();
+const isAvailable = await isReleaseAvailable(version10);
 
 beforeAll(async () => {
   if (!isAvailable) return;
   environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" });
-  version10 = await extractVersion10();
-  const { nodeArguments } = version10;
+  extracted = await extractRelease(version10);
+  const { nodeArguments } = extracted;
   previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments });
   location = await createTestLocation(previous, {
     scopes: [
@@ -86,7 +91,7 @@ afterAll(async () => {
   await previous?.process("all").kill();
   await receiver?.close();
   await environment?.remove();
-  await version10?.remove();
+  await extracted?.remove();
 }, 60_000);
 
 /**
