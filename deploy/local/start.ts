@@ -90,6 +90,7 @@ async function createProductEnvironment(
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
     PRAGMA_COMMIT: readCheckedOutCommit(),
+    PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
     ...Object.fromEntries(configured),
     ...(await ensureLocalServersRunning("start")),
     PORT: String(ports.port),
@@ -124,7 +125,7 @@ export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
  */
 export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
   // Resolved here, because the live demo has another working directory than this process and the seeding program.
-  const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
+  const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(folder, "demo.json"));
   return launchLocalServer({
     name: "The live demo",
     logFile: join(folder, "logs", "live-demo.log"),
