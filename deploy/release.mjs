@@ -37,6 +37,7 @@ writeJson("package-lock.json", lockfile);
 const documents = [
   ...["client/README.md", "docs-portal/docs/client.mdx", "docs-portal/docs/versioning.mdx"],
   ...["deploy/kubernetes/README.md", "deploy/kubernetes/overlays/production/kustomization.yaml"],
+  "deploy/kubernetes/operations/ops.yaml",
 ];
 for (const path of documents)
   writeFileSync(

@@ -56,5 +56,6 @@ describe("the version of the release", () => {
       /newTag: (\S+)/g,
     );
     expect([...new Set([...tags].map(([, tag]) => tag?.replace(/ ?\}$/, "")))]).toEqual([version]);
+    expect(await readText("deploy/kubernetes/operations/ops.yaml")).toContain(`pragma-api:${version}\n`);
   });
 });
