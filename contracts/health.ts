@@ -6,11 +6,9 @@ export const Health = z
     status: z.literal("ok").meta({ description: "Always `ok`" }),
     uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
     docURL: z.url().meta({ description: "URL of the documentation" }),
-    version: z
-      .string()
-      .meta({
-        description: "Version of the software, such as `1.1.0`. The changelog lists the changes of each version",
-      }),
+    version: z.string().meta({
+      description: "Version of the software, such as `1.1.0`. The changelog lists the changes of each version",
+    }),
     apiVersions: z
       .array(z.string())
       .meta({ description: "Versions of paths that this installation supports, such as `v1`" }),

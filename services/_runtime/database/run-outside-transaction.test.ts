@@ -2,23 +2,27 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
-import { createLogger } from "../observability/logger.ts";
+import { createLogger, type Logger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { migrateOrAwaitDatabaseSchema } from "./migrate.ts";
 import { createDatabasePool, type Database } from "./postgres.ts";
 import { parseRepeatableStatements, runsOutsideTransaction } from "./run-outside-transaction.ts";
 
-const log = createLogger({ name: "test", level: "silent" });
+const silentLog = createLogger({ name: "test", level: "silent" });
 let environment: IsolatedTestEnvironment;
 let folder: string;
 const databases: Database[] = [];
+let admin: postgres.Sql;
+/** The URL of a database of this file: `create index concurrently` waits for all transactions of its database. */
+let url: string;
 
 function connect(): Database {
-  const config = readConfigFromEnvironment(commonServiceConfigSchema, environment.variables);
-  const db = createDatabasePool(config, { schema: `${environment.namespace}_outside`, log });
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, { ...environment.variables, DATABASE_URL: url });
+  const db = createDatabasePool(config, { schema: `${environment.namespace}_outside`, log: silentLog });
   databases.push(db);
   return db;
 }
@@ -30,7 +34,7 @@ async function addMigration(statements: string): Promise<void> {
   await writeFile(join(folder, "migrations", `${String(migrationCount).padStart(3, "0")}_test.sql`), statements);
 }
 
-const migrate = (db: Database) =>
+const migrate = (db: Database, log: Logger = silentLog) =>
   migrateOrAwaitDatabaseSchema(db, {
     module: pathToFileURL(join(folder, "service.js")).href,
     canMigrate: true,
@@ -47,6 +51,10 @@ async function listValidIndexes(db: Database, prefix: string): Promise<string[]>
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
+  const { DATABASE_URL = "" } = environment.variables;
+  admin = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+  await admin`create database ${admin(environment.namespace)}`;
+  url = Object.assign(new URL(DATABASE_URL), { pathname: `/${environment.namespace}` }).href;
   folder = await mkdtemp(join(tmpdir(), "pragma-migrations-"));
   await mkdir(join(folder, "migrations"));
   await writeFile(join(folder, "package.json"), "{}");
@@ -62,6 +70,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(databases.map(({ sql }) => sql.end({ timeout: 0 })));
+  await admin`drop database ${admin(environment.namespace)} with (force)`;
+  await admin.end();
   await environment.remove();
   await rm(folder, { recursive: true });
 });
@@ -134,11 +144,15 @@ describe("a migration outside a transaction", () => {
     ]);
   });
 
-  it("runs once when several instances start at the same time", async () => {
+  it("runs once when several instances start at the same time, and causes no deadlock", async () => {
+    const log = createLogger({ name: "test", level: "silent" });
+    const warnings: unknown[] = [];
+    log.warn = (warning: unknown) => void warnings.push(warning);
     await addMigration(`-- outside a transaction
       create index concurrently if not exists plain_shared on plain (size);`);
     const instances = [connect(), connect(), connect()];
-    await Promise.all(instances.map(migrate));
+    await Promise.all(instances.map((db) => migrate(db, log)));
+    expect(warnings).toEqual([]);
     const [first] = instances as [Database];
     expect(await first.sql`select count(*)::int as applied from migrations where name like '%_test.sql'`).toEqual([
       { applied: migrationCount },
