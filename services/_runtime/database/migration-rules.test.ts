@@ -60,6 +60,7 @@ const smallTables = new Set([
 
 /** Migrations of version 1.1 that keep a large table locked for longer than one quick change, and why they do. */
 const acceptedLongMigrations: Readonly<Record<string, string>> = {
+  "_runtime/migrations/013_outbox_by_stream.sql": "The outbox is almost empty except during an outage of NATS.",
   "order-live/migrations/006_storage_parameters.sql":
     "The table contains only the orders of open shifts and of the last day. The index can be created by hand first.",
   "reporting/migrations/009_partitioned_tables.sql":
