@@ -21,7 +21,9 @@ export async function listPublishedTestEventEnvelopes({
     const envelopes: EventEnvelope[] = [];
     for (const stream of Object.values(buildEventStreamNames(namespace))) {
       const state = await readStreamState(manager, stream);
-      for (let seq = state?.first_seq ?? 1; seq <= (state?.last_seq ?? 0); seq += 1) {
+      // In a stream that has never contained a message, both numbers are 0.
+      if (!state || state.messages === 0) continue;
+      for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
         const message = await manager.streams.getMessage(stream, { seq });
         if (message) envelopes.push(parseEventEnvelope(message.string()));
       }
