@@ -342,7 +342,7 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
   it("rolls back to version 1.0 and upgrades again, without losing or repeating an event", async () => {
     await (current as PragmaUnderTest).stop();
     await previous.stop();
-    previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments: version10.nodeArguments });
+    previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments: extracted.nodeArguments });
     await pushTill(previous, "V2");
     await sendPaidLiveOrder(previous);
     await waitForResults(previous);
