@@ -137,7 +137,15 @@ const readAll = async (folders: string[]) => (await Promise.all(folders.map(read
 
 describe("the network policies allow the connections of the architecture, and no others", () => {
   it("in one namespace", async () => {
-    const manifests = await readAll(["base", "network", "components/backup", "operations", "nats", "redis", "postgres"]);
+    const manifests = await readAll([
+      "base",
+      "network",
+      "components/backup",
+      "operations",
+      "nats",
+      "redis",
+      "postgres",
+    ]);
     await expectExactConnections(inNamespace("pragma", manifests), { hasIngress: false });
   });
 

@@ -55,10 +55,13 @@ beforeAll(async () => {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...environment.variables, PRAGMA_ADMIN_KEY: adminKey };
   previous = await prepareVersion(shared, extracted.nodeArguments);
-  // Version 1.0 cannot read compressed bodies and orders.
+  // Version 1.0 cannot read compressed bodies and orders, and does not consume the stream of order events.
+  const settingsBesideVersion10 = {
+    ...{ COMPRESS_TILL_BODIES: "false", COMPRESS_V2_ORDERS: "false" },
+    SEPARATE_ORDER_EVENTS: "false",
+  };
   const isVersion10 = lastRelease.version.startsWith("1.0.");
-  const uncompressed = isVersion10 ? { COMPRESS_TILL_BODIES: "false", COMPRESS_V2_ORDERS: "false" } : {};
-  current = await prepareVersion({ ...shared, ...uncompressed });
+  current = await prepareVersion({ ...shared, ...(isVersion10 && settingsBesideVersion10) });
   balancer = await startTestLoadBalancer([previous.target, current.target]);
   product = { url: `http://127.0.0.1:${balancer.port}`, adminKey };
 }, 120_000);

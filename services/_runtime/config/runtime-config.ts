@@ -123,6 +123,11 @@ export const commonServiceConfigSchema = z.object({
    */
   TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),
   /**
+   * Whether order events are published to a stream of their own. Set it to false while instances of version 1.0 are
+   * running, or if you may have to return to them, because they consume only the stream of all other events.
+   */
+  SEPARATE_ORDER_EVENTS: z.stringbool().default(true),
+  /**
    * Whether this process creates and updates its tables and the event streams. With `off`, the `migrate` command must do
    * so, and the process waits up to a minute for the tables.
    */

@@ -76,6 +76,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     tills: config.TILL_EVENT_STREAM_MAX_BYTES ?? -1,
     orders: config.ORDER_EVENT_STREAM_MAX_BYTES ?? -1,
   };
+  const hasSeparateOrderEvents = config.SEPARATE_ORDER_EVENTS ?? true;
   let formerOrderEventsRemoved: Promise<void> | undefined;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
@@ -165,6 +166,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   return {
     /** The names of the streams. */
     streams,
+    /** Whether order events are published to their own stream, instead of that of version 1.0. */
+    hasSeparateOrderEvents,
     /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then. */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
@@ -181,6 +184,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       `${subjectPrefixes.tills}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: BusEventType) => buildEventSubjectFilter(config.NAMESPACE, type),
+    /** Returns a filter for all subjects on which version 1.0 publishes an event type. */
+    buildFormerSubjectFilter: (type: BusEventType) => `${subjectPrefixes.tills}.${type}.>`,
     /** Returns the used share of a stream's maximum size, between 0 and 1. */
     async readStreamUsage(kind: EventStreamKind): Promise<number> {
       const { manager } = await connected;

@@ -19,7 +19,8 @@ interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies
   bus: EventBus;
   /**
    * Consumes the events that version 1.0 has published to its only stream, if it has a consumer of this service and
-   * type, and waits for such a consumer otherwise. Only for types that now have another stream.
+   * type, and waits for such a consumer otherwise. While this version publishes them there, too, it creates the consumer.
+   * Only for types that now have another stream.
    */
   isFormerStream?: boolean;
 }
@@ -126,7 +127,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let consumer: Consumer | undefined;
   async function readNextBatch(): Promise<void> {
     try {
-      consumer ??= await (options.isFormerStream ? findFormerConsumer : getOrCreateConsumer)(options, stopping.signal);
+      const find = options.isFormerStream && options.bus.hasSeparateOrderEvents;
+      consumer ??= await (find ? findFormerConsumer : getOrCreateConsumer)(options, stopping.signal);
       if (!consumer) await sleep(formerConsumerIntervalMs, stopping.signal);
       else if (hasCapacity()) await readBatch(consumer);
       else await new Promise<void>((resolve) => (onSettled = resolve));
@@ -173,11 +175,11 @@ export function buildNatsConsumerName(service: string, type: string): string {
 const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
 
 async function getOrCreateConsumer<Services>(
-  { service, subscription, bus }: EventConsumerOptions<Services>,
+  { service, subscription, bus, isFormerStream }: EventConsumerOptions<Services>,
   signal: AbortSignal,
 ): Promise<Consumer> {
   const { client, manager } = await racePromiseWithAbort(bus.connected, signal);
-  const kind = getEventStreamKind(subscription.type);
+  const kind = isFormerStream ? "tills" : getEventStreamKind(subscription.type);
   await bus.ensureStream(kind);
   const stream = bus.streams[kind];
   const durable = buildNatsConsumerName(service, subscription.type);
@@ -190,7 +192,7 @@ async function getOrCreateConsumer<Services>(
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
-      filter_subject: bus.buildSubjectFilter(subscription.type),
+      filter_subject: (isFormerStream ? bus.buildFormerSubjectFilter : bus.buildSubjectFilter)(subscription.type),
     });
   }
   return client.consumers.get(stream, durable);

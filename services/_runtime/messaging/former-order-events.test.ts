@@ -154,3 +154,18 @@ it("deletes the consumers of version 1.0 after two weeks, once they have handled
   await removeFormerOrderEvents(connection, removalOptions(15));
   await expect(manager.consumers.info(tills, durable)).rejects.toThrow("consumer not found");
 });
+
+it("publishes order events to the stream of version 1.0, and consumes them there, while they are not separate", async () => {
+  await service.stop();
+  const variables = { ...environment.variables, SEPARATE_ORDER_EVENTS: "false" };
+  service = await startTestService(defineTestOrderEventService(), { ...environment, variables });
+  await service.db.sql`delete from effects`;
+  const before = (await manager.streams.info(orders)).state.last_seq;
+  const locationId = await publishTestOrderEvent(service.db);
+  await eventually("the effect of the event", async () => (await listEffects()).length === 1);
+  expect(await listEffects()).toEqual([locationId]);
+  const subject = `${environment.namespace}.order.call.${locationId}`;
+  const { state } = await manager.streams.info(tills, { subjects_filter: subject });
+  expect(state.subjects).toEqual({ [subject]: 1 });
+  expect((await manager.streams.info(orders)).state.last_seq).toBe(before);
+});

@@ -63,7 +63,7 @@ export function startOutboxRelay(options: RelayOptions) {
     async check(): Promise<void> {
       const errors = eventStreamKinds.flatMap((kind) => {
         const error = senders[kind].getLastPublishError();
-        return error === undefined ? [] : [`${bus.streams[kind]}: ${describeErrorChain(error)}`];
+        return error === undefined ? [] : [`${bus.streams[getTargetStream(kind, bus)]}: ${describeErrorChain(error)}`];
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
     },
@@ -83,8 +83,15 @@ export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: 
   return sql`select * from outbox where ${stream} between ${kind} and ${kind} order by ${stream}, position`;
 }
 
+/** Returns the stream to which the events of a stream are sent: that of version 1.0 while its instances are running. */
+function getTargetStream(kind: EventStreamKind, { hasSeparateOrderEvents }: EventBus): EventStreamKind {
+  return hasSeparateOrderEvents ? kind : "tills";
+}
+
 /** Starts sending the events of one stream, in the sequence of their positions. */
 function startStreamSender(kind: EventStreamKind, { database, leadership, bus, log }: RelayOptions) {
+  const target = getTargetStream(kind, bus);
+  const buildSubject = target === kind ? bus.buildSubject : bus.buildFormerSubject;
   const stopping = new AbortController();
   /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
   let lastPublishError: unknown;
@@ -114,7 +121,7 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
-    await bus.ensureStream(kind);
+    await bus.ensureStream(target);
     throw lastPublishError;
   }
 
@@ -123,12 +130,12 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
     const span = isTracingEnabled() ? startSpan(operation, parseEventEnvelope(body).traceparent) : undefined;
-    const sent = client.publish(bus.buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
+    const sent = client.publish(buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
     return span ? endSpanAfter(span, sent) : sent;
   }
 
   const pollNow = () => pollTrigger.abort();
-  const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[kind]}`);
+  const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
     if (await sendBatch()) return;
