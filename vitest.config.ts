@@ -11,7 +11,11 @@ const sequentialTests = [
 ];
 
 /** Tests that only `npm run test:soak` runs, because they take long. */
-const soakTests = ["tests/location-move-kills.test.ts", "tests/upgrade-from-version-1-0.test.ts"];
+const soakTests = [
+  "tests/location-move-kills.test.ts",
+  "tests/upgrade-and-rollback.test.ts",
+  "tests/upgrade-from-version-1-0.test.ts",
+];
 
 /** Tests of the memory, CPU time, signals or child processes of the test process. Each file runs in its own process. */
 const isolatedProcessTests = [

@@ -16,7 +16,7 @@ export default defineConfig({
       "services/reporting/packing/packing-kills.test.ts",
       "services/reporting/{interrupted-responses,partition-tables}.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
-      "tests/{location-move-kills,upgrade-from-version-1-0}.test.ts",
+      "tests/{location-move-kills,upgrade-and-rollback,upgrade-from-version-1-0}.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",

@@ -28,7 +28,9 @@ const ordersPerTill = 150;
 const hotDays = 100;
 const days = 5 * 365;
 /** Three events of 6 KB for each order: an assumption, which the bench does not measure. */
-const streamBytesPerTill = ordersPerTill * 3 * 6_000;
+const orderEventBytesPerTill = ordersPerTill * 3 * 6_000;
+/** The events till.pushed, report.finalized, which contains the ids of all orders, and device.seen: an assumption too. */
+const otherEventBytesPerTill = 10_000;
 const secondsPerDay = 86_400;
 /** `pack-tills.ts` packs up to 25 tills, and starts again 10 seconds later. Only one instance runs the task. */
 const packedTillsPerRun = 25;
@@ -100,7 +102,8 @@ export function buildSizingTables(figures: SizingFigures): Record<string, string
       ["object store, for the first 100 days", ...perDay(ordersPerTill * stored.objects)],
       ["object store, afterwards", ...perDay(ordersPerTill * packed.objects)],
       ["WAL of tills, and of packing them 100 days later", ...perDay(wal.ours + wal.baseline)],
-      ["event stream, for each replica", ...perDay(streamBytesPerTill)],
+      ["stream of order events, for each replica", ...perDay(orderEventBytesPerTill)],
+      ["stream of other events, for each replica", ...perDay(otherEventBytesPerTill)],
     ],
   );
   const packing = table(

@@ -21,7 +21,8 @@ const orderEventData = z.object({
 /**
  * The schema of the data of each event type. Services publish these events to each other.
  *
- * An event is published on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelopeSchema`.
+ * An event is published on subject `pragma.<type>.<locationId>`, or `pragma-orders.<type>.<locationId>` if it is about a
+ * live order, in the envelope of `eventEnvelopeSchema`.
  */
 export const busEventDataSchemas = {
   /** From till-ingest: a till was stored or must be reprocessed. Reporting must compute its report. */
@@ -106,6 +107,12 @@ export const busEventDataSchemas = {
 } as const;
 
 export type BusEventType = keyof typeof busEventDataSchemas;
+
+/** Returns whether an event is about a live order. There are far more such events than all others together. */
+export function isOrderEventType(type: BusEventType): boolean {
+  return type.startsWith("order.");
+}
+
 export type BusEventData<Type extends BusEventType> = z.infer<(typeof busEventDataSchemas)[Type]>;
 
 /** The envelope of an event, with the field names of CloudEvents. `traceparent` is the W3C trace context. */

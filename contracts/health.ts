@@ -6,14 +6,23 @@ export const Health = z
     status: z.literal("ok").meta({ description: "Always `ok`" }),
     uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
     docURL: z.url().meta({ description: "URL of the documentation" }),
+    version: z.string().meta({
+      description: "Version of the software, such as `1.1.0`. The changelog lists the changes of each version",
+    }),
     apiVersions: z
       .array(z.string())
-      .meta({ description: "API versions that this installation supports, such as `v1`" }),
+      .meta({ description: "Versions of paths that this installation supports, such as `v1`" }),
   })
   .meta({
     id: "Health",
     description: "Status, uptime and versions of the API, and the URL of its documentation",
-    example: { status: "ok", uptime: 86_400.5, docURL: "https://docs.pragma.example/docs", apiVersions: ["v1", "v2"] },
+    example: {
+      status: "ok",
+      uptime: 86_400.5,
+      docURL: "https://docs.pragma.example/docs",
+      version: "1.1.0",
+      apiVersions: ["v1", "v2"],
+    },
   });
 
 export type Health = z.infer<typeof Health>;

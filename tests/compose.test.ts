@@ -45,6 +45,14 @@ it("runs each service in a container without capabilities, after the migrations"
   }
 });
 
+it("replaces accounts first and the gateway last when it upgrades, and every other service in between", () => {
+  const script = readFileSync(join(checkout, "deploy", "docker", "upgrade"), "utf8");
+  const names = /^for service in (.+); do$/m.exec(script)?.[1]?.split(" ") ?? [];
+  expect(names.toSorted()).toEqual([...serviceNames, "gateway"].toSorted());
+  expect([names[0], names.at(-1)]).toEqual(["accounts", "gateway"]);
+  expect(composeFile.services.proxy).toMatchObject({ profiles: ["proxy"], networks: ["product"], cap_drop: ["ALL"] });
+});
+
 it("pins every image to an exact version", () => {
   const read = (...path: string[]) => readFileSync(join(checkout, ...path), "utf8");
   const dockerfiles = ["Dockerfile", "Dockerfile.portal"].map((name) => read("deploy", "docker", name)).join("\n");
@@ -59,7 +67,7 @@ it("pins every image to an exact version", () => {
     .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z][\w/.-]+:[^\s",]+)"?/gm)])
     .map(([, image = ""]) => image);
   const pinnedImages = [...bases.filter((base) => !stages.includes(base)), ...servers];
-  expect(pinnedImages).toHaveLength(25);
+  expect(pinnedImages).toHaveLength(26);
   for (const image of pinnedImages) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
   // All images of a program have the same version. The image for backups has another variant of the PostgreSQL image.
   const withoutVariant = pinnedImages.map((image) => image.replace(/-(?:alpine|bookworm)$/, ""));

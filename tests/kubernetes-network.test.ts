@@ -53,11 +53,11 @@ interface Installation {
 /** Returns the connections that the architecture needs, as `from -> to:port`. Everything else must be denied. */
 async function listExpectedConnections({ hasIngress, managed = false }: Installation, names: string[]) {
   const natsUsers = (await listNatsUsers("pragma")).map(({ name }) => name);
-  const databaseClients = [...serviceNames, "migrate", "backup"];
+  const databaseClients = [...serviceNames, "migrate", "backup", "ops"];
   const pairs: [from: string[], to: string[], ports: number[]][] = [
     ...serviceNames.map((name): (typeof pairs)[number] => [["gateway"], [name], [httpPorts[name] ?? 0]]),
     [serviceNames.filter((name) => name !== "accounts"), ["accounts"], [4005]],
-    [natsUsers, ["nats"], [4222]],
+    [[...natsUsers, "ops"], ["nats"], [4222]],
     [["nats"], ["nats"], [6222]],
     [["gateway", "jobs"], managed ? ["managed Redis"] : ["redis"], [6379]],
     [databaseClients, managed ? ["managed PostgreSQL"] : ["postgres", "postgres-pooler"], [5432]],
@@ -65,7 +65,7 @@ async function listExpectedConnections({ hasIngress, managed = false }: Installa
     [["postgres", "operator of PostgreSQL"], ["postgres"], [5432, 8000]],
     // The API server of Kubernetes can have any address, so that the port is the only limit.
     [["postgres", "postgres-pooler"], Object.keys(outsideHosts), [443, 6443]],
-    [["till-ingest", "reporting", "backup"], ["public host"], [443]],
+    [["till-ingest", "reporting", "backup", "ops"], ["public host"], [443]],
     [["webhooks"], ["public host"], allPorts],
     [["prometheus"], processes, [4090]],
     [["prometheus"], ["postgres"], [9187]],
@@ -93,6 +93,7 @@ function listPods(manifests: KubernetesManifest[]): NetworkEndpoint[] {
     // The labels that the operator adds to its pods.
     if (kind === "Cluster") return pod({ "cnpg.io/cluster": name, "cnpg.io/podRole": "instance" });
     if (kind === "Pooler") return pod({ "cnpg.io/poolerName": name, "cnpg.io/podRole": "pooler" });
+    if (kind === "Pod") return pod(metadata.labels ?? {});
     const job = spec?.jobTemplate as { spec?: { template?: unknown } } | undefined;
     const template = (job?.spec?.template ?? spec?.template) as { metadata: { labels: Record<string, string> } };
     return template && kind !== "ScaledObject" ? pod(template.metadata.labels) : [];
@@ -136,12 +137,20 @@ const readAll = async (folders: string[]) => (await Promise.all(folders.map(read
 
 describe("the network policies allow the connections of the architecture, and no others", () => {
   it("in one namespace", async () => {
-    const manifests = await readAll(["base", "network", "components/backup", "nats", "redis", "postgres"]);
+    const manifests = await readAll([
+      "base",
+      "network",
+      "components/backup",
+      "operations",
+      "nats",
+      "redis",
+      "postgres",
+    ]);
     await expectExactConnections(inNamespace("pragma", manifests), { hasIngress: false });
   });
 
   it("in several namespaces", async () => {
-    const services = await readAll(["base", "network", "components/backup"]);
+    const services = await readAll(["base", "network", "components/backup", "operations"]);
     const data = await readAll(["network", "nats", "redis", "postgres"]);
     const manifests = [...inNamespace("pragma", services), ...inNamespace("pragma-data", data)];
     await expectExactConnections(manifests, { hasIngress: false });

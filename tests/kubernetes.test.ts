@@ -13,7 +13,7 @@ import { isSelectedByLabels, type LabelSelector } from "./kubernetes/network-pol
 const expectedRoles = [...serviceNames, "gateway"] as const;
 const components = ["backup", "http-route", "ingress", "monitoring"].map((name) => `components/${name}`);
 const servers = ["nats", "redis", "postgres"];
-const folders = ["base", "network", ...servers, ...components, "overlays/production"];
+const folders = ["base", "network", ...servers, ...components, "operations", "overlays/production"];
 const overlays = [
   "overlays/production",
   "overlays/managed-servers",
@@ -86,6 +86,7 @@ it("each pod gets only the secrets that it uses", async () => {
     backup: ["pragma-backup", "pragma-objects"],
     nats: ["pragma-nats"],
     redis: ["pragma-redis"],
+    ops: ["pragma-data", "pragma-migrate", "pragma-objects"],
   });
 });
 
@@ -143,6 +144,14 @@ it("the gateway and each service have a deployment, a service, a disruption budg
   );
 });
 
+it("the pod for operators' commands uses only config maps and secrets of the base", async () => {
+  const base = await readKubernetesManifests("base");
+  const containers = listContainers(await readKubernetesManifests("operations"));
+  expect(containers).toHaveLength(1);
+  const used = listContainers(base).flatMap(({ envFrom = [] }) => envFrom);
+  for (const source of containers.flatMap(({ envFrom = [] }) => envFrom)) expect(used).toContainEqual(source);
+});
+
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
   it.each(["base", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
@@ -182,7 +191,8 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
 });
 
 function listPods(manifests: KubernetesManifest[]): Pod[] {
-  return manifests.flatMap(({ spec }) => {
+  return manifests.flatMap(({ kind, spec }) => {
+    if (kind === "Pod") return [spec as unknown as Pod];
     const job = spec?.jobTemplate as { spec: { template: { spec: Pod } } } | undefined;
     const template = (job?.spec.template ?? spec?.template) as { spec: Pod } | undefined;
     // The operator of PostgreSQL adds the other settings to its pods.

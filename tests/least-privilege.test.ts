@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { AuditEvent } from "@pragma/contracts/audit";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { buildEventStreamNames } from "@pragma/runtime/messaging/event-streams";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { collectErrorsOfNatsActions } from "@pragma/runtime/testing/nats-errors";
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
@@ -195,6 +196,9 @@ describe("a service's user of NATS", () => {
     expect(
       await collectPermissionErrors("till-ingest", (nats) => nats.publish(subject(".till.pushed.none"), "{}")),
     ).toEqual([]);
+    expect(
+      await collectPermissionErrors("order-live", (nats) => nats.publish(subject("-orders.order.call.none"), "{}")),
+    ).toEqual([]);
     for (const event of [".report.finalized.none", ".key.changed.none", "-signals.reporting.all"])
       expect(await collectPermissionErrors("till-ingest", (nats) => nats.publish(subject(event), "{}"))).not.toEqual(
         [],
@@ -218,22 +222,36 @@ describe("a service's user of NATS", () => {
         await collectPermissionErrors("webhooks", (nats) => void nats.subscribe(natsSubject, { callback: () => {} })),
         natsSubject,
       ).not.toEqual([]);
-    const stream = `${servers.variables.NAMESPACE}_events`;
-    for (const request of [
-      `$JS.API.CONSUMER.CREATE.${stream}.spy.${subject(".key.changed.>")}`,
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.reporting-till-pushed`,
-      `$JS.ACK.${stream}.reporting-till-pushed.1.1.1.1.0`,
-      `$JS.API.STREAM.MSG.GET.${stream}`,
-    ])
-      expect(await collectPermissionErrors("webhooks", (nats) => nats.publish(request, "{}")), request).not.toEqual([]);
+    const { tills, orders } = buildEventStreamNames(servers.variables.NAMESPACE ?? "");
+    const deniedOf = {
+      webhooks: [
+        `$JS.API.CONSUMER.CREATE.${tills}.spy.${subject(".key.changed.>")}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${tills}.reporting-till-pushed`,
+        `$JS.ACK.${tills}.reporting-till-pushed.1.1.1.1.0`,
+        `$JS.API.STREAM.MSG.GET.${tills}`,
+        `$JS.API.STREAM.MSG.GET.${orders}`,
+        `$JS.API.CONSUMER.DELETE.${tills}.webhooks-order-call`,
+      ],
+      reporting: [
+        `$JS.API.CONSUMER.CREATE.${orders}.spy.${subject("-orders.order.paid.>")}`,
+        `$JS.API.CONSUMER.MSG.NEXT.${orders}.webhooks-order-paid`,
+        `$JS.ACK.${orders}.webhooks-order-paid.1.1.1.1.0`,
+        subject("-orders.order.paid.none"),
+      ],
+    };
+    for (const part of ["webhooks", "reporting"] as const)
+      for (const request of deniedOf[part])
+        expect(await collectPermissionErrors(part, (nats) => nats.publish(request, "{}")), request).not.toEqual([]);
   });
 
-  it("cannot purge, change or delete the stream", async () => {
-    const stream = `${servers.variables.NAMESPACE}_events`;
-    for (const request of ["PURGE", "DELETE", "UPDATE", "CREATE"])
-      expect(
-        await collectPermissionErrors("reporting", (nats) => nats.publish(`$JS.API.STREAM.${request}.${stream}`, "{}")),
-      ).not.toEqual([]);
+  it("cannot purge, change or delete the streams", async () => {
+    for (const stream of Object.values(buildEventStreamNames(servers.variables.NAMESPACE ?? "")))
+      for (const request of ["PURGE", "DELETE", "UPDATE", "CREATE"])
+        expect(
+          await collectPermissionErrors("order-live", (nats) =>
+            nats.publish(`$JS.API.STREAM.${request}.${stream}`, "{}"),
+          ),
+        ).not.toEqual([]);
   });
 });
 

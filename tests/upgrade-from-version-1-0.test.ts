@@ -15,11 +15,17 @@ import {
 } from "@pragma/webhooks/testing/webhook-receiver";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { extractVersion10, isVersion10Available, type Version10 } from "../deploy/local/testing/version-1-0.js";
+import {
+  type ExtractedRelease,
+  extractRelease,
+  isReleaseAvailable,
+  version10,
+} from "../deploy/local/testing/released-version.js";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
 import { type PragmaUnderTest, type PragmaUnderTestAccess, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+import { createTestPaidLiveOrder } from "./webhooks/send-paid-live-orders.ts";
 
 const adminKey = `admin-key-of-a-test-${randomUUID()}`;
 const rounds = Number(process.env.UPGRADE_ROUNDS ?? 3);
@@ -34,35 +40,48 @@ interface PushedTill {
 }
 
 let environment: IsolatedTestEnvironment;
-let version10: Version10;
+let extracted: ExtractedRelease;
 let previous: PragmaUnderTest;
 let current: PragmaUnderTest | undefined;
 let location: TestLocation;
 let configId: string;
 let receiver: TestWebhookReceiver;
 let endpoint: TestWebhookReceiverEndpoint;
+let orderEndpoint: TestWebhookReceiverEndpoint;
 let recipientId: string;
 let webhookId: string;
 let sql: postgres.Sql;
 const tills: PushedTill[] = [];
+const paidOrderIds: string[] = [];
 const exportIds: string[] = [];
 
-const isAvailable = await isVersion10Available();
+const isAvailable = await isReleaseAvailable(version10);
 
 beforeAll(async () => {
   if (!isAvailable) return;
   environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" });
-  version10 = await extractVersion10();
-  const { nodeArguments } = version10;
+  extracted = await extractRelease(version10);
+  const { nodeArguments } = extracted;
   previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments });
   location = await createTestLocation(previous, {
-    scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "accounting:write", "webhooks:write"],
+    scopes: [
+      "tills:write",
+      "tills:read",
+      "reports:read",
+      "orders:read",
+      "accounting:write",
+      "webhooks:write",
+      "orders:write",
+    ],
   });
   receiver = await startTestWebhookReceiver();
   endpoint = receiver.addEndpoint();
   recipientId = (await location.create("/v1/recipients/", { name: "Stock" })).id;
   const events = ["report.finalized"];
   webhookId = (await location.create("/v1/webhooks/", { recipientId, endpointUrl: endpoint.url, events })).id;
+  orderEndpoint = receiver.addEndpoint();
+  const orderWebhook = { recipientId, endpointUrl: orderEndpoint.url, events: ["order.paid"] };
+  await location.create("/v1/webhooks/", orderWebhook);
   configId = (await location.create("/v1/accounting/configs", {})).id;
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
 }, 180_000);
@@ -72,7 +91,7 @@ afterAll(async () => {
   await previous?.process("all").kill();
   await receiver?.close();
   await environment?.remove();
-  await version10?.remove();
+  await extracted?.remove();
 }, 60_000);
 
 /**
@@ -115,6 +134,12 @@ async function pushTill(product: PragmaUnderTestAccess, format: "V1" | "V2"): Pr
   tills.push({ id: till.id, body, orderIds: format === "V1" ? [] : listReadableOrderIds(till) });
 }
 
+async function sendPaidLiveOrder(product: PragmaUnderTestAccess): Promise<void> {
+  const order = createTestPaidLiveOrder();
+  await sendExpecting(200, product, "POST", "/v1/orders-live/", JSON.stringify([order]));
+  paidOrderIds.push(order.id);
+}
+
 /** Replaces a till by a revision with other orders. */
 async function replaceTill(product: PragmaUnderTestAccess, till: PushedTill): Promise<void> {
   const replacement = buildTill(till.id);
@@ -152,7 +177,10 @@ async function waitForResults(product: PragmaUnderTestAccess): Promise<void> {
   await waitForMessages();
 }
 
-/** Waits until the endpoint has received a message about the latest revision of every till, and no delivery is due. */
+/**
+ * Waits until the endpoints have received a message about the latest revision of every till and about every paid order,
+ * and no delivery is due. Each paid order has one message.
+ */
 async function waitForMessages(): Promise<void> {
   const [ingest, webhooks] = ["till-ingest", "webhooks"].map((service) =>
     buildServiceSchemaName(environment.namespace, service as ServiceName),
@@ -167,11 +195,16 @@ async function waitForMessages(): Promise<void> {
       );
       const table = sql`${sql(webhooks ?? "")}.${sql(current ? "webhook_deliveries" : "deliveries")}`;
       const due = await sql`select 1 from ${table} where state in ('pending', 'sending')`;
-      return missing.length + due.length === 0;
+      const missingOrders = paidOrderIds.filter((id) => !listOrderMessages().some((message) => message.data.id === id));
+      return missing.length + missingOrders.length + due.length === 0;
     },
     { timeoutSeconds: 60 },
   );
+  expect(new Set(listOrderMessages().map(({ meta }) => meta.id)).size).toBe(paidOrderIds.length);
 }
+
+const listOrderMessages = (): { meta: { id: string }; data: { id: string } }[] =>
+  orderEndpoint.receivedWebhooks.map(({ body }) => JSON.parse(body));
 
 /** Changes the recipient, rotates its secret, sends a test message, and recovers failed deliveries. */
 async function useWebhook(product: PragmaUnderTestAccess): Promise<void> {
@@ -269,6 +302,7 @@ async function countForms() {
 describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
   it("reads and writes the same tills, reports, orders and exports with both versions", async () => {
     for (const format of ["V1", "V2", "V2"] as const) await pushTill(previous, format);
+    await sendPaidLiveOrder(previous);
     await waitForResults(previous);
     await exportTills(previous);
     await waitForResults(previous);
@@ -284,6 +318,7 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
     for (let round = 0; round < rounds; round += 1) {
       const [one, other] = round % 2 === 0 ? [previous, next] : [next, previous];
       await Promise.all([pushTill(one, "V2"), pushTill(other, "V2"), pushTill(one, "V1"), pushTill(other, "V1")]);
+      await Promise.all([sendPaidLiveOrder(one), sendPaidLiveOrder(other)]);
       await waitForResults(one);
       // Each version changes tills that the other has stored.
       const ofOneVersion = tills.slice(-4).filter(({ orderIds }) => orderIds.length > 0);
@@ -303,6 +338,19 @@ describe.skipIf(!isAvailable)("an upgrade from version 1.0", () => {
     expect(await countForms()).toMatchObject({ bodies: { compressed: 0 }, orders: { compressed: 0 } });
     await expectDatabaseConsistency(environment);
   }, 240_000);
+
+  it("rolls back to version 1.0 and upgrades again, without losing or repeating an event", async () => {
+    await (current as PragmaUnderTest).stop();
+    await previous.stop();
+    previous = await startPragmaUnderTest(environment.variables, { adminKey, nodeArguments: extracted.nodeArguments });
+    await pushTill(previous, "V2");
+    await sendPaidLiveOrder(previous);
+    await waitForResults(previous);
+    await sendPaidLiveOrder(previous);
+    current = await startPragmaUnderTest({ ...environment.variables, ...uncompressed }, { adminKey });
+    await sendPaidLiveOrder(current);
+    await waitForResults(current);
+  }, 120_000);
 
   it("reads everything after version 1.0 has stopped, while and after the stored data is compressed", async () => {
     await previous.stop();

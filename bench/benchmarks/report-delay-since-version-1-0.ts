@@ -1,4 +1,4 @@
-import { extractVersion10, isVersion10Available } from "../../deploy/local/testing/version-1-0.js";
+import { extractRelease, isReleaseAvailable, version10 } from "../../deploy/local/testing/released-version.js";
 import type { BenchEnvironment } from "../bench-environment.ts";
 import { type BenchLocation, createBenchLocation } from "../bench-location.ts";
 import {
@@ -33,12 +33,12 @@ export const reportDelaySinceVersion10Benchmark: BenchmarkDefinition = {
   baseline:
     "version 1.0, compiled from the history of the repository, on the same servers with schemas of its own; the versions get tills alternately",
   async run(environment, reportProgress) {
-    if (!(await isVersion10Available()))
+    if (!(await isReleaseAvailable(version10)))
       throw new BenchmarkSkippedError("the history of the repository does not contain version 1.0.");
     reportProgress("compiling version 1.0");
-    const version10 = await extractVersion10();
+    const extracted = await extractRelease(version10);
     try {
-      const version10Program = await version10.compile();
+      const version10Program = await extracted.compile();
       const figures: ProductToBaselineComparison[] = [];
       for (const { name, id, roles } of shapes) {
         reportProgress(`${name}: starting both versions`);
@@ -62,7 +62,7 @@ export const reportDelaySinceVersion10Benchmark: BenchmarkDefinition = {
       ];
       return { figures, notes };
     } finally {
-      await version10.remove();
+      await extracted.remove();
     }
   },
 };

@@ -5,7 +5,10 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -13,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import { getFallbackDataFolder } from "./data-folder.mjs";
 import type { InstalledServerBinary } from "./find-servers.ts";
+import { readProcessIdentity, terminateProcess } from "./process-cleanup.mjs";
 import { runCommandOrFail } from "./run-command.mjs";
 import type { ServerLaunchSpec } from "./run-server.ts";
 import { LocalCommandUserError, printLine } from "./terminal.mjs";
@@ -45,6 +49,7 @@ export async function preparePostgresClusterLaunchSpec({
   const cluster = join(user === undefined ? folder : ensureEnterableFolder(user, folder), "cluster");
   const programs = findProgramsFolder(binaries, cluster);
   if (!existsSync(cluster)) await createCluster(cluster, programs, { user, password, durable });
+  await killOrphanedBackends(cluster);
   removeStaleLock(cluster);
   const listenOptions = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
   return { command: join(programs, "postgres"), args: ["-D", cluster, ...listenOptions], user };
@@ -107,6 +112,30 @@ async function createCluster(
     rmSync(passwordFile, { force: true });
   }
   renameSync(unfinished, cluster);
+}
+
+/**
+ * Kills the processes of a killed server that have not noticed its end, because they execute a long query. They use the
+ * shared memory, so that PostgreSQL does not start. Works on Linux only; elsewhere, the start waits for them.
+ */
+async function killOrphanedBackends(cluster: string): Promise<void> {
+  const lockFile = join(cluster, "postmaster.pid");
+  if (process.platform !== "linux" || !existsSync(lockFile)) return;
+  const folder = realpathSync(cluster);
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && readWorkingFolder(name) === folder);
+  // The server itself is running.
+  if (pids.includes(String(Number.parseInt(readFileSync(lockFile, "utf8"), 10)))) return;
+  const backends = pids.map((pid) => readProcessIdentity(Number(pid)));
+  await Promise.all(backends.map((identity) => terminateProcess(identity, "SIGKILL", 5_000)));
+}
+
+/** Returns the working folder of a process; undefined if the process has ended or belongs to another user. */
+function readWorkingFolder(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -162,8 +162,12 @@ function sendResourceList() {
   if (isCleanupStarted) return;
   const resources = [...registeredResources.values()];
   cleanupProcess?.stdin?.write(`${JSON.stringify(resources)}\n`);
-  const record = { owner: readProcessIdentity(process.pid), resources };
   if (resourceListFile === undefined) return;
+  const record = {
+    owner: readProcessIdentity(process.pid),
+    cleanupProcess: cleanupProcess?.pid === undefined ? undefined : readProcessIdentity(cleanupProcess.pid),
+    resources,
+  };
   try {
     writeFileSync(`${resourceListFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });
     renameSync(`${resourceListFile}.unfinished`, resourceListFile);

@@ -85,7 +85,8 @@ function isInstalled(lockfile, recordFile) {
   return Object.entries(lockfile.packages).every(([path, locked]) => {
     const installed = record.packages[path];
     if (installed === undefined) return path === "" || locked.optional === true || locked.devOptional === true;
-    return installed.version === locked.version;
+    // The packages of the repository are links, so a release of new versions changes nothing in node_modules.
+    return installed.version === locked.version || !path.includes("node_modules/");
   });
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
@@ -88,11 +89,19 @@ async function createProductEnvironment(
     DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
+    PRAGMA_COMMIT: readCheckedOutCommit(),
+    PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
     ...Object.fromEntries(configured),
     ...(await ensureLocalServersRunning("start")),
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
   };
+}
+
+/** Returns the commit of this checkout; `unknown` for a copy without history. */
+function readCheckedOutCommit(): string {
+  const { stdout, status } = spawnSync("git", ["rev-parse", "HEAD"], { cwd: repositoryFolder, encoding: "utf8" });
+  return status === 0 ? stdout.trim() : "unknown";
 }
 
 /** Creates the demo location if necessary. Returns a description of it for the user. */
@@ -116,7 +125,7 @@ export function isLocalLiveDemoEnabled(env: NodeJS.ProcessEnv): boolean {
  */
 export function startLiveDemoProgram(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
   // Resolved here, because the live demo has another working directory than this process and the seeding program.
-  const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
+  const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(folder, "demo.json"));
   return launchLocalServer({
     name: "The live demo",
     logFile: join(folder, "logs", "live-demo.log"),

@@ -1,5 +1,8 @@
+import { spawnSync } from "node:child_process";
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,7 +13,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { cleanUpProcessesContainersAndFolders } from "./data-folder.mjs";
 import {
   type CleanupResource,
@@ -21,23 +25,26 @@ import {
 import { repositoryFolder } from "./setup.mjs";
 import { LocalCommandUserError } from "./terminal.mjs";
 
-/** The folder in the checkout for all data of `npm start`. */
-export const localStateFolder = join(repositoryFolder, ".pragma");
+/** The folder for all data of `npm start`: PRAGMA_HOME, or `.pragma` in the checkout. */
+export const localStateFolder = resolve(process.env.PRAGMA_HOME || join(repositoryFolder, ".pragma"));
 
 /** Version of the folder's layout. Must be increased when existing folders can no longer be used. */
 const layoutVersion = 3;
 const minFreeBytes = 256 * 2 ** 20;
 
+/** Milliseconds to wait for the end of an earlier start that was killed a moment ago, and of its cleanup process. */
+const maxWaitMs = { owner: 2_000, cleanupProcess: 40_000 };
+
 /**
  * Creates the folder with access for this user only, or checks that the existing folder can be used.
  *
- * @throws `LocalCommandUserError` if the folder has another layout version or is broken, or if its disk is nearly full.
+ * @throws `LocalCommandUserError` if the folder belongs to another user, cannot be written, has another layout version or
+ * is broken, or if its disk is nearly full.
  */
 export function prepareLocalStateFolder(folder = localStateFolder): void {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new LocalCommandUserError(`${folder} is not a folder. Remove it.`);
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o700);
+  createWritableFolder(folder);
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < minFreeBytes)
     throw new LocalCommandUserError(
@@ -47,7 +54,15 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   const versionFile = join(folder, "version");
   if (readdirSync(folder).length === 0) readOrCreateFile(versionFile, () => `${layoutVersion}\n`);
   const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : "none";
-  if (version === String(layoutVersion)) return;
+  if (version === String(layoutVersion)) {
+    chmodSync(folder, 0o700);
+    return;
+  }
+  // PRAGMA_HOME can be a folder with other files of the user.
+  if (version === "none" && process.env.PRAGMA_HOME)
+    throw new LocalCommandUserError(
+      `${folder} contains files, but no data of this program. Set PRAGMA_HOME to a new folder, or to one that this program created.`,
+    );
   const advice = `Remove it to start with fresh demo data (rm -rf ${folder})`;
   if (!/^\d+$/.test(version))
     throw new LocalCommandUserError(`${folder} is broken: it has no layout version. ${advice}.`);
@@ -57,16 +72,55 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   );
 }
 
+/** @throws `LocalCommandUserError` if this user cannot create the folder or files in it. */
+function createWritableFolder(folder: string): void {
+  const advice = "set PRAGMA_HOME to a folder of your own";
+  try {
+    let existing = folder;
+    while (!existsSync(existing)) existing = dirname(existing);
+    // Checked first, because a recursive mkdir on a read-only file system fails with ENOENT.
+    if (existing !== folder) accessSync(existing, constants.W_OK | constants.X_OK);
+    mkdirSync(folder, { recursive: true });
+    const { uid } = statSync(folder);
+    const user = process.getuid?.() ?? uid;
+    if (uid !== user && user !== 0)
+      throw new LocalCommandUserError(
+        `${folder} belongs to ${describeUser(uid)}. Run this program as that user, or ${advice}.`,
+      );
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EROFS")
+      throw new LocalCommandUserError(
+        `${folder} is on a read-only file system. To store the data elsewhere, ${advice}.`,
+      );
+    if (code === "EACCES" || code === "EPERM")
+      throw new LocalCommandUserError(
+        `You are not allowed to write to ${folder}. Change its permissions or those of its parent, or ${advice}.`,
+      );
+    throw error;
+  }
+}
+
+/** Returns "the user" with the name of a user, or with the id if the system knows no name. */
+function describeUser(uid: number): string {
+  const { stdout, status } = spawnSync("id", ["-nu", String(uid)], { encoding: "utf8" });
+  return `the user ${status === 0 ? stdout.trim() : uid}`;
+}
+
 /**
- * Locks the folder for this process. Cleans up the resources of an earlier process if its cleanup process was killed.
+ * Locks the folder for this process. If an earlier process was killed, waits until its cleanup process has ended, and
+ * cleans up the resources that are left.
  *
  * @throws `LocalCommandUserError` if another running process uses the folder.
  */
 export async function lockStateFolderAndCleanUpProcesses(folder = localStateFolder): Promise<void> {
   const file = join(folder, "running.json");
-  const { owner, resources = [] } = readRunningRecord(file);
-  if (owner !== undefined && isProcessRunning(owner))
-    throw new LocalCommandUserError(`${folder} is in use by process ${owner.pid}. Stop that process first.`);
+  const { owner, cleanupProcess, resources = [] } = readRunningRecord(file);
+  // A process that has just been killed takes a moment to end.
+  if (!(await hasEndedWithin(owner, maxWaitMs.owner)))
+    throw new LocalCommandUserError(`${folder} is in use by process ${owner?.pid}. Stop that process first.`);
+  await hasEndedWithin(cleanupProcess, maxWaitMs.cleanupProcess);
   // A process is cleaned up only if it is still the same, because its id may now belong to another process.
   await cleanUpProcessesContainersAndFolders(
     resources.filter((each) => each.kind !== "process" || isProcessRunning(each.identity)),
@@ -74,8 +128,21 @@ export async function lockStateFolderAndCleanUpProcesses(folder = localStateFold
   startPersistingCleanupResources(file);
 }
 
+/** Waits for the end of a process, at most this number of milliseconds. Returns whether it has ended. */
+async function hasEndedWithin(identity: ProcessIdentity | undefined, timeoutMs: number): Promise<boolean> {
+  for (const deadline = Date.now() + timeoutMs; identity !== undefined && isProcessRunning(identity); await sleep(20))
+    if (Date.now() > deadline) return false;
+  return true;
+}
+
+interface RunningRecord {
+  owner?: ProcessIdentity;
+  cleanupProcess?: ProcessIdentity;
+  resources?: CleanupResource[];
+}
+
 /** Returns the record in a file; an empty record if there is no file, or if a full disk or power cut truncated it. */
-function readRunningRecord(file: string): { owner?: ProcessIdentity; resources?: CleanupResource[] } {
+function readRunningRecord(file: string): RunningRecord {
   try {
     return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   } catch {

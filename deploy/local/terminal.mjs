@@ -14,9 +14,13 @@ export function describeLocalCommandError(error) {
   if (code === "ENOSPC" || /ENOSPC|no space left on device/i.test(error.message))
     return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
   if (error instanceof LocalCommandUserError) return error.message;
-  if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+  if (code === "EROFS") return `Cannot write ${path ?? "a file"}: it is on a read-only file system.`;
+  if (code === "EACCES" || code === "EPERM")
     return `Not allowed to use ${path ?? "a file"}: it may belong to another user who ran this program earlier.`;
-  if (path !== undefined) return `${error.message}. If a file in .pragma/ is broken, remove .pragma/ and start again.`;
+  if (path !== undefined) {
+    const folder = process.env.PRAGMA_HOME || ".pragma/";
+    return `${error.message}. If a file in ${folder} is broken, remove ${folder} and start again.`;
+  }
   return error.stack ?? error.message;
 }
 

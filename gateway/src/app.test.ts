@@ -53,6 +53,14 @@ describe("the gateway's own routes", () => {
     expect(Health.parse(await response.json())).toMatchObject({ status: "ok", apiVersions: ["v1", "v2"] });
   });
 
+  it("report the version and the API versions of the OpenAPI document", async () => {
+    const health = Health.parse(await (await gateway.request("/health/")).json());
+    const document = await (await gateway.request("/openapi.json")).json();
+    const { info, paths } = document as { info: { version: string }; paths: Record<string, unknown> };
+    const pathVersions = Object.keys(paths).flatMap((path) => /^\/(v\d+)\//.exec(path)?.[1] ?? []);
+    expect(health).toMatchObject({ version: info.version, apiVersions: [...new Set(pathVersions)].sort() });
+  });
+
   it("serve the public OpenAPI document without a key, and 304 when the ETag matches", async () => {
     const response = await gateway.request("/openapi.json");
     expect(await response.json()).not.toHaveProperty(["paths", "/v1/consumers"]);

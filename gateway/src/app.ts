@@ -10,6 +10,7 @@ import {
   toFetchResponse,
 } from "@pragma/runtime/http/route-response";
 import type { Logger } from "@pragma/runtime/observability/logger";
+import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
 import type { OpenApiDocuments, OpenApiDocumentWithEtag } from "./documents/openapi-documents.ts";
 import { routePrefixByStreamPath, routeTable } from "./forwarding/route-table.ts";
@@ -33,7 +34,7 @@ interface GatewayAppOptions {
 }
 
 const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
-const apiVersions = ["v1", "v2"];
+const apiVersions = [...new Set(Object.keys(routeTable).map((prefix) => prefix.split("/")[1] ?? ""))].sort();
 const ownMethods = "GET, HEAD, OPTIONS";
 
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
@@ -64,7 +65,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   // Reports only that this instance accepts requests. `/ready` on the ops port reports the state of dependencies.
   registerOwnRoute("/health", (context) => {
     const uptime = (performance.now() - startedAt) / 1000;
-    const health: Health = { status: "ok", uptime, docURL: docsUrl, apiVersions };
+    const health: Health = { status: "ok", uptime, docURL: docsUrl, version: productVersion, apiVersions };
     return sendResponse(context, jsonResponse(200, health, { "cache-control": "no-store" }));
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));

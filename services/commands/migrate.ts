@@ -1,6 +1,6 @@
 /**
  * `node services/dist/commands/migrate.js`: prepares the database and NATS for services that run with MIGRATE=off. Set
- * SERVICE to prepare the database for only one service. The event stream in NATS is always prepared for all services.
+ * SERVICE to prepare the database for only one service. The event streams in NATS are always prepared for all services.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
@@ -15,6 +15,7 @@ import { readServiceDatabaseUrls } from "@pragma/runtime/config/service-database
 import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { eventStreamKinds } from "@pragma/runtime/messaging/event-streams";
 import { createLogger, type Logger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { z } from "zod";
@@ -24,14 +25,14 @@ import { ensureRoleWithSchemaPrivileges } from "./database-role.ts";
 const migrateConfig = z.object({
   ...commonServiceConfigSchema.pick({
     ...{ NATS_URL: true, NAMESPACE: true },
-    ...{ EVENT_STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
+    ...{ EVENT_STREAM_REPLICAS: true, ORDER_EVENT_STREAM_MAX_BYTES: true, TILL_EVENT_STREAM_MAX_BYTES: true },
   }).shape,
   ...databaseAndBrokerTlsConfigSchema.shape,
 });
 
 /**
  * Migrates the tables of every service, or of one service, with the role that owns them. Creates or updates the
- * database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event stream. Safe to run
+ * database role of each of these services that has a `<SERVICE>_DATABASE_URL`, and the event streams. Safe to run
  * repeatedly.
  *
  * @throws `ConfigError` that lists invalid variables.
@@ -61,8 +62,11 @@ async function migrateAll(
   }
   const bus = createEventBus(config, { name: "migrate", log });
   try {
-    await Promise.race([bus.ensureStream(), rejectAfter(60_000, "NATS could not be reached within a minute.")]);
-    log.info({ stream: bus.stream }, "event stream is up to date");
+    await Promise.race([bus.connected, rejectAfter(60_000, "NATS could not be reached within a minute.")]);
+    for (const kind of eventStreamKinds) {
+      await bus.ensureStream(kind);
+      log.info({ stream: bus.streams[kind] }, "event stream is up to date");
+    }
   } finally {
     await bus.close();
   }

@@ -3,6 +3,11 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
+import {
+  buildEventStreamNames,
+  buildEventSubjectFilter,
+  getEventStreamKind,
+} from "@pragma/runtime/messaging/event-streams";
 import { loadServiceDefinition } from "../definitions.ts";
 
 /** The services that may publish each event. */
@@ -41,7 +46,7 @@ const passwordVariable = (user: string) => `NATS_PASSWORD_${user.toUpperCase().r
 const inboxSubjectOf = (user: string) => `_INBOX.${user}.>`;
 
 async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUser> {
-  const stream = `${namespace}_events`;
+  const streams = buildEventStreamNames(namespace);
   const publishedTypes = (Object.keys(eventPublishers) as BusEventType[]).filter((type) =>
     eventPublishers[type].includes(name),
   );
@@ -52,16 +57,28 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   return {
     name,
     publish: [
-      ...publishedTypes.map((type) => `${namespace}.${type}.*`),
+      ...publishedTypes.flatMap((type) => listFilters(namespace, type).map(({ filter }) => filter.replace(/>$/, "*"))),
       ...signals,
-      `$JS.API.STREAM.INFO.${stream}`,
+      ...Object.values(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
       ...consumedTypes.flatMap((type) =>
-        consumerSubjects(buildNatsConsumerName(name, type), { stream, filter: `${namespace}.${type}.>` }),
+        listFilters(namespace, type).flatMap((filter) => consumerSubjects(buildNatsConsumerName(name, type), filter)),
       ),
     ],
     subscribe: [inboxSubjectOf(name), ...signals, ...requests],
     canReply: requests.length > 0,
   };
+}
+
+/**
+ * Returns the stream of an event type and the filter of its subjects, and those of version 1.0 if they differ, because
+ * instances of version 1.0 use the same NATS users during an upgrade, and this version also reads what they published.
+ */
+function listFilters(namespace: string, type: BusEventType): { stream: string; filter: string }[] {
+  const streams = buildEventStreamNames(namespace);
+  const current = { stream: streams[getEventStreamKind(type)], filter: buildEventSubjectFilter(namespace, type) };
+  return current.stream === streams.tills
+    ? [current]
+    : [current, { stream: streams.tills, filter: `${namespace}.${type}.>` }];
 }
 
 /**
@@ -89,11 +106,16 @@ function gatewayUser(namespace: string): NatsUser {
 }
 
 function migrateUser(namespace: string): NatsUser {
-  // PURGE is for `npm run ops -- location remove`.
+  const streams = buildEventStreamNames(namespace);
+  // PURGE is for `npm run ops -- location remove`, and for order events of version 1.0, which it finds by its consumers.
   const requests = ["INFO", "CREATE", "UPDATE", "PURGE"];
   return {
     name: "migrate",
-    publish: requests.map((request) => `$JS.API.STREAM.${request}.${namespace}_events`),
+    publish: [
+      ...Object.values(streams).flatMap((stream) => requests.map((request) => `$JS.API.STREAM.${request}.${stream}`)),
+      `$JS.API.CONSUMER.LIST.${streams.tills}`,
+      `$JS.API.CONSUMER.DELETE.${streams.tills}.*`,
+    ],
     subscribe: [inboxSubjectOf("migrate")],
   };
 }

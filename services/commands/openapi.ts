@@ -5,6 +5,7 @@ import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contrac
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
 import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-operations";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { productVersion } from "@pragma/runtime/process/product-version";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
 
@@ -16,7 +17,7 @@ import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.
 
 const openApiInfo = {
   title: "Pragma API",
-  version: "1.0.0",
+  version: productVersion,
   description: [
     "Orders, reports, catalogs and tills of restaurants, bars and hotels, from their point-of-sale (POS) systems.",
     "**Authentication.** Send `Authorization: Bearer <key>`. An API key gives access to one location, and the scopes of its consumer define what it can do. If you request a resource of another location by its ID, the response is the same as if the resource did not exist.",

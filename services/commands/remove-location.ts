@@ -6,7 +6,8 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
-import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { createEventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
+import { getEventStreamKind, isStreamOrConsumerNotFound } from "@pragma/runtime/messaging/event-streams";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -46,7 +47,7 @@ const removalReceipt = z.object({
   rows: z.record(z.string(), z.number()).nullable(),
   /** The number of removed objects in the object store. */
   objects: z.number(),
-  /** The number of removed messages in the event stream. */
+  /** The number of removed messages in the event streams. */
   events: z.number(),
   /** What remains, and until when. */
   remaining: z.array(z.object({ what: z.string(), until: z.string() })),
@@ -311,7 +312,7 @@ function toRemovableRows(service: ServiceName, table: LocationTable): LocationTa
   }
 }
 
-/** Deletes the events of the location from the stream. */
+/** Deletes the events of the location from the streams. */
 async function removeEvents(
   context: RemovalContext,
   { NATS_URL, EVENT_STREAM_REPLICAS }: z.infer<typeof natsConfigSchema>,
@@ -337,13 +338,34 @@ async function removeEvents(
     const { manager } = await Promise.race([bus.connected, rejectAfterTimeout()]);
     for (const type of Object.keys(busEventDataSchemas) as BusEventType[]) {
       if (keptEventTypes.includes(type)) continue;
-      const { purged } = await manager.streams.purge(bus.stream, { filter: bus.buildSubject(type, locationId) });
-      receipt.events += purged;
+      receipt.events += await purgeSubject(manager, {
+        stream: bus.streams[getEventStreamKind(type)],
+        filter: bus.buildSubject(type, locationId),
+      });
+      // Version 1.0 has published order events to the stream of all other events.
+      if (getEventStreamKind(type) !== "tills")
+        receipt.events += await purgeSubject(manager, {
+          stream: bus.streams.tills,
+          filter: bus.buildFormerSubject(type, locationId),
+        });
     }
   } finally {
     await bus.close();
   }
   await saveReceipt(context);
+}
+
+/** Deletes the events of a subject, and returns their number. A stream without events may not exist yet. */
+async function purgeSubject(
+  manager: EventBusConnection["manager"],
+  { stream, filter }: { stream: string; filter: string },
+): Promise<number> {
+  try {
+    return (await manager.streams.purge(stream, { filter })).purged;
+  } catch (error) {
+    if (isStreamOrConsumerNotFound(error)) return 0;
+    throw error;
+  }
 }
 
 async function rejectAfterTimeout(): Promise<never> {

@@ -12,7 +12,7 @@ export async function sendTestPaidLiveOrders(
   const started = Date.now();
   const ids: string[] = [];
   for (let paid = 0; paid < orders; paid += batchSize) {
-    const batch = Array.from({ length: Math.min(batchSize, orders - paid) }, createPaidOrder);
+    const batch = Array.from({ length: Math.min(batchSize, orders - paid) }, createTestPaidLiveOrder);
     await eventually("the orders to be accepted", async () => {
       const response = await testLocation.request("POST", "/v1/orders-live/", { body: batch }).catch(() => undefined);
       return response?.status === 200;
@@ -23,7 +23,8 @@ export async function sendTestPaidLiveOrders(
   return ids;
 }
 
-function createPaidOrder() {
+/** Returns a new live order that is paid. */
+export function createTestPaidLiveOrder() {
   const order = createTestLiveOrderInput();
   const paidAt = "2026-05-29T10:31:12.000Z";
   const data = { ...order.data, isPaid: true, paidAt, modifiedAt: paidAt, leftToPay: 0 };

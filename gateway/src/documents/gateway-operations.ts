@@ -26,7 +26,7 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     scope: null,
     summary: "Check API health",
     description:
-      "Returns 200 while the API accepts requests. The response contains the uptime, the API versions and the documentation URL.",
+      "Returns 200 while the API accepts requests. The response contains the uptime, the versions of the software and of the API, and the documentation URL.",
     responses: { 200: { description: "The API accepts requests", schema: Health } },
     errors: [],
     isServedByGateway: true,

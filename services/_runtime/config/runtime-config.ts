@@ -109,16 +109,26 @@ export const commonServiceConfigSchema = z.object({
    */
   BODY_RATE_MIN_KB: integerEnvSchema(1, 1_024).default(32),
   BODY_RATE_WINDOW_SECONDS: integerEnvSchema(1, 300).default(10),
-  /** The number of replicas of the event stream. Set it to 3 on a NATS cluster. */
+  /** The number of replicas of the event streams. Set it to 3 on a NATS cluster. */
   EVENT_STREAM_REPLICAS: integerEnvSchema(1, 5).default(1),
   /**
-   * The maximum size of the event stream, in bytes. If the stream is full, new events wait in the outboxes until older
-   * events expire after 14 days. The default is more than the 14 GB that the live orders of one location can
-   * fill in 14 days.
+   * The maximum size, in bytes, of the stream of order events. If the stream is full, new order events wait in the
+   * outbox until older ones expire after 14 days. The default is more than the 14 GB that the live orders of one
+   * location can fill in 14 days.
    */
-  EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
+  ORDER_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(16_000_000_000),
   /**
-   * Whether this process creates and updates its tables and the event stream. With `off`, the `migrate` command must do
+   * The maximum size, in bytes, of the stream of all other events. If the stream is full, tills are accepted but get no
+   * reports until older events expire after 14 days.
+   */
+  TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),
+  /**
+   * Whether order events are published to a stream of their own. Set it to false while instances of version 1.0 are
+   * running, or if you may have to return to them, because they consume only the stream of all other events.
+   */
+  SEPARATE_ORDER_EVENTS: z.stringbool().default(true),
+  /**
+   * Whether this process creates and updates its tables and the event streams. With `off`, the `migrate` command must do
    * so, and the process waits up to a minute for the tables.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),

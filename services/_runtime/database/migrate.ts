@@ -6,6 +6,7 @@ import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
 import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
+import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
@@ -16,9 +17,9 @@ const maxWaitMs = 60_000;
  * Migrates a service's schema: first the tables of the runtime, then the tables of the service's package. Without
  * `canMigrate`, waits until the `migrate` command has migrated the schema.
  *
- * Each migration runs once, in its own transaction. An advisory lock prevents two instances from migrating at the same
- * time. Accepts a schema that is newer than this version, because instances of both versions use the schema during a
- * rolling update.
+ * Each migration runs once: in its own transaction, or statement by statement if it has the marker of
+ * `run-outside-transaction.ts`. An advisory lock prevents two instances from migrating at the same time. Accepts a
+ * schema that is newer than this version, because instances of both versions use the schema during a rolling update.
  *
  * @throws `Error` when an applied migration was edited, when a migration fails, or when the database is not ready or
  * not migrated within a minute.
@@ -45,9 +46,10 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   const lock = computeAdvisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
-    // Disables the timeout of normal queries, because the wait for the lock lasts while another instance migrates.
+    // Disables the timeout of normal queries.
     await connection`set statement_timeout = 0`;
-    await connection`select pg_advisory_lock(${lock}::bigint)`;
+    // Polls, because `create index concurrently` waits for all running statements, also for one that waits for the lock.
+    while ((await connection`select 1 where pg_try_advisory_lock(${lock}::bigint)`).length === 0) await sleep(100);
     try {
       await connection`create schema if not exists ${connection(database.schema)}`;
       await connection`
@@ -55,11 +57,15 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
       for (const { name, statements, checksum } of await findPendingMigrations(database, known, log)) {
-        await database.sql.begin(async (tx) => {
-          await tx`set local statement_timeout = 0`;
-          await tx.unsafe(statements);
-          await tx`insert into migrations ${tx({ name, checksum })}`;
-        });
+        if (runsOutsideTransaction(statements)) {
+          await runMigrationOutsideTransaction(connection, statements, log);
+          await connection`insert into migrations ${connection({ name, checksum })}`;
+        } else
+          await database.sql.begin(async (tx) => {
+            await tx`set local statement_timeout = 0`;
+            await tx.unsafe(statements);
+            await tx`insert into migrations ${tx({ name, checksum })}`;
+          });
         log.info({ migration: name }, "migration applied");
       }
     } finally {

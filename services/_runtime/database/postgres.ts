@@ -3,7 +3,9 @@ import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import { buildPostgresTlsOptions, type DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
+import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
+import { productVersion } from "../process/product-version.ts";
 import { createReplicaReader } from "./read-replica.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -29,8 +31,8 @@ export interface Database {
    * location, they run on the primary server. If the replica fails, `work` runs a second time.
    */
   read<T>(locationId: string | null, work: (database: Pick<Database, "sql">) => Promise<T>): Promise<T>;
-  /** Called after the commit of every transaction that published events. The outbox relay sets this callback. */
-  onEventsPublished: () => void;
+  /** Called after each commit of events, for each of their streams. The outbox relay sets this callback. */
+  onEventsPublished: (kind: EventStreamKind) => void;
   close(): Promise<void>;
 }
 
@@ -113,7 +115,7 @@ function createSqlClient(config: PoolConfig, { schema, log }: PoolOptions): SqlC
     ...buildPostgresConnectionOptions(config, {
       // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
       // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
-      application_name: `${schema} 1.1 ${randomBytes(4).toString("hex")}`,
+      application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       statement_timeout: 30 * millisecondsPerSecond,
       idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,

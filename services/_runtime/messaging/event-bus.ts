@@ -1,6 +1,5 @@
 import {
   DiscardPolicy,
-  JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
@@ -22,6 +21,17 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
 import { computeRetryDelayMs } from "../retries/transient-error.ts";
+import {
+  buildEventStreamNames,
+  buildEventSubjectFilter,
+  buildSubjectPrefixes,
+  type EventStreamKind,
+  eventRetentionMs,
+  eventStreamKinds,
+  getEventStreamKind,
+  isStreamOrConsumerNotFound,
+} from "./event-streams.ts";
+import { removeFormerOrderEvents } from "./former-order-events.ts";
 
 type EventBusConfig = Pick<CommonServiceConfig, "NATS_URL" | "NAMESPACE" | "EVENT_STREAM_REPLICAS"> &
   Partial<CommonServiceConfig>;
@@ -33,7 +43,7 @@ export interface EventBusConnection {
   manager: JetStreamManager;
 }
 
-/** The connection to NATS and to the JetStream stream that contains all events. */
+/** The connection to NATS and to the JetStream streams that contain all events. */
 export type EventBus = ReturnType<typeof createEventBus>;
 
 /**
@@ -55,14 +65,19 @@ export interface BusRequestHandler<Services> {
   handle(services: Services, text: string): Promise<string>;
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-const retentionMs = 14 * dayMs;
 const duplicateWindowMs = 2 * 60 * 1000;
 
 /** Creates the event bus. It connects in the background as soon as NATS is available. */
 export function createEventBus(config: EventBusConfig, { name, log }: { name: string; log: Logger }) {
   const closing = new AbortController();
-  const stream = `${config.NAMESPACE}_events`;
+  const streams = buildEventStreamNames(config.NAMESPACE);
+  const subjectPrefixes = buildSubjectPrefixes(config.NAMESPACE);
+  const maxBytes: Record<EventStreamKind, number> = {
+    tills: config.TILL_EVENT_STREAM_MAX_BYTES ?? -1,
+    orders: config.ORDER_EVENT_STREAM_MAX_BYTES ?? -1,
+  };
+  const hasSeparateOrderEvents = config.SEPARATE_ORDER_EVENTS ?? true;
+  let formerOrderEventsRemoved: Promise<void> | undefined;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
 
@@ -110,8 +125,49 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   });
   connected.catch(() => {});
 
+  async function ensureStream(kind: EventStreamKind): Promise<void> {
+    const { nats, manager } = await connected;
+    const name = streams[kind];
+    if (config.MIGRATE === "off") return void (await manager.streams.info(name));
+    const updatableConfig = {
+      subjects: [`${subjectPrefixes[kind]}.>`],
+      max_age: nanos(eventRetentionMs),
+      discard: DiscardPolicy.New,
+      duplicate_window: nanos(duplicateWindowMs),
+      num_replicas: config.EVENT_STREAM_REPLICAS,
+    };
+    const limit = { max_bytes: maxBytes[kind] };
+    try {
+      await manager.streams.info(name);
+      if (kind === "tills") {
+        formerOrderEventsRemoved ??= removeFormerOrderEvents(nats, {
+          namespace: config.NAMESPACE,
+          maxBytes: maxBytes.tills,
+          log,
+        });
+        await formerOrderEventsRemoved;
+      }
+      const { state } = await manager.streams.info(name);
+      // A limit below the current size would delete events, so it is not applied until enough events have expired.
+      await manager.streams.update(name, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
+    } catch (error) {
+      if (!isStreamOrConsumerNotFound(error)) throw error;
+      // An existing stream `tills` of version 1.0 has reserved the space of both streams, and is first made smaller.
+      if (kind === "orders") await ensureStream("tills");
+      const fixedConfig = { name, storage: StorageType.File, retention: RetentionPolicy.Limits };
+      try {
+        await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit });
+      } catch (cause) {
+        throw explainMissingStorage(cause, { name, maxBytes: limit.max_bytes });
+      }
+    }
+  }
+
   return {
-    stream,
+    /** The names of the streams. */
+    streams,
+    /** Whether order events are published to their own stream, instead of that of version 1.0. */
+    hasSeparateOrderEvents,
     /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then. */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
@@ -120,14 +176,25 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");
     },
-    /** Returns the subject `<namespace>.<type>.<locationId>`. `locationId` is `none` for events without a location. */
+    /** Returns the subject of an event, which ends with the location id, or with `none` if there is no location. */
     buildSubject: (type: BusEventType, locationId: string | null) =>
-      `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
+      `${subjectPrefixes[getEventStreamKind(type)]}.${type}.${locationId ?? "none"}`,
+    /** Returns the subject on which version 1.0 publishes an event: always one of the stream `tills`. */
+    buildFormerSubject: (type: BusEventType, locationId: string | null) =>
+      `${subjectPrefixes.tills}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
-    buildSubjectFilter: (type: BusEventType) => `${config.NAMESPACE}.${type}.>`,
+    buildSubjectFilter: (type: BusEventType) => buildEventSubjectFilter(config.NAMESPACE, type),
+    /** Returns a filter for all subjects on which version 1.0 publishes an event type. */
+    buildFormerSubjectFilter: (type: BusEventType) => `${subjectPrefixes.tills}.${type}.>`,
+    /** Returns the used share of a stream's maximum size, between 0 and 1. */
+    async readStreamUsage(kind: EventStreamKind): Promise<number> {
+      const { manager } = await connected;
+      const { state, config: stored } = await manager.streams.info(streams[kind]);
+      return stored.max_bytes > 0 ? state.bytes / stored.max_bytes : 0;
+    },
     /**
-     * Creates the notifier of a topic. Its subjects begin with `<namespace>-signals`, because the event stream stores
-     * every message whose subject begins with `<namespace>.`.
+     * Creates the notifier of a topic. Its subjects begin with `<namespace>-signals`, because a stream stores
+     * every message whose subject begins with `<namespace>.` or `<namespace>-orders.`.
      */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
@@ -188,28 +255,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         },
       };
     },
-    /** Creates or updates the stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
-    async ensureStream(): Promise<void> {
-      const { manager } = await connected;
-      if (config.MIGRATE === "off") return void (await manager.streams.info(stream));
-      const updatableConfig = {
-        subjects: [`${config.NAMESPACE}.>`],
-        max_age: nanos(retentionMs),
-        discard: DiscardPolicy.New,
-        duplicate_window: nanos(duplicateWindowMs),
-        num_replicas: config.EVENT_STREAM_REPLICAS,
-      };
-      const limit = { max_bytes: config.EVENT_STREAM_MAX_BYTES ?? -1 };
-      try {
-        const { state } = await manager.streams.info(stream);
-        // A limit below the current size would delete events, so it is not applied until enough events have expired.
-        await manager.streams.update(stream, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
-      } catch (error) {
-        if (!isStreamOrConsumerNotFound(error)) throw error;
-        const fixedConfig = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
-        await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit });
-      }
-    },
+    /** Creates or updates a stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
+    ensureStream,
     async close(): Promise<void> {
       closing.abort();
       isConnected = false;
@@ -219,19 +266,35 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
 }
 
 /**
- * Returns the subject of the requests of a topic. It begins with `<namespace>-requests`, because the event stream stores
- * every message whose subject begins with `<namespace>.`.
+ * Returns the subject of the requests of a topic. It begins with `<namespace>-requests`, because a stream stores
+ * every message whose subject begins with `<namespace>.` or `<namespace>-orders.`.
  */
 export function buildRequestSubject(namespace: string, topic: string): string {
   return `${namespace}-requests.${topic}`;
 }
 
-/** Returns whether an error is JetStream's response that a stream or consumer does not exist. */
-export function isStreamOrConsumerNotFound(error: unknown): boolean {
-  return (
-    error instanceof JetStreamApiError &&
-    (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)
+/** The share of a stream's maximum size from which it is reported as nearly full, as by the alert EventStreamFills. */
+const nearlyFullRatio = 0.7;
+
+/** Rejects with the streams that are at least 70 % full. @throws `Error` if there is no connection to NATS. */
+export async function checkEventStreamUsage(bus: EventBus): Promise<void> {
+  if (!bus.currentConnection()) throw new Error("unknown, because NATS is not connected");
+  const usages = await Promise.all(
+    eventStreamKinds.map(async (kind) => ({ name: bus.streams[kind], usage: await bus.readStreamUsage(kind) })),
   );
+  const full = usages.filter(({ usage }) => usage >= nearlyFullRatio);
+  if (full.length === 0) return;
+  throw new Error(full.map(({ name, usage }) => `${name} is ${Math.floor(usage * 100)} % full`).join("; "));
+}
+
+/** The codes of JetStream's errors about a stream that needs more storage than a server has, alone or in a cluster. */
+const missingStorageCodes: readonly number[] = [10005, 10023, 10047];
+
+/** Returns an error that tells operators what to change if NATS has too little storage, otherwise the same error. */
+function explainMissingStorage(error: unknown, { name, maxBytes }: { name: string; maxBytes: number }): unknown {
+  if (!(error instanceof JetStreamApiError) || !missingStorageCodes.includes(error.code)) return error;
+  const advice = "Increase max_file in nats.conf and the disk, or decrease the maximum sizes of the event streams.";
+  return new Error(`NATS cannot reserve ${maxBytes} bytes for the stream ${name}. ${advice}`, { cause: error });
 }
 
 /**

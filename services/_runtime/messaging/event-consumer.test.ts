@@ -25,8 +25,8 @@ it("stops within 5 seconds when it is stopped while it starts", async () => {
   const consumer = startEventConsumer({
     bus: {
       ...bus,
-      async ensureStream() {
-        await bus.ensureStream();
+      async ensureStream(kind) {
+        await bus.ensureStream(kind);
         stopped = consumer.stop().then(() => "stopped");
       },
     },

@@ -2,19 +2,27 @@ import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type Js
 import { nanos } from "@nats-io/transport-node";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
+import { sleep } from "../concurrency/sleep.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
-import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
+import type { EventBus } from "./event-bus.ts";
 import {
   createEventMessageHandler,
   type EventMessageHandlerDependencies,
   parseEventDataRevision,
   runIgnoringMessageAckErrors,
 } from "./event-message-handler.ts";
+import { getEventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
 interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies<Services> {
   bus: EventBus;
+  /**
+   * Consumes the events that version 1.0 has published to its only stream, if it has a consumer of this service and
+   * type, and waits for such a consumer otherwise. While this version publishes them there, too, it creates the consumer.
+   * Only for types that now have another stream.
+   */
+  isFormerStream?: boolean;
 }
 
 /** JetStream redelivers a message after this time without a heartbeat or acknowledgment, in milliseconds. */
@@ -37,6 +45,8 @@ const maxReadyPerHandler = 4;
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
+/** The interval between two checks whether version 1.0 has created a consumer, in milliseconds. */
+const formerConsumerIntervalMs = 60_000;
 
 /**
  * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
@@ -117,8 +127,10 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let consumer: Consumer | undefined;
   async function readNextBatch(): Promise<void> {
     try {
-      consumer ??= await getOrCreateConsumer(options, stopping.signal);
-      if (hasCapacity()) await readBatch(consumer);
+      const find = options.isFormerStream && options.bus.hasSeparateOrderEvents;
+      consumer ??= await (find ? findFormerConsumer : getOrCreateConsumer)(options, stopping.signal);
+      if (!consumer) await sleep(formerConsumerIntervalMs, stopping.signal);
+      else if (hasCapacity()) await readBatch(consumer);
       else await new Promise<void>((resolve) => (onSettled = resolve));
     } catch (error) {
       consumer = undefined;
@@ -160,25 +172,42 @@ export function buildNatsConsumerName(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
 }
 
+const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
+
 async function getOrCreateConsumer<Services>(
-  { service, subscription, bus }: EventConsumerOptions<Services>,
+  { service, subscription, bus, isFormerStream }: EventConsumerOptions<Services>,
   signal: AbortSignal,
 ): Promise<Consumer> {
   const { client, manager } = await racePromiseWithAbort(bus.connected, signal);
-  await bus.ensureStream();
+  const kind = isFormerStream ? "tills" : getEventStreamKind(subscription.type);
+  await bus.ensureStream(kind);
+  const stream = bus.streams[kind];
   const durable = buildNatsConsumerName(service, subscription.type);
-  const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
   try {
-    await manager.consumers.update(bus.stream, durable, updatableConfig);
+    await manager.consumers.update(stream, durable, updatableConfig);
   } catch (error) {
     if (!isStreamOrConsumerNotFound(error)) throw error;
-    await manager.consumers.add(bus.stream, {
+    await manager.consumers.add(stream, {
       ...updatableConfig,
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
-      filter_subject: bus.buildSubjectFilter(subscription.type),
+      filter_subject: (isFormerStream ? bus.buildFormerSubjectFilter : bus.buildSubjectFilter)(subscription.type),
     });
   }
-  return client.consumers.get(bus.stream, durable);
+  return client.consumers.get(stream, durable);
+}
+
+/** Returns the consumer that version 1.0 has created in its only stream, or undefined if there is none. */
+async function findFormerConsumer<Services>(
+  { service, subscription, bus }: EventConsumerOptions<Services>,
+  signal: AbortSignal,
+): Promise<Consumer | undefined> {
+  const { client } = await racePromiseWithAbort(bus.connected, signal);
+  try {
+    return await client.consumers.get(bus.streams.tills, buildNatsConsumerName(service, subscription.type));
+  } catch (error) {
+    if (isStreamOrConsumerNotFound(error)) return undefined;
+    throw error;
+  }
 }

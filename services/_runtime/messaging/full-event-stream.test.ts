@@ -1,22 +1,36 @@
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
-import { defineTestLocationEventService, publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { publishTestLocationUpdatedEvent } from "../testing/location-event-service.ts";
+import { defineTestOrderEventService, publishTestOrderEvent } from "../testing/order-event-service.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
-import { createEventBus } from "./event-bus.ts";
+import { createEventBus, type EventBus } from "./event-bus.ts";
+import { buildEventStreamNames, type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
+import { selectOutboxRowsOfStream } from "./outbox-relay.ts";
 
 const megabyte = 1_000_000;
 let environment: IsolatedTestEnvironment;
 let service: TestService;
+let connection: NatsConnection;
+let streams: JetStreamManager["streams"];
+let names: Record<EventStreamKind, string>;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
-  service = await startTestService(defineTestLocationEventService(), environment);
+  environment = await createIsolatedTestEnvironment({
+    TILL_EVENT_STREAM_MAX_BYTES: String(2 * megabyte),
+    ORDER_EVENT_STREAM_MAX_BYTES: String(2 * megabyte),
+  });
+  names = buildEventStreamNames(environment.namespace);
+  service = await startTestService(defineTestOrderEventService(), environment);
+  connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
+  ({ streams } = await jetstreamManager(connection));
 });
 afterAll(async () => {
+  await connection?.close();
   await service?.stop();
   await environment?.remove();
 });
@@ -28,59 +42,91 @@ const publishEventOfSize = (bytes: number) =>
 const countOutbox = async () => (await service.db.sql`select 1 from outbox`).length;
 const listEffects = async () =>
   (await service.db.sql<{ id: string }[]>`select location_id as id from effects`).map(({ id }) => id).sort();
+const hasEffect = async (locationId: string) => (await listEffects()).includes(locationId);
+const checkOutbox = () => service.running.optionalChecks.outbox?.();
+const checkStreams = () => service.running.optionalChecks["event streams"]?.();
 
-it("events wait in the outbox while the stream is full, and are handled when it has space again", async () => {
-  const locationIds: string[] = [];
-  for (let event = 0; event < 30; event += 1) locationIds.push(await publishEventOfSize(150_000));
+async function waitUntilFull(stream: string): Promise<void> {
   await eventually("the stream to reject events", async () => {
-    await expect(service.running.optionalChecks.outbox?.()).rejects.toThrow("maximum bytes exceeded");
+    await expect(checkOutbox()).rejects.toThrow(`${stream}: JetStreamApiError: maximum bytes exceeded`);
     return true;
   });
-  const connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
-  const { streams } = await jetstreamManager(connection);
-  const stream = `${environment.namespace}_events`;
-  const { state, config } = await streams.info(stream);
-  expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
-  expect(await countOutbox()).toBe(30 - state.messages);
-  // The service stays ready and still writes new events to the outbox.
-  locationIds.push(await publishEventOfSize(10));
-  expect(await service.running.checks.postgres?.()).toBeUndefined();
+}
 
+/** Deletes the handled events of a stream repeatedly, as if they expired, until the outbox is empty. */
+async function purgeUntilOutboxIsEmpty(stream: string, locationIds: readonly string[]): Promise<void> {
   for (let attempt = 0; (await countOutbox()) > 0 && attempt < 10; attempt += 1) {
     const before = await countOutbox();
-    await eventually(
-      "the effects of the sent events",
-      async () => (await listEffects()).length === locationIds.length - before,
-    );
-    // Deletes all events in the stream, to simulate that they have expired.
+    await eventually("the effects of the sent events", async () => {
+      const effects = new Set(await listEffects());
+      return locationIds.filter((id) => effects.has(id)).length === locationIds.length - before;
+    });
     await streams.purge(stream);
     await eventually("events to leave the outbox", async () => (await countOutbox()) < before);
   }
-  await eventually("every event to have its effect", async () => (await listEffects()).length === locationIds.length);
-  expect(await listEffects()).toEqual([...locationIds].sort());
-  await service.running.optionalChecks.outbox?.();
-  await connection.close();
+}
+
+it("events wait in the outbox while their stream is full, and are handled when it has space again", async () => {
+  const locationIds: string[] = [];
+  for (let event = 0; event < 30; event += 1) locationIds.push(await publishEventOfSize(150_000));
+  await waitUntilFull(names.tills);
+  const { state, config } = await streams.info(names.tills);
+  expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
+  expect(await countOutbox()).toBe(30 - state.messages);
+  await expect(checkStreams()).rejects.toThrow(new RegExp(`^${names.tills} is 9\\d % full$`));
+  // The service stays ready and still writes new events to the outbox.
+  locationIds.push(await publishEventOfSize(10));
+  expect(await service.running.checks.postgres?.()).toBeUndefined();
+  const order = await publishTestOrderEvent(service.db);
+  await eventually("the effect of an order event", () => hasEffect(order));
+
+  await purgeUntilOutboxIsEmpty(names.tills, locationIds);
+  await eventually("every event to have its effect", async () => (await listEffects()).length === 32);
+  expect(await listEffects()).toEqual([...locationIds, order].sort());
+  await checkOutbox();
+}, 60_000);
+
+it("a full stream of order events delays no other events of the same service, and no order event is lost", async () => {
+  await service.db.sql`delete from effects`;
+  const orders: string[] = [];
+  for (let event = 0; event < 30; event += 1)
+    orders.push(await publishTestOrderEvent(service.db, { paddingBytes: 150_000 }));
+  await waitUntilFull(names.orders);
+  await expect(checkStreams()).rejects.toThrow(new RegExp(`^${names.orders} is 9\\d % full$`));
+  // More rows than a batch are before the next event in the outbox.
+  await service.db.sql`
+    insert into outbox (id, type, location_id, body)
+    select gen_random_uuid(), 'order.paid', gen_random_uuid(), repeat('x', 200000) from generate_series(1, 600)`;
+  for (let event = 0; event < 5; event += 1) {
+    const started = performance.now();
+    const locationId = await publishEventOfSize(10);
+    await eventually("the effect of the event", () => hasEffect(locationId));
+    expect(performance.now() - started).toBeLessThan(2_000);
+  }
+  await service.db.sql`delete from outbox where type = 'order.paid'`;
+  await purgeUntilOutboxIsEmpty(names.orders, orders);
+  await eventually("every order event to have its effect", async () => (await listEffects()).length === 35);
+  expect((await listEffects()).filter((id) => orders.includes(id))).toEqual([...orders].sort());
+  await checkOutbox();
 }, 60_000);
 
 it("a limit below the size of the stream discards no events", async () => {
-  const log = createLogger({ name: "test", level: "silent" });
-  const { NATS_URL = "", NAMESPACE = "" } = environment.variables;
-  const bus = createEventBus(
-    { NATS_URL, NAMESPACE, EVENT_STREAM_REPLICAS: 1, EVENT_STREAM_MAX_BYTES: megabyte },
-    { name: "test", log },
-  );
-  const { manager } = await bus.connected;
-  await manager.streams.purge(bus.stream);
+  const config = readConfigFromEnvironment(commonServiceConfigSchema, {
+    ...environment.variables,
+    TILL_EVENT_STREAM_MAX_BYTES: String(megabyte),
+  });
+  const bus: EventBus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
+  await streams.purge(names.tills);
   for (let event = 0; event < 10; event += 1) await publishEventOfSize(150_000);
   await eventually("events to be sent", async () => (await countOutbox()) === 0);
-  const before = await manager.streams.info(bus.stream);
+  const before = await streams.info(names.tills);
   expect(before.state.bytes).toBeGreaterThan(megabyte);
-  await bus.ensureStream();
-  const { state, config } = await manager.streams.info(bus.stream);
-  expect([state.messages, config.max_bytes]).toEqual([before.state.messages, 2 * megabyte]);
-  await manager.streams.purge(bus.stream);
-  await bus.ensureStream();
-  expect((await manager.streams.info(bus.stream)).config.max_bytes).toBe(megabyte);
+  await bus.ensureStream("tills");
+  const { state, config: stored } = await streams.info(names.tills);
+  expect([state.messages, stored.max_bytes]).toEqual([before.state.messages, 2 * megabyte]);
+  await streams.purge(names.tills);
+  await bus.ensureStream("tills");
+  expect((await streams.info(names.tills)).config.max_bytes).toBe(megabyte);
   await bus.close();
 });
 
@@ -88,4 +134,25 @@ it("an event that exceeds the maximum message size is rejected when it is publis
   await expect(publishEventOfSize(1024 * 1024)).rejects.toThrow("location.updated exceeds");
   const next = await publishEventOfSize(10);
   await eventually("the effect of the next event", async () => (await listEffects()).includes(next));
+});
+
+it("reads the outbox of a stream with an index, however many events of the other stream wait", async () => {
+  const plans: string[] = [];
+  const rollback = new Error("rollback");
+  const reading = service.db.sql.begin(async (tx) => {
+    await tx`
+      insert into outbox (id, type, body) select gen_random_uuid(), 'order.paid', 'x' from generate_series(1, 20000)`;
+    await tx`insert into outbox (id, type, body) values (gen_random_uuid(), 'device.seen', 'x')`;
+    for (const kind of eventStreamKinds) {
+      const lines = await tx<{ "QUERY PLAN": string }[]>`
+        explain (analyze, costs off) ${selectOutboxRowsOfStream(tx, kind)} limit 500`;
+      plans.push(lines.map((line) => line["QUERY PLAN"]).join("\n"));
+    }
+    throw rollback;
+  });
+  await expect(reading).rejects.toBe(rollback);
+  for (const plan of plans) {
+    expect(plan).toMatch(/Scan (using|on) outbox_stream_position/);
+    expect(plan).not.toMatch(/Filter|Seq Scan|outbox_position/);
+  }
 });

@@ -5,6 +5,7 @@ import { createLogger } from "../observability/logger.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createEventBus, type EventBus } from "./event-bus.ts";
+import { eventStreamKinds } from "./event-streams.ts";
 
 let environment: IsolatedTestEnvironment;
 let eventBuses: EventBus[];
@@ -37,17 +38,19 @@ it("notifies every instance that subscribes to the topic, including the publishe
   expect(received.filter((line) => line.startsWith("otherTopic"))).toEqual([]);
 });
 
-it("stores no notifications in the stream", async () => {
+it("stores no notifications in the streams", async () => {
   const [bus] = eventBuses;
-  await bus?.ensureStream();
+  for (const kind of eventStreamKinds) await bus?.ensureStream(kind);
   const notifier = (bus as EventBus).createInstanceNotifier("orders");
   await bus?.connected;
   await Promise.resolve();
   notifier.publish(randomUUID(), "8");
   const connection = await bus?.connected;
   await connection?.nats.flush();
-  const { state } = (await connection?.manager.streams.info(bus?.stream ?? "")) ?? expect.unreachable();
-  expect(state.messages).toBe(0);
+  for (const kind of eventStreamKinds) {
+    const { state } = (await connection?.manager.streams.info(bus?.streams[kind] ?? "")) ?? expect.unreachable();
+    expect(state.messages).toBe(0);
+  }
 });
 
 it("does not throw without a connection or after the bus is closed", async () => {

@@ -3,12 +3,14 @@ import type { BusEventType } from "@pragma/contracts/events";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
-import type { Database } from "../database/postgres.ts";
+import type { Database, SqlClient, SqlFragment, SqlTransaction } from "../database/postgres.ts";
+import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { endSpanAfter, isTracingEnabled, SpanKind, startSpan } from "../observability/tracing.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import type { EventBus } from "./event-bus.ts";
+import { type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
 interface OutboxRow {
@@ -41,29 +43,77 @@ const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
 
-/** Starts the relay that sends the events in a service's outbox to the stream. Only one instance, the leader, sends. */
-export function startOutboxRelay({ service, database, leadership, bus, log }: RelayOptions) {
+/**
+ * Starts the relay that sends the events in a service's outbox to their streams. Only one instance, the leader, sends.
+ * The events of each stream are sent separately, so that a stream that is full or fails does not delay the other one.
+ */
+export function startOutboxRelay(options: RelayOptions) {
+  const { service, database, leadership, bus } = options;
   /** Notifies the leader of new events in the outbox. */
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
+  const senders = { tills: startStreamSender("tills", options), orders: startStreamSender("orders", options) };
+  notifier.subscribe((_, kind) => {
+    // Instances of version 1.0 do not name a stream.
+    for (const each of eventStreamKinds) if (kind === each || kind === "") senders[each].pollNow();
+  });
+  database.onEventsPublished = (kind) =>
+    leadership.isLeader(leaderRole) ? senders[kind].pollNow() : notifier.publish("all", kind);
+  return {
+    /** Rejects with the latest errors while a stream does not accept events. */
+    async check(): Promise<void> {
+      const errors = eventStreamKinds.flatMap((kind) => {
+        const error = senders[kind].getLastPublishError();
+        return error === undefined ? [] : [`${bus.streams[getTargetStream(kind, bus)]}: ${describeErrorChain(error)}`];
+      });
+      if (errors.length > 0) throw new Error(errors.join("; "));
+    },
+    async stop(): Promise<void> {
+      await Promise.all([senders.tills.stop(), senders.orders.stop()]);
+    },
+  };
+}
+
+/**
+ * Returns a query for the events of one stream, in the sequence of their positions. `between` instead of `=` makes
+ * PostgreSQL use the index of both values. Otherwise, it could scan all events by position, past those of the other
+ * stream.
+ */
+export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: EventStreamKind): SqlFragment {
+  const stream = sql`(case when type like 'order.%' then 'orders' else 'tills' end)`;
+  return sql`select * from outbox where ${stream} between ${kind} and ${kind} order by ${stream}, position`;
+}
+
+/** Returns the stream to which the events of a stream are sent: that of version 1.0 while its instances are running. */
+function getTargetStream(kind: EventStreamKind, { hasSeparateOrderEvents }: EventBus): EventStreamKind {
+  return hasSeparateOrderEvents ? kind : "tills";
+}
+
+/** Starts sending the events of one stream, in the sequence of their positions. */
+function startStreamSender(kind: EventStreamKind, { database, leadership, bus, log }: RelayOptions) {
+  const target = getTargetStream(kind, bus);
+  const buildSubject = target === kind ? bus.buildSubject : bus.buildFormerSubject;
   const stopping = new AbortController();
   /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
   let lastPublishError: unknown;
   /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
-  /** Sends the next batch of events. Returns false if the outbox was empty. */
+  /** Sends the next batch of events. Returns false if the outbox has no events of the stream. */
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
       with batch as (
-        select * from outbox order by position limit ${batchSize}
+        ${selectOutboxRowsOfStream(sql, kind)} limit ${batchSize}
       ), measured as (
         select *, row_number() over in_order as number, sum(octet_length(body)) over in_order as bytes
         from batch window in_order as (order by position)
       )
       select id, type, location_id, body, created_at from measured
       where number = 1 or bytes <= ${maxBatchBytes} order by position`;
-    if (rows.length === 0) return false;
+    if (rows.length === 0) {
+      lastPublishError = undefined;
+      return false;
+    }
     const { client } = await racePromiseWithAbort(bus.connected, stopping.signal);
     const outcomes = await Promise.allSettled(rows.map((row) => publishRow(row, client)));
     const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
@@ -71,7 +121,7 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
-    await bus.ensureStream();
+    await bus.ensureStream(target);
     throw lastPublishError;
   }
 
@@ -80,14 +130,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
     const span = isTracingEnabled() ? startSpan(operation, parseEventEnvelope(body).traceparent) : undefined;
-    const sent = client.publish(bus.buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
+    const sent = client.publish(buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
     return span ? endSpanAfter(span, sent) : sent;
   }
 
   const pollNow = () => pollTrigger.abort();
-  notifier.subscribe(pollNow);
-  database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : notifier.publish("all", ""));
-  const outageLog = createOutageLog(log, "cannot publish events from the outbox");
+  const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
     if (await sendBatch()) return;
@@ -95,10 +143,8 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     pollTrigger = new AbortController();
   });
   return {
-    /** Rejects with the latest error while the stream does not accept events. */
-    async check(): Promise<void> {
-      if (lastPublishError) throw lastPublishError;
-    },
+    pollNow,
+    getLastPublishError: () => lastPublishError,
     async stop(): Promise<void> {
       stopping.abort();
       pollNow();

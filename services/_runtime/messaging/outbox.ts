@@ -7,6 +7,7 @@ import {
 } from "@pragma/contracts/events";
 import { type Database, runAfterCommit, type SqlTransaction } from "../database/postgres.ts";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "../json/join-json.ts";
+import { type EventStreamKind, getEventStreamKind } from "./event-streams.ts";
 
 interface EventToPublish<Type extends BusEventType> {
   /** The subject of the event, such as the id of a till. */
@@ -18,7 +19,11 @@ interface EventToPublish<Type extends BusEventType> {
   traceparent: string | undefined;
 }
 
-const notifyRelay = (database: Database) => database.onEventsPublished();
+/** The callbacks that notify the relay of new events of a stream. A transaction calls each of them once. */
+const notifyRelay: Record<EventStreamKind, (database: Database) => void> = {
+  tills: (database) => database.onEventsPublished("tills"),
+  orders: (database) => database.onEventsPublished("orders"),
+};
 
 /** Maximum size of an event, in bytes. NATS accepts messages of up to 1 MiB, of which 1 KiB is reserved for headers. */
 const maxEventBytes = 1024 * 1024 - 1024;
@@ -64,5 +69,5 @@ export async function writeEventJsonToOutbox(
   await tx`
     insert into outbox ${tx({ id, type, locationId, body })}
     on conflict (id) do nothing`;
-  runAfterCommit(tx, notifyRelay);
+  runAfterCommit(tx, notifyRelay[getEventStreamKind(type)]);
 }

@@ -14,9 +14,19 @@ it("exports a renamed metric under its former name, too", async () => {
 
 it("exports the memory that the process may use, so that its usage can be compared with it", async () => {
   const metrics = createPrometheusMetrics();
-  registerProcessMetrics(metrics);
+  registerProcessMetrics(metrics, { commit: "0123abc" });
   const text = await metrics.toPrometheusText();
   const limit = Number(/^process_memory_limit_bytes(?:\{.*\})? (\S+)/m.exec(text)?.[1]);
   expect(limit).toBeGreaterThan(process.memoryUsage.rss());
   expect(limit).toBeLessThanOrEqual(totalmem());
+});
+
+it("exports the version of the process", async () => {
+  const metrics = createPrometheusMetrics();
+  registerProcessMetrics(metrics, { commit: "0123abc" });
+  const [line = ""] = (await metrics.toPrometheusText()).split("\n").filter((each) => each.startsWith("build_info{"));
+  expect(line).toMatch(/version="\d+\.\d+\.\d+"/);
+  expect(line).toContain('commit="0123abc"');
+  expect(line).toContain(`node="${process.version}"`);
+  expect(line).toMatch(/ 1$/);
 });

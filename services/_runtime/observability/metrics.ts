@@ -3,6 +3,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
+import { productVersion } from "../process/product-version.ts";
 
 /** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
 export type PrometheusMetrics = ReturnType<typeof createPrometheusMetrics>;
@@ -122,8 +123,14 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
  */
 const samplingIntervalMs = 100;
 
-/** Registers the metrics of the process: event loop delay and utilization, CPU time, memory and start time. */
-export function registerProcessMetrics(metrics: PrometheusMetrics): void {
+/**
+ * Registers the metrics of the process: its version, event loop delay and utilization, CPU time, memory and start time.
+ * `commit` is the commit from which the process was built.
+ */
+export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: { commit: string }): void {
+  const build = { version: productVersion, commit, node: process.version };
+  metrics.observeGauge("build_info", "Always 1. The labels are the versions of this process", () => 1, build);
+
   const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });
   delay.enable();
   let previousUtilization = performance.eventLoopUtilization();

@@ -30,6 +30,8 @@ export interface ProcessEnvironmentLogAndMetrics {
 
 const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** The commit from which this process was built, for the metric `build_info`. */
+  PRAGMA_COMMIT: z.string().default("unknown"),
   /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
@@ -117,7 +119,7 @@ export async function runProcessUntilSignal(
     const tracing = await startTracing(name, environment);
     components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createPrometheusMetrics();
-    registerProcessMetrics(metrics);
+    registerProcessMetrics(metrics, { commit: config.PRAGMA_COMMIT });
     const ops = await startOpsServer({
       port: config.OPS_PORT,
       token: config.OPS_TOKEN,

@@ -1,6 +1,9 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
+import type { BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
-import { type EventBus, isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
+import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
+import { eventStreamKinds, getEventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 interface ServiceMetricsOptions {
@@ -10,7 +13,7 @@ interface ServiceMetricsOptions {
   poolSize: number;
   bus: EventBus;
   /** The subscriptions whose consumer lag is measured. */
-  subscriptions: readonly { type: string }[];
+  subscriptions: readonly { type: BusEventType }[];
 }
 
 /** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
@@ -35,11 +38,13 @@ export function registerServiceMetrics(
   observeServiceGauge("nats_up", "1 while the service is connected to NATS", () =>
     Number(bus.currentConnection() !== undefined),
   );
-  const usageHelp = "Used share of the event stream's maximum size. At 1, new events wait in the outboxes";
-  observeServiceGauge("event_stream_usage_ratio", usageHelp, async () => {
-    const { manager } = await bus.connected;
-    const { state, config } = await manager.streams.info(bus.stream);
-    return config.max_bytes > 0 ? state.bytes / config.max_bytes : 0;
+  const usageHelp = "Used share of an event stream's maximum size. At 1, new events of the stream wait in the outboxes";
+  metrics.observeGauges("event_stream_usage_ratio", usageHelp, async () => {
+    const usages = await Promise.allSettled(eventStreamKinds.map((kind) => bus.readStreamUsage(kind)));
+    return usages.flatMap((usage, index) => {
+      const stream = eventStreamKinds[index] ?? "";
+      return usage.status === "fulfilled" ? [{ value: usage.value, labels: { service, stream } }] : [];
+    });
   });
   observeServiceGauge("database_pool_size", "Maximum number of connections of a service", () => poolSize);
   metrics.observeGauges("database_connections", "Connections of a service, by state", async () => {
@@ -68,19 +73,31 @@ export function registerServiceMetrics(
   for (const { type: event } of subscriptions) {
     metrics.observeGauges("event_consumer_lag", "Events that a service has not handled", async () => {
       const { manager } = await bus.connected;
-      try {
-        const { num_pending, num_ack_pending } = await manager.consumers.info(
-          bus.stream,
-          buildNatsConsumerName(service, event),
-        );
-        return [
-          { value: num_pending, labels: { service, event, state: "waiting" } },
-          { value: num_ack_pending, labels: { service, event, state: "in hand" } },
-        ];
-      } catch (error) {
-        if (isStreamOrConsumerNotFound(error)) return [];
-        throw error;
-      }
+      const consumer = buildNatsConsumerName(service, event);
+      // Order events of version 1.0 are in the stream `tills`.
+      const streams = [...new Set([bus.streams[getEventStreamKind(event)], bus.streams.tills])];
+      const lags = await Promise.all(streams.map((stream) => readConsumerLag(manager, { stream, consumer })));
+      const existing = lags.filter((lag) => lag !== undefined);
+      if (existing.length === 0) return [];
+      const total = (state: "waiting" | "inHand") => existing.reduce((sum, lag) => sum + lag[state], 0);
+      return [
+        { value: total("waiting"), labels: { service, event, state: "waiting" } },
+        { value: total("inHand"), labels: { service, event, state: "in hand" } },
+      ];
     });
+  }
+}
+
+/** Returns the numbers of events that a consumer must still deliver or acknowledge; undefined if it does not exist. */
+async function readConsumerLag(
+  manager: JetStreamManager,
+  { stream, consumer }: { stream: string; consumer: string },
+): Promise<{ waiting: number; inHand: number } | undefined> {
+  try {
+    const { num_pending, num_ack_pending } = await manager.consumers.info(stream, consumer);
+    return { waiting: num_pending, inHand: num_ack_pending };
+  } catch (error) {
+    if (isStreamOrConsumerNotFound(error)) return undefined;
+    throw error;
   }
 }

@@ -19,8 +19,9 @@ import {
   findDeadLettersOfEvent,
   listDeadLetters,
 } from "../messaging/dead-letters.ts";
-import { createEventBus } from "../messaging/event-bus.ts";
+import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
@@ -91,9 +92,12 @@ export async function startService(
     closers.push(() => relay.stop());
     registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
 
-    const eventConsumers = subscriptions.map((subscription) =>
-      startEventConsumer({ service: name, subscription, database: db, services, bus, log, metrics }),
-    );
+    const eventConsumers = subscriptions.flatMap((subscription) => {
+      const options = { service: name, subscription, database: db, services, bus, log, metrics };
+      // Version 1.0 publishes order events to the stream of all other events.
+      const formerStreams = getEventStreamKind(subscription.type) === "tills" ? [] : [true];
+      return [false, ...formerStreams].map((isFormerStream) => startEventConsumer({ ...options, isFormerStream }));
+    });
     closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
     const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
       bus.answerRequests(topic, (text) => handle(services, text)),
@@ -161,7 +165,7 @@ export async function startService(
       // instances unready at the same time.
       checks: { postgres: leadership.checkConnection },
       startupChecks: { nats: bus.checkConnection, ...startupChecks },
-      optionalChecks: { outbox: relay.check, ...checks },
+      optionalChecks: { outbox: relay.check, "event streams": () => checkEventStreamUsage(bus), ...checks },
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),

@@ -1,18 +1,23 @@
-import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
+import { type ConsumerInfo, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import { buildEventStreamNames, type EventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { eventually } from "./eventually.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 import type { TestService } from "./test-service.ts";
 
-/** Functions that check and change the event stream in a test's namespace. */
+/** Functions that check and change the event streams in a test's namespace. */
 export interface TestEventStreamAdmin {
   /** Deletes all consumers, so that all services receive all events again. Returns the number of deleted consumers. */
   deleteConsumers(): Promise<number>;
-  /** Returns whether the stream has at least `minConsumers` consumers, and all consumers have handled all events. */
+  /** Returns whether the streams have at least `minConsumers` consumers, and all consumers have handled all events. */
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
   /** Returns whether consumers have received all events, which may still be in progress. */
   isFullyDelivered(): Promise<boolean>;
-  /** Deletes the stream, including all events and consumers. */
+  /** Fills a stream with messages that no service consumes, until it accepts not even a small event. */
+  fill(kind: EventStreamKind): Promise<void>;
+  /** Deletes all events in a stream. */
+  purge(kind: EventStreamKind): Promise<void>;
+  /** Deletes the streams, including all events and consumers. */
   delete(): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,18 +28,26 @@ export async function createTestEventStreamAdmin({
 }: IsolatedTestEnvironment): Promise<TestEventStreamAdmin> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   const manager = await jetstreamManager(connection);
-  const stream = `${namespace}_events`;
+  const names = buildEventStreamNames(namespace);
+  const streams = Object.values(names);
 
   async function listConsumers(): Promise<ConsumerInfo[]> {
     const all: ConsumerInfo[] = [];
-    for await (const consumer of manager.consumers.list(stream)) if (consumer.config.durable_name) all.push(consumer);
+    for (const stream of streams)
+      try {
+        for await (const consumer of manager.consumers.list(stream))
+          if (consumer.config.durable_name) all.push(consumer);
+      } catch (error) {
+        // A service creates only the streams that it uses.
+        if (!isStreamOrConsumerNotFound(error)) throw error;
+      }
     return all;
   }
 
   return {
     async deleteConsumers() {
       const all = await listConsumers();
-      for (const { name } of all) await manager.consumers.delete(stream, name);
+      for (const { stream_name, name } of all) await manager.consumers.delete(stream_name, name);
       return all.length;
     },
     async isFullyConsumed(minConsumers = 1) {
@@ -47,8 +60,25 @@ export async function createTestEventStreamAdmin({
     async isFullyDelivered() {
       return (await listConsumers()).every(({ num_pending }) => num_pending === 0);
     },
+    async fill(kind) {
+      const { config } = await manager.streams.info(names[kind]);
+      const subject = (config.subjects[0] ?? "").replace(">", "test.none");
+      const client = jetstream(connection);
+      for (const bytes of [100_000, 10_000, 1_000, 10])
+        for (let isFull = false; !isFull; )
+          await client.publish(subject, new Uint8Array(bytes)).catch((error: unknown) => {
+            if (!String(error).includes("maximum bytes exceeded")) throw error;
+            isFull = true;
+          });
+    },
+    async purge(kind) {
+      await manager.streams.purge(names[kind]);
+    },
     async delete() {
-      await manager.streams.delete(stream);
+      for (const stream of streams)
+        await manager.streams.delete(stream).catch((error) => {
+          if (!isStreamOrConsumerNotFound(error)) throw error;
+        });
     },
     close: () => connection.close(),
   };

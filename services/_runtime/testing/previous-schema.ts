@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool, type Database, type SqlClient, type SqlFragment } from "../database/postgres.ts";
+import { runMigrationOutsideTransaction, runsOutsideTransaction } from "../database/run-outside-transaction.ts";
 import { createLogger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
@@ -31,7 +32,8 @@ export async function createPreviousDatabaseSchema(
       for (const file of (await readdir(path)).sort()) {
         if (!isIncluded(Number.parseInt(file, 10), firstNew)) continue;
         const statements = await readFile(join(path, file), "utf8");
-        await db.transaction((tx) => tx.unsafe(statements));
+        if (runsOutsideTransaction(statements)) await runMigrationOutsideTransaction(db.sql, statements, log);
+        else await db.transaction((tx) => tx.unsafe(statements));
       }
     }
   }

@@ -1,4 +1,4 @@
-import { jetstreamManager } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstreamManager, type StreamState } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import {
   type BusEventData,
@@ -6,10 +6,11 @@ import {
   busEventDataSchemas,
   type EventEnvelope,
 } from "@pragma/contracts/events";
+import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
-/** Returns all events in the event stream of a test, oldest first. */
+/** Returns all events in the event streams of a test: those of each stream, oldest first. */
 export async function listPublishedTestEventEnvelopes({
   variables,
   namespace,
@@ -17,12 +18,15 @@ export async function listPublishedTestEventEnvelopes({
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   try {
     const manager = await jetstreamManager(connection);
-    const stream = `${namespace}_events`;
-    const { state } = await manager.streams.info(stream);
     const envelopes: EventEnvelope[] = [];
-    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
-      const message = await manager.streams.getMessage(stream, { seq });
-      if (message) envelopes.push(parseEventEnvelope(message.string()));
+    for (const stream of Object.values(buildEventStreamNames(namespace))) {
+      const state = await readStreamState(manager, stream);
+      // In a stream that has never contained a message, both numbers are 0.
+      if (!state || state.messages === 0) continue;
+      for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+        const message = await manager.streams.getMessage(stream, { seq });
+        if (message) envelopes.push(parseEventEnvelope(message.string()));
+      }
     }
     return envelopes;
   } finally {
@@ -30,7 +34,17 @@ export async function listPublishedTestEventEnvelopes({
   }
 }
 
-/** Returns the data of all events of a type about a subject, oldest first, from the event stream of a test. */
+/** Returns the state of a stream; undefined if no service of the test has created it. */
+async function readStreamState(manager: JetStreamManager, stream: string): Promise<StreamState | undefined> {
+  try {
+    return (await manager.streams.info(stream)).state;
+  } catch (error) {
+    if (isStreamOrConsumerNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the data of all events of a type about a subject, oldest first, from the event streams of a test. */
 export async function listPublishedTestEvents<Type extends BusEventType>(
   environment: IsolatedTestEnvironment,
   type: Type,

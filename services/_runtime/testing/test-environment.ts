@@ -7,14 +7,14 @@ import { connect } from "@nats-io/transport-node";
 import { getAllowedCallersOfService, serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
 import { buildInternalKeysVariableName } from "../config/internal-keys.ts";
-import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
+import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 
-/** A namespace on real servers for one test file. It has its own schemas, subjects, stream and objects. */
+/** A namespace on real servers for one test file. It has its own schemas, subjects, streams and objects. */
 export interface IsolatedTestEnvironment {
   namespace: string;
   /** The environment variables for processes that use this namespace. */
   variables: Record<string, string>;
-  /** Deletes the schemas, the event stream and the objects of the namespace. */
+  /** Deletes the schemas, the event streams and the objects of the namespace. */
   remove(): Promise<void>;
 }
 
@@ -39,14 +39,15 @@ export async function createIsolatedTestEnvironment(
     KEY_LOOKUPS_BURST: "10000000",
     MAX_CONNECTIONS_PER_ADDRESS: "100000",
     // Small, because NATS reserves this amount of storage for each stream.
-    EVENT_STREAM_MAX_BYTES: "500000000",
+    TILL_EVENT_STREAM_MAX_BYTES: "500000000",
+    ORDER_EVENT_STREAM_MAX_BYTES: "500000000",
     ...overrides,
   };
   return {
     namespace,
     variables,
     async remove() {
-      await Promise.all([dropSchemas(variables.DATABASE_URL, namespace), deleteStream(variables.NATS_URL, namespace)]);
+      await Promise.all([dropSchemas(variables.DATABASE_URL, namespace), deleteStreams(variables.NATS_URL, namespace)]);
       await rm(objects, { recursive: true, force: true });
     },
   };
@@ -78,11 +79,12 @@ async function dropSchemas(url: string, namespace: string): Promise<void> {
   await sql.end();
 }
 
-async function deleteStream(url: string, namespace: string): Promise<void> {
+async function deleteStreams(url: string, namespace: string): Promise<void> {
   const connection = await connect({ servers: url });
   const manager = await jetstreamManager(connection);
-  await manager.streams.delete(`${namespace}_events`).catch((error) => {
-    if (!isStreamOrConsumerNotFound(error)) throw error;
-  });
+  for (const stream of Object.values(buildEventStreamNames(namespace)))
+    await manager.streams.delete(stream).catch((error) => {
+      if (!isStreamOrConsumerNotFound(error)) throw error;
+    });
   await connection.close();
 }

@@ -94,7 +94,7 @@ export async function startTestService(
   // Notifies the service of events that the test publishes, as another instance of the service would.
   const bus = createEventBus(config, { name: `${definition.name}-test`, log });
   const notifier = bus.createInstanceNotifier(`${definition.name}-outbox`);
-  db.onEventsPublished = () => notifier.publish("all", "");
+  db.onEventsPublished = (kind) => notifier.publish("all", kind);
 
   const request: TestService["request"] = async (
     method,

@@ -4,6 +4,7 @@ import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { type EventStreamKind, getEventStreamKind } from "@pragma/runtime/messaging/event-streams";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 
@@ -19,10 +20,12 @@ export function createTestEventPublisher({
 }: Pick<IsolatedTestEnvironment, "variables">): TestBusEventPublisher {
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const bus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
-  let streamReady: Promise<void> | undefined;
+  const streamsReady = new Map<EventStreamKind, Promise<void>>();
   return {
     async publish(type, data, id = randomUUID()) {
-      streamReady ??= bus.ensureStream();
+      const kind = getEventStreamKind(type);
+      const streamReady = streamsReady.get(kind) ?? bus.ensureStream(kind);
+      streamsReady.set(kind, streamReady);
       await streamReady;
       const { client } = await bus.connected;
       const time = new Date().toISOString();

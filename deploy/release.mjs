@@ -1,0 +1,91 @@
+/**
+ * `npm run release -- <version>`: prepares a release. Writes the version to all packages, to the documents that name
+ * the version, and to CHANGELOG.md, whose section "Unreleased" gets the version and the date. `docs/operations.md`
+ * describes the other steps.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const checkout = fileURLToPath(new URL("..", import.meta.url));
+const [version = ""] = process.argv.slice(2);
+const { version: previous, workspaces } = readJson("package.json");
+if (!/^\d+\.\d+\.\d+$/.test(version) || version.localeCompare(previous, "en", { numeric: true }) <= 0) {
+  process.stderr.write(`Give a version after ${previous}, such as: npm run release -- ${suggestVersion()}\n`);
+  process.exit(1);
+}
+
+const changelog = readText("CHANGELOG.md");
+if (!/^## Unreleased$/m.test(changelog)) {
+  process.stderr.write("CHANGELOG.md has no section `## Unreleased`, so there is nothing to release.\n");
+  process.exit(1);
+}
+const date = new Date().toISOString().slice(0, 10);
+writeFileSync(join(checkout, "CHANGELOG.md"), changelog.replace(/^## Unreleased$/m, `## ${version} (${date})`));
+
+const workspaceFolders = /** @type {string[]} */ (workspaces);
+for (const folder of ["", ...workspaceFolders]) {
+  const path = join(folder, "package.json");
+  writeJson(path, withVersion(readJson(path)));
+}
+const lockfile = readJson("package-lock.json");
+lockfile.version = version;
+for (const folder of ["", ...workspaceFolders]) lockfile.packages[folder] = withVersion(lockfile.packages[folder]);
+writeJson("package-lock.json", lockfile);
+
+/** Files that name the version in file names and image tags. */
+const documents = [
+  ...["client/README.md", "docs-portal/docs/client.mdx", "docs-portal/docs/versioning.mdx"],
+  ...["deploy/kubernetes/README.md", "deploy/kubernetes/overlays/production/kustomization.yaml"],
+  "deploy/kubernetes/operations/ops.yaml",
+];
+for (const path of documents)
+  writeFileSync(
+    join(checkout, path),
+    readText(path).replaceAll(new RegExp(`\\b${escapeDots(previous)}\\b`, "g"), version),
+  );
+
+process.stdout.write(
+  [
+    `Prepared version ${version}. Next:`,
+    "  npm run openapi && npm run examples && npm test && npm run test:soak",
+    `  git commit --all --message "Release ${version}"`,
+    `  git tag --annotate v${version} --message "Version ${version}" && git push --follow-tags`,
+    "",
+  ].join("\n"),
+);
+
+/** Returns a manifest with the new version, also of the packages of this repository on which it depends. */
+function withVersion(/** @type {Record<string, any>} */ manifest) {
+  const result = { ...manifest, version };
+  for (const kind of ["dependencies", "devDependencies", "peerDependencies"]) {
+    const dependencies = Object.entries(manifest[kind] ?? {});
+    if (dependencies.length === 0) continue;
+    result[kind] = Object.fromEntries(
+      dependencies.map(([name, range]) => [name, name.startsWith("@pragma/") ? version : range]),
+    );
+  }
+  return result;
+}
+
+function suggestVersion() {
+  const [major = 0, minor = 0] = previous.split(".").map(Number);
+  return `${major}.${minor + 1}.0`;
+}
+
+function escapeDots(/** @type {string} */ text) {
+  return text.replaceAll(".", "\\.");
+}
+
+function readText(/** @type {string} */ path) {
+  return readFileSync(join(checkout, path), "utf8");
+}
+
+/** @returns {any} */
+function readJson(/** @type {string} */ path) {
+  return JSON.parse(readText(path));
+}
+
+function writeJson(/** @type {string} */ path, /** @type {unknown} */ value) {
+  writeFileSync(join(checkout, path), `${JSON.stringify(value, null, 2)}\n`);
+}
