@@ -135,7 +135,11 @@ describe.each(["a folder", "S3"])("the object store in %s", (kind) => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
     s3 = await startFakeS3Server();
     // The service itself packs nothing.
-    service = await startTestReportingService({ HOT_DAYS: "36500", ...(kind === "S3" && { OBJECT_STORE: s3.url }) });
+    service = await startTestReportingService({
+      HOT_DAYS: "36500",
+      PACKED_ORDERS_CACHE_MB: "0",
+      ...(kind === "S3" && { OBJECT_STORE: s3.url }),
+    });
     for (const till of [cold, otherCold, toPack, hot]) await service.pushTills([till], locationId);
     for (const { id: tillId } of [cold, otherCold])
       expect(await packTill({ db: service.db, objects: service.objects }, { locationId, tillId })).toBe(true);

@@ -167,9 +167,9 @@ export function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Buffer> {
   return encodeBlock([...orders.map(({ v1 }) => v1), ...orders.map(({ v2 }) => v2)]);
 }
 
-/** Returns the V1 responses of the first `count` orders of a block. */
-export async function decodeV1Orders(block: Uint8Array, count: number): Promise<(Buffer | null)[]> {
-  return decodeBlock(block, () => ({ first: 0, end: count }));
+/** Returns the V1 responses of the first `count` orders of a block; of all orders by default. */
+export async function decodeV1Orders(block: Uint8Array, count?: number): Promise<(Buffer | null)[]> {
+  return decodeBlock(block, ({ length }) => ({ first: 0, end: count ?? length / 2 }));
 }
 
 /** Returns the V2 responses of the first `count` orders of a block. */

@@ -3,6 +3,7 @@ import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-w
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
+import { getDecodedBlockCache } from "./decoded-block-cache.ts";
 import {
   decodeReportBlock,
   decodeText,
@@ -79,7 +80,7 @@ const requestTimeoutMs = 10_000;
 
 /**
  * Returns packed responses, in the order of the references. `body` is `v1` or `v2` for orders, and `v0` or `v2` for
- * reports. Each block is read once, so that a page of orders needs few reads.
+ * reports. Each block is read once, so that a page of orders needs few reads, or taken from the cache.
  *
  * @throws `ApiError` service_unavailable if the object store does not return the blocks in time, or returns other bytes.
  */
@@ -99,27 +100,41 @@ export async function readPackedBodies(
   }
   const signal = AbortSignal.timeout(requestTimeoutMs);
   await Promise.all(
-    [...blocks.values()].map(({ till, block, indexes }) =>
-      withBlock(objects, { till, block, signal }, async (bytes) => {
-        if (block === 0) {
-          const { v0, v2 } = await decodeReportBlock(bytes);
-          for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
-          return;
-        }
-        const firstPosition = till.blockFirstPositions[block] ?? 0;
-        const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
-        const decodeOrders = body === "v2" ? decodeV2Orders : decodeV1Orders;
-        const texts = await decodeOrders(bytes, Math.max(...offsets) + 1);
-        for (const [number, index] of indexes.entries()) {
-          const text = texts[offsets[number] ?? 0];
-          if (!text) throw new Error(`${till.objectKey} does not contain the order at this position.`);
-          // A copy, so that the other orders of the block need not stay in memory.
-          bodies[index] = Buffer.from(text);
-        }
-      }),
-    ),
+    [...blocks.values()].map(async ({ till, block, indexes }) => {
+      if (block === 0) {
+        const { v0, v2 } = await withBlock(objects, { till, block, signal }, decodeReportBlock);
+        for (const index of indexes) bodies[index] = Buffer.from(body === "v0" ? v0 : v2);
+        return;
+      }
+      const firstPosition = till.blockFirstPositions[block] ?? 0;
+      const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
+      const texts = await readOrders(objects, { till, block, signal }, { body, count: Math.max(...offsets) + 1 });
+      for (const [number, index] of indexes.entries()) {
+        const text = texts[offsets[number] ?? 0];
+        if (!text) throw new Error(`${till.objectKey} does not contain the order at this position.`);
+        // A copy, so that the other orders of the block need not stay in memory.
+        bodies[index] = Buffer.from(text);
+      }
+    }),
   );
   return bodies;
+}
+
+/** Returns the responses of at least the first `count` orders of a block. */
+async function readOrders(
+  objects: PackedObjects,
+  place: BlockToRead,
+  { body, count }: { body: string; count: number },
+): Promise<(Buffer | null)[]> {
+  if (body === "v2") return withBlock(objects, place, (bytes) => decodeV2Orders(bytes, count));
+  const cache = getDecodedBlockCache(objects);
+  if (!cache) return withBlock(objects, place, (bytes) => decodeV1Orders(bytes, count));
+  const key = `${place.till.objectKey} ${place.block}`;
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const texts = await withBlock(objects, place, (bytes) => decodeV1Orders(bytes));
+  cache.set(key, texts);
+  return texts;
 }
 
 function findBlock({ till, position }: PackedResponseReference): number {
@@ -155,10 +170,17 @@ export async function readPackedReport(objects: PackedObjects, till: PackedTillI
   );
 }
 
+interface BlockToRead {
+  till: PackedTillIndex;
+  block: number;
+  /** Aborted when the request has waited too long. */
+  signal: AbortSignal;
+}
+
 /** Reads a block and runs `decode` on it, when few enough blocks of the location are being read. */
 async function withBlock<T>(
   objects: PackedObjects,
-  { till, block, signal }: { till: PackedTillIndex; block: number; signal: AbortSignal },
+  { till, block, signal }: BlockToRead,
   decode: (bytes: Uint8Array) => Promise<T>,
 ): Promise<T> {
   const { objectKey } = till;
