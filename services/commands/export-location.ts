@@ -29,12 +29,12 @@ import {
   listLocationObjects,
   listLocationTables,
 } from "./location-tables.ts";
+import { createProgressLog } from "./progress-log.ts";
 import { openServiceDatabasePools } from "./service-database-pools.ts";
 import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const exportConfigSchema = locationArchiveKeySchema.extend(commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape);
 
-const minProgressIntervalMs = 2_000;
 const cursorRows = 200;
 
 /** A service, and the database in which its schema is. */
@@ -80,13 +80,10 @@ export async function exportLocation({
   };
   const hashes: PartHashes = new Map();
   let tables = new Map<string, ArchivedTable>();
-  let loggedAt = performance.now();
+  const logProgress = createProgressLog(log);
   const toLine = (part: string, json: string) => {
     const line = addToPart(hashes, part, json);
-    if (performance.now() - loggedAt > minProgressIntervalMs) {
-      log(`${part} ${hashes.get(part)?.count}`);
-      loggedAt = performance.now();
-    }
+    logProgress(part, hashes.get(part)?.count ?? 0);
     return line;
   };
   await withDatabaseSnapshots(config.databases, config, async (snapshots) => {

@@ -203,6 +203,26 @@ export async function listLocationTables(
   return sortByReferences(locationTables, [...(await listReferences(sql, schema)), ...furtherSequences]);
 }
 
+/**
+ * Returns the number of rows of a location in each table of a service, as `service.table`. Tables without such rows are
+ * left out. The search path of the connection must be the schema of the service.
+ */
+export async function countLocationRows(
+  sql: postgres.Sql,
+  service: { name: ServiceName; schema: string },
+  locationId: string,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name, condition } of await listLocationTables(sql, service)) {
+    const [row] = await sql.unsafe<{ count: number }[]>(
+      `select count(*)::int as count from "${name}" where ${condition}`,
+      [locationId],
+    );
+    if (row && row.count > 0) counts[`${service.name}.${name}`] = row.count;
+  }
+  return counts;
+}
+
 /** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */
 async function requireMessageLocations(sql: postgres.Sql, schema: string): Promise<void> {
   const [backfill] = await sql`
