@@ -86,7 +86,7 @@ async function requireConfirmation({ sql }: Database, locationId: string, confir
   const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
   if (confirmation && (names.includes(confirmation) || confirmation.toLowerCase() === locationId)) return;
   throw new Error(
-    `To remove the location for ever, repeat its id or name: --yes ${quoteForShell(location?.name ?? location?.establishmentName ?? locationId)}`,
+    `To remove the location permanently, repeat its id or name: --yes ${quoteForShell(location?.name ?? location?.establishmentName ?? locationId)}`,
   );
 }
 
