@@ -82,8 +82,8 @@ interface ObjectColumn {
   condition: string;
 }
 
-/** The columns with the keys of stored objects. Export, import and removal read the objects from this list. */
-const objectColumns: ObjectColumn[] = [
+/** The columns with the keys of stored objects. Backups, exports and removals of locations find the objects by them. */
+export const objectColumns: ObjectColumn[] = [
   {
     ...{ service: "till-ingest", table: "till_versions", column: "object_key", hash: "hash" },
     condition: "body_removed_at is null",

@@ -1,7 +1,7 @@
 import { hash as computeHash } from "node:crypto";
 import { isCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import { isObjectStoreKey } from "@pragma/runtime/object-store/store-interface";
-import { computeBodyHash } from "./copy-till-bodies.ts";
+import { computeObjectHash } from "./copy-objects.ts";
 import { InvalidArchiveError } from "./location-archive.ts";
 import { type ArchiveManifest, objectPart, parseArchivedJson } from "./location-manifest.ts";
 import { archivedObjectColumns } from "./location-tables.ts";
@@ -39,7 +39,7 @@ export function createObjectVerifier({ locationId, missingObjects }: ArchiveMani
       if (typeof hash !== "string" || typeof stored !== "string" || hashes.has(id) || missingKeys.has(id))
         throw new InvalidArchiveError(`The object ${key} of the archive is not valid, or is in it twice.`);
       const encoding = isCompressedObjectKey(key) ? "br" : undefined;
-      if ((await computeBodyHash(Buffer.from(stored, "base64"), encoding)) !== hash)
+      if ((await computeObjectHash(Buffer.from(stored, "base64"), encoding)) !== hash)
         throw new InvalidArchiveError(`The object ${key} of the archive does not have its hash, or is too large.`);
       hashes.set(id, identify(hash));
       unusedKeys.add(id);
