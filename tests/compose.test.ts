@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,6 +51,49 @@ it("replaces accounts first and the gateway last when it upgrades, and every oth
   expect(names.toSorted()).toEqual([...serviceNames, "gateway"].toSorted());
   expect([names[0], names.at(-1)]).toEqual(["accounts", "gateway"]);
   expect(composeFile.services.proxy).toMatchObject({ profiles: ["proxy"], networks: ["product"], cap_drop: ["ALL"] });
+});
+
+/** A `docker` whose containers are files in CONTAINERS. Those whose names are in UNHEALTHY never become ready. */
+const fakeDocker = `#!/bin/sh
+cd "$CONTAINERS"
+case "$1 $2" in
+  "compose ps") ls | grep "^$4-" || true ;;
+  "compose up")
+    for word; do before=$service service=$word; done
+    number=$(cat ../next)
+    while [ "$(ls | grep -c "^$service-")" -lt "\${before#*=}" ]; do
+      touch "$service-$number"
+      number=$((number + 1))
+    done
+    echo "$number" >../next ;;
+  inspect*) case " $UNHEALTHY " in *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
+  rm*) rm "$2" ;;
+esac
+`;
+
+it("replaces all containers when it upgrades, and leaves the former ones alone if a new one does not become ready", () => {
+  const folder = join(scratchFolder, "upgrade");
+  const containers = join(folder, "containers");
+  mkdirSync(containers, { recursive: true });
+  writeFileSync(join(folder, "docker"), fakeDocker, { mode: 0o755 });
+  writeFileSync(join(folder, "sleep"), "#!/bin/sh\n", { mode: 0o755 });
+  writeFileSync(join(folder, "next"), "3");
+  for (const name of ["accounts-1", "reporting-1", "reporting-2"]) writeFileSync(join(containers, name), "");
+  const upgrade = (UNHEALTHY: string) => {
+    const env = { PATH: `${folder}:${process.env.PATH}`, CONTAINERS: containers, UNHEALTHY };
+    const { status } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], { env });
+    return { status, containers: readdirSync(containers).sort() };
+  };
+  const replacedBeforeReporting = ["accounts-3", "order-live-5", "till-ingest-4"];
+  expect(upgrade("reporting-6")).toEqual({
+    status: 1,
+    containers: [...replacedBeforeReporting, "reporting-1", "reporting-2"].sort(),
+  });
+  const { status, containers: replaced } = upgrade("");
+  expect(status).toBe(0);
+  const countOf = (name: string) => replaced.filter((container) => container.startsWith(`${name}-`)).length;
+  for (const name of [...serviceNames, "gateway"]) expect(countOf(name), name).toBe(name === "reporting" ? 2 : 1);
+  for (const name of [...replacedBeforeReporting, "reporting-1", "reporting-2"]) expect(replaced).not.toContain(name);
 });
 
 it("pins every image to an exact version", () => {
@@ -199,4 +242,11 @@ it("creates a secret for each required variable, and keeps existing secrets", ()
   for (const name of required) expect(variables[name], name).toMatch(/^(?:first:)?s[0-9a-f]{48}$/);
   expect(new Set(Object.values(variables)).size).toBe(Object.keys(variables).length);
   expect(writeEnvFile()).toEqual(variables);
+  // An editor may leave the last line without a line feed, and a later version may need another secret.
+  const { OPS_TOKEN: _, ...others } = variables;
+  const lines = Object.entries({ ...others, WAL_ARCHIVE: "on" }).map(([name, value]) => `${name}=${value}`);
+  writeFileSync(join(scratchFolder, ".env"), lines.join("\n"));
+  const completed = writeEnvFile();
+  expect(completed).toMatchObject({ ...others, WAL_ARCHIVE: "on" });
+  expect(completed.OPS_TOKEN).toMatch(/^s[0-9a-f]{48}$/);
 });

@@ -88,7 +88,7 @@ async function runWithKills(environment: IsolatedTestEnvironment, args: string[]
     command.kill("SIGKILL");
     const [code] = await exited;
     if (code === 0) return kills;
-    // An error would be repeated for ever.
+    // An error would be repeated forever.
     expect(code).toBeNull();
   }
 }

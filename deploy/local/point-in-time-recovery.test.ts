@@ -102,6 +102,9 @@ describe.runIf(binary)("an archive of base backups and WAL", () => {
     await utimes(join(archive, "base", old), new Date(0), new Date(0));
     await rm(join(objects, "tills", "first"));
     await writeFile(join(objects, "tills", "second"), "2");
+    // An upload that was in progress when the earlier backup began has an earlier time.
+    const beforeEarlierBackup = new Date(Date.now() - 10 * 60_000);
+    await utimes(join(objects, "tills", "second"), beforeEarlierBackup, beforeEarlierBackup);
     await runScript("back-up.sh", ["once"], { url: recovered.url });
     expect(await listBaseBackups()).toEqual([expect.not.stringMatching(old)]);
     expect(await readdir(join(archive, "objects", "tills"))).toEqual(["second"]);

@@ -21,8 +21,9 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Builds the documentation site if necessary and serves the site, whose pages contain the given URLs. Returns a message for the user. If the site cannot be
- * built or served, the message contains the error. Never throws, because the API works without the documentation.
+ * Builds the documentation site if necessary, and serves it with the given URLs. Returns a message for the user. If the
+ * site cannot be built or served, the message contains the error. Never throws, because the API works without the
+ * documentation.
  */
 export async function startDocsPortal(
   port: number,

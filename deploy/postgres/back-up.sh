@@ -61,10 +61,13 @@ remove_old_backups() {
 }
 
 # Copies the objects that are newer than the last copy. An object never changes after it was stored.
+#
+# The time of a file is that of its last write, and it gets its name only afterwards. An upload can therefore end after a
+# copy has begun, and have an earlier time. No upload takes an hour, so the next copy goes back an hour.
 copy_objects() {
   [ -d "$objects" ] || return 0
   mkdir -p "$archive/objects"
-  touch "$archive/objects-started"
+  touch -d "@$(($(date +%s) - 3600))" "$archive/objects-started"
   since=
   [ ! -e "$archive/objects-copied" ] || since="-newer $archive/objects-copied"
   # shellcheck disable=SC2086

@@ -15,7 +15,7 @@ import {
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 import { z } from "zod";
-import { copyTillBodies, readStoredObjects, writeStoredObjects } from "./copy-till-bodies.ts";
+import { copyObjects, readStoredObjects, writeStoredObjects } from "./copy-objects.ts";
 import {
   connectToDatabase,
   requireReachableDatabases,
@@ -115,7 +115,7 @@ export async function createDatabaseAndTillBackup(config: DataStoresConfig, fold
       );
     });
     const objectLists = databases.flatMap(({ services }) => services.map(({ name }) => paths.objectListOf(name)));
-    const copied = await copyTillBodies(readStoredObjects(objectLists), {
+    const copied = await copyObjects(readStoredObjects(objectLists), {
       from: OBJECT_STORE,
       to: paths.objects,
     });
@@ -184,7 +184,7 @@ export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, fol
         }
       });
     }
-    const copied = await copyTillBodies(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE });
+    const copied = await copyObjects(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE });
     return { ...manifest, ...copied };
   } finally {
     await rm(listFolder, { recursive: true });

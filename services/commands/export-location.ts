@@ -7,7 +7,7 @@ import { createObjectStore, ObjectNotFoundError } from "@pragma/runtime/object-s
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { type ArchivedTable, readArchivedTables } from "./archived-tables.ts";
 import { type DataStoresConfig, readDataStoresConfig } from "./backup-and-restore.ts";
-import { computeBodyHash } from "./copy-till-bodies.ts";
+import { computeObjectHash } from "./copy-objects.ts";
 import { type DatabaseSnapshot, withDatabaseSnapshots } from "./database-snapshots.ts";
 import { toArchivedConsumerRow } from "./imported-consumers.ts";
 import { InvalidArchiveError, requireWritableArchivePath, writeLocationArchive } from "./location-archive.ts";
@@ -29,12 +29,12 @@ import {
   listLocationObjects,
   listLocationTables,
 } from "./location-tables.ts";
+import { createProgressLog } from "./progress-log.ts";
 import { openServiceDatabasePools } from "./service-database-pools.ts";
 import { verifyArchiveContent } from "./verify-archived-rows.ts";
 
 const exportConfigSchema = locationArchiveKeySchema.extend(commonServiceConfigSchema.pick({ DATA_KEYS: true }).shape);
 
-const minProgressIntervalMs = 2_000;
 const cursorRows = 200;
 
 /** A service, and the database in which its schema is. */
@@ -59,8 +59,8 @@ interface ExportResult {
 }
 
 /**
- * Writes all data of a location to an encrypted archive: the rows of all services, all of the same moment, and the
- * bodies of its tills. Then reads the archive, and checks it as an import does.
+ * Writes all data of a location to an encrypted archive: the rows of all services, all of the same moment, and its
+ * objects. Then reads the archive, and checks it as an import does.
  *
  * @throws `ConfigError`, and `Error` when the location does not exist, or when the object store has none of its objects.
  */
@@ -80,20 +80,17 @@ export async function exportLocation({
   };
   const hashes: PartHashes = new Map();
   let tables = new Map<string, ArchivedTable>();
-  let loggedAt = performance.now();
+  const logProgress = createProgressLog(log);
   const toLine = (part: string, json: string) => {
     const line = addToPart(hashes, part, json);
-    if (performance.now() - loggedAt > minProgressIntervalMs) {
-      log(`${part} ${hashes.get(part)?.count}`);
-      loggedAt = performance.now();
-    }
+    logProgress(part, hashes.get(part)?.count ?? 0);
     return line;
   };
   await withDatabaseSnapshots(config.databases, config, async (snapshots) => {
     async function* writeLines() {
       const sources = snapshots.flatMap(({ sql, services }) => services.map((service) => ({ sql, service })));
       sources.sort((a, b) => importSequence.indexOf(a.service.name) - importSequence.indexOf(b.service.name));
-      for (const source of sources) yield* writeBodies(source);
+      for (const source of sources) yield* writeObjects(source);
       const { missingObjects } = manifest;
       if (missingObjects.length > 0 && !hashes.has(objectPart) && !isAllowedWithMissingObjects)
         throw new Error(
@@ -123,12 +120,12 @@ export async function exportLocation({
       }
     }
 
-    async function* writeBodies({ sql, service }: ServiceSnapshot) {
+    async function* writeObjects({ sql, service }: ServiceSnapshot) {
       await sql`select set_config('search_path', ${service.schema}, true)`;
       const store = createObjectStore(config.OBJECT_STORE);
       try {
         for await (const { key, hash } of listLocationObjects(sql, { service: service.name, locationId })) {
-          const stored = await readStoredBody(store, key, hash);
+          const stored = await readStoredObject(store, key, hash);
           if (stored) yield toLine(objectPart, JSON.stringify({ key, hash, stored: stored.toString("base64") }));
           else manifest.missingObjects.push(key);
         }
@@ -179,8 +176,8 @@ async function findRefusal(verification: Parameters<typeof verifyArchiveContent>
   }
 }
 
-/** Returns a body as it is stored, or undefined if it no longer exists or does not have its hash. */
-async function readStoredBody(
+/** Returns an object as it is stored, or undefined if it no longer exists or does not have its hash. */
+async function readStoredObject(
   store: ReturnType<typeof createObjectStore>,
   key: string,
   hash: string,
@@ -188,7 +185,7 @@ async function readStoredBody(
   try {
     const { body, encoding } = await store.streamStored(key);
     const stored = await buffer(body as ReadableStream<Uint8Array>);
-    return (await computeBodyHash(stored, encoding)) === hash ? stored : undefined;
+    return (await computeObjectHash(stored, encoding)) === hash ? stored : undefined;
   } catch (error) {
     if (error instanceof ObjectNotFoundError) return undefined;
     throw error;

@@ -6,7 +6,7 @@ import { withDatabaseSnapshots } from "./database-snapshots.ts";
 import { exportLocation } from "./export-location.ts";
 import { importLocation } from "./import-location.ts";
 import { verifyLocationArchive } from "./location-manifest.ts";
-import { listLocationTables } from "./location-tables.ts";
+import { countLocationRows } from "./location-tables.ts";
 import { OpsCommandLineUsageError } from "./operator-commands.ts";
 import { removeLocation } from "./remove-location.ts";
 
@@ -44,7 +44,7 @@ export async function runLocationCommand(commandLine: string[], context: Command
         ? "location count, location export and location remove need the id of a location. location verify and location import need a file."
         : `Unknown command: ${["location", verb].join(" ").trim()}.`,
     );
-  if (verb === "count") return countLocationRows(locationId, environment);
+  if (verb === "count") return countAllLocationRows(locationId, environment);
   const file = options.output ?? `${locationId}.archive`;
   const { manifest, refusal } = await exportLocation({
     locationId,
@@ -84,12 +84,12 @@ function parseCommandLine(commandLine: string[]) {
 }
 
 /**
- * Returns the number of rows that each table of each service has of a location, all of the same moment. Tables without
- * such rows are left out. Reads the databases like a backup.
+ * Returns the number of rows of a location in each table of each service, all of the same moment. Reads the databases
+ * like a backup.
  *
  * @throws `Error` when the installation has never had the location.
  */
-async function countLocationRows(
+async function countAllLocationRows(
   locationId: string,
   environment: EnvironmentVariables,
 ): Promise<Record<string, number>> {
@@ -105,13 +105,7 @@ async function countLocationRows(
           select from removed_locations where location_id = ${locationId}
           union all select from location_imports where location_id = ${locationId}`;
         isKnown ||= traces.length > 0;
-        for (const { name, condition } of await listLocationTables(sql, service)) {
-          const [row] = await sql.unsafe<{ count: number }[]>(
-            `select count(*)::int as count from "${name}" where ${condition}`,
-            [locationId],
-          );
-          if (row && row.count > 0) counts[`${service.name}.${name}`] = row.count;
-        }
+        Object.assign(counts, await countLocationRows(sql, service, locationId));
       }
     }
     if (!isKnown && Object.keys(counts).length === 0)

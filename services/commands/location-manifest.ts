@@ -17,9 +17,9 @@ const archiveManifest = z.object({
   startedAt: z.iso.datetime(),
   /** The migrations of each service, sorted by name. */
   migrations: z.record(z.string(), z.array(z.string())),
-  /** The number of lines of each table and of the bodies, and the SHA-256 of these lines. */
+  /** The number of lines of each table and of the objects, and the SHA-256 of these lines. */
   parts: z.record(z.string(), z.object({ count: z.int().min(1), sha256: z.string() })),
-  /** The keys of bodies that were removed during the export, or do not have their hash. The archive lacks them. */
+  /** The keys of objects that were removed during the export, or do not have their hash. The archive lacks them. */
   missingObjects: z.array(z.string()),
 });
 export type ArchiveManifest = z.infer<typeof archiveManifest>;

@@ -82,8 +82,8 @@ interface ObjectColumn {
   condition: string;
 }
 
-/** The columns with the keys of stored objects. Export, import and removal read the objects from this list. */
-const objectColumns: ObjectColumn[] = [
+/** The columns with the keys of stored objects. Backups, exports and removals of locations find the objects by them. */
+export const objectColumns: ObjectColumn[] = [
   {
     ...{ service: "till-ingest", table: "till_versions", column: "object_key", hash: "hash" },
     condition: "body_removed_at is null",
@@ -201,6 +201,26 @@ export async function listLocationTables(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
   return sortByReferences(locationTables, [...(await listReferences(sql, schema)), ...furtherSequences]);
+}
+
+/**
+ * Returns the number of rows of a location in each table of a service, as `service.table`. Tables without such rows are
+ * left out. The search path of the connection must be the schema of the service.
+ */
+export async function countLocationRows(
+  sql: postgres.Sql,
+  service: { name: ServiceName; schema: string },
+  locationId: string,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name, condition } of await listLocationTables(sql, service)) {
+    const [row] = await sql.unsafe<{ count: number }[]>(
+      `select count(*)::int as count from "${name}" where ${condition}`,
+      [locationId],
+    );
+    if (row && row.count > 0) counts[`${service.name}.${name}`] = row.count;
+  }
+  return counts;
 }
 
 /** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */

@@ -18,7 +18,7 @@ location export <location id> [--output <file>] [--allow-missing-objects]
 location verify <file>                   read such an archive completely, and print what it contains
 location import <file> [--allow-consumer <name>]... [--allow-missing-objects]
                                          store the location of such an archive in this installation
-location remove <location id> --yes <id or name>  delete a location and all its data for ever, and print a receipt
+location remove <location id> --yes <id or name>  permanently delete a location with all its data, and print a receipt
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.
 partition-tables and location connect to the databases instead. They read DATABASE_URL, <SERVICE>_DATABASE_URL,

@@ -18,8 +18,9 @@ const partitionConfig = z.object({
 });
 
 /**
- * Partitions the tables of all services, or of the named services, by location. Connects to the database
- * of each service as the role that owns the tables. With `--drop-old`, deletes the tables that were replaced instead. Writes progress to `log`.
+ * Partitions the tables of all services, or of the named services, by location. Connects to the database of each service
+ * as the role that owns the tables. With `--drop-old`, deletes the tables that were replaced instead. Writes progress to
+ * `log`.
  *
  * @returns the names of the replaced or deleted tables by service.
  * @throws `OpsCommandLineUsageError` when the command line is invalid; `ConfigError` when a service has no database.

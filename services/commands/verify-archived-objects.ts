@@ -1,7 +1,7 @@
 import { hash as computeHash } from "node:crypto";
 import { isCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import { isObjectStoreKey } from "@pragma/runtime/object-store/store-interface";
-import { computeBodyHash } from "./copy-till-bodies.ts";
+import { computeObjectHash } from "./copy-objects.ts";
 import { InvalidArchiveError } from "./location-archive.ts";
 import { type ArchiveManifest, objectPart, parseArchivedJson } from "./location-manifest.ts";
 import { archivedObjectColumns } from "./location-tables.ts";
@@ -10,7 +10,7 @@ import { archivedObjectColumns } from "./location-tables.ts";
  * Returns 128 bits that identify a list of texts, so that sets of many of them need little memory: about 60 bytes for
  * each.
  */
-export const identify = (...texts: unknown[]): string =>
+export const computeFingerprint = (...texts: unknown[]): string =>
   computeHash("sha256", JSON.stringify(texts), "buffer").toString("latin1", 0, 16);
 
 /** Checks that an archive contains exactly the objects to which its rows refer, and no object of another location. */
@@ -18,7 +18,7 @@ export function createObjectVerifier({ locationId, missingObjects }: ArchiveMani
   /** The hashes of the objects, by key. */
   const hashes = new Map<string, string>();
   const unusedKeys = new Set<string>();
-  const missingKeys = new Set(missingObjects.map((key) => identify(key)));
+  const missingKeys = new Set(missingObjects.map((key) => computeFingerprint(key)));
   const unusedMissingKeys = new Set(missingKeys);
   for (const key of missingObjects) requireOwnKey(key, ["tills", "packed"]);
 
@@ -35,13 +35,13 @@ export function createObjectVerifier({ locationId, missingObjects }: ArchiveMani
     async addObject(json: string): Promise<void> {
       const { key, hash, stored } = parseArchivedJson(objectPart, json);
       requireOwnKey(key, ["tills", "packed"]);
-      const id = identify(key);
+      const id = computeFingerprint(key);
       if (typeof hash !== "string" || typeof stored !== "string" || hashes.has(id) || missingKeys.has(id))
         throw new InvalidArchiveError(`The object ${key} of the archive is not valid, or is in it twice.`);
       const encoding = isCompressedObjectKey(key) ? "br" : undefined;
-      if ((await computeBodyHash(Buffer.from(stored, "base64"), encoding)) !== hash)
+      if ((await computeObjectHash(Buffer.from(stored, "base64"), encoding)) !== hash)
         throw new InvalidArchiveError(`The object ${key} of the archive does not have its hash, or is too large.`);
-      hashes.set(id, identify(hash));
+      hashes.set(id, computeFingerprint(hash));
       unusedKeys.add(id);
     },
     /** Checks the object to which a row refers, if it refers to one. @throws `InvalidArchiveError` */
@@ -51,10 +51,10 @@ export function createObjectVerifier({ locationId, missingObjects }: ArchiveMani
       const { object_key: key, hash } = row;
       requireOwnKey(key, [column.folder]);
       if (!column.hasObject(row)) return;
-      const id = identify(key);
+      const id = computeFingerprint(key);
       unusedKeys.delete(id);
       unusedMissingKeys.delete(id);
-      if (missingKeys.has(id) || hashes.get(id) === identify(hash)) return;
+      if (missingKeys.has(id) || hashes.get(id) === computeFingerprint(hash)) return;
       throw new InvalidArchiveError(
         hashes.has(id)
           ? `A row of ${part} in the archive has another hash than its object ${key}.`

@@ -9,7 +9,7 @@ import {
   parseArchivedJson,
 } from "./location-manifest.ts";
 import { importSequence } from "./location-tables.ts";
-import { createObjectVerifier, identify } from "./verify-archived-objects.ts";
+import { computeFingerprint, createObjectVerifier } from "./verify-archived-objects.ts";
 
 type Row = Record<string, unknown>;
 
@@ -112,9 +112,9 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
       const values = columns.map((column) => row[column]);
       if (values.includes(null)) continue;
       const target = `${service}.${to}`;
-      if (!referenceTargets.get(toTargetName(target, toColumns))?.ids.has(identify(...values)))
+      if (!referenceTargets.get(toTargetName(target, toColumns))?.ids.has(computeFingerprint(...values)))
         throw new InvalidArchiveError(`A row of ${part} in the archive refers to a row of ${target} that it lacks.`);
-      if (part === "accounts.api_keys") unusedConsumers.delete(identify(...values));
+      if (part === "accounts.api_keys") unusedConsumers.delete(computeFingerprint(...values));
     }
   }
 
@@ -126,8 +126,10 @@ function createRowVerifier({ locationId }: ArchiveManifest, tables: Map<string, 
       // A revision without a location gets the location when it is imported.
       const row = "location_id" in archived ? { ...archived, location_id: locationId } : archived;
       requireReferences(part, row, table);
-      for (const { columns, ids } of targetsOfPart(part)) ids.add(identify(...columns.map((column) => row[column])));
-      if (part === "accounts.consumers" && archived.location_id === null) unusedConsumers.add(identify(row.id));
+      for (const { columns, ids } of targetsOfPart(part))
+        ids.add(computeFingerprint(...columns.map((column) => row[column])));
+      if (part === "accounts.consumers" && archived.location_id === null)
+        unusedConsumers.add(computeFingerprint(row.id));
       if (part === "accounts.locations" && ++locationCount > 1)
         throw new InvalidArchiveError("The archive has several rows of accounts.locations.");
     },

@@ -69,6 +69,10 @@ export const withValues = (row: string, values: Record<string, unknown>) =>
     row,
   );
 
+/** Returns a row with the location that rows lack in an installation that was upgraded from version 1.0 a moment ago. */
+export const completeArchivedRow = (part: string, row: string, locationId: string) =>
+  part === "till-ingest.till_versions" ? withValues(row, { location_id: locationId }) : row;
+
 const toArray = (rows: string[]) => `[${rows.join(",")}]`;
 const quote = (name: string) => `"${name}"`;
 

@@ -2,7 +2,7 @@ import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedV1AndV2Order } from "./calculate-till.ts";
 import { compressV2OrderSync, decompressV2OrderSync } from "./v2-order-compression.ts";
 
-/** The responses for an order as they are stored. One of the columns of the V2 response has it, and the other is null. */
+/** The responses for an order as they are stored. The V2 response is in `v2` or, compressed, in `v2Deflated`. */
 export interface StoredOrderTexts {
   v1: string;
   v2: string | null;

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../testing/eventually.ts";
 import { startTestPostgresReplication, type TestPostgresReplication } from "../testing/postgres-replica.ts";
 import { createPreviousDatabaseSchema } from "../testing/previous-schema.ts";
+import { startTcpProxy, type TcpProxy } from "../testing/tcp-proxy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
 import { recordLocationWrite, removeOldLocationWritesTask, updateReplicaHeartbeat } from "./read-replica.ts";
 
 let servers: TestPostgresReplication;
 /** Forwards connections to the replica, until the test stops it from forwarding data. */
-let network: { url: string; setIsStalled(isStalled: boolean): void; close(): Promise<unknown> };
+let network: TcpProxy & { setIsStalled(isStalled: boolean): void };
 let environment: IsolatedTestEnvironment;
 let db: Database;
 
@@ -37,33 +37,20 @@ beforeEach(async () => {
 });
 
 async function startNetworkTo(url: string): Promise<typeof network> {
-  const address = new URL(url);
-  const { port, hostname } = address;
   const sockets = new Set<Socket>();
   let isStalled = false;
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname);
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      if (isStalled) from.pause();
-      from.on("error", () => to.destroy()).on("close", () => to.destroy());
+  const proxy = await startTcpProxy(url, (client, upstream) => {
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      if (isStalled) socket.pause();
     }
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  address.port = String((server.address() as AddressInfo).port);
   return {
-    url: address.href,
+    ...proxy,
     setIsStalled(value) {
       isStalled = value;
       for (const socket of sockets) value ? socket.pause() : socket.resume();
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      return once(server.close(), "close");
     },
   };
 }

@@ -18,9 +18,9 @@ import { parseEventEnvelope } from "./handle-event.ts";
 interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies<Services> {
   bus: EventBus;
   /**
-   * Consumes the events that version 1.0 has published to its only stream, if it has a consumer of this service and
-   * type, and waits for such a consumer otherwise. While this version publishes them there, too, it creates the consumer.
-   * Only for types that now have another stream.
+   * Whether to consume the events that version 1.0 publishes to its only stream. Only for types that now have another
+   * stream. Uses the consumer that version 1.0 created, and waits until there is one. With `SEPARATE_ORDER_EVENTS=false`,
+   * creates the consumer, because this version then publishes to that stream too.
    */
   isFormerStream?: boolean;
 }
@@ -51,14 +51,14 @@ const formerConsumerIntervalMs = 60_000;
 /**
  * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
  * while the process is down. An event is acknowledged only after its handler has committed or the event is stored as a
- * dead letter. Locations take turns. If events have revisions, the waiting event with the
- * highest revision of a subject is handled first.
+ * dead letter. Locations take turns. If events have revisions, the waiting event with the highest revision of a subject is
+ * handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
   const { subscription, log } = options;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
-  const settler = createEventMessageHandler(options);
+  const messageHandler = createEventMessageHandler(options);
   const queue = createRoundRobinQueue({
     maxActive: concurrency,
     maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
@@ -99,7 +99,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const next = group?.pop()?.message;
     if (group?.length === 0) waiting.delete(subjectKey);
     if (!next) return;
-    await settler.settleMessage(next);
+    await messageHandler.handleMessage(next);
     held.delete(next.seq);
     heldBytes -= next.data.length;
     onSettled();
@@ -150,7 +150,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       for (const { message } of [...waiting.values()].flat()) runIgnoringMessageAckErrors(() => message.nak());
       waiting.clear();
       // If an error stops the process, the attempts stay recorded, because a message may have caused the error.
-      if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});
+      if (!process.exitCode) await messageHandler.withdrawAttempts().catch(() => {});
       await Promise.all(handling);
       clearInterval(heartbeatTimer);
     },
@@ -162,7 +162,7 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
     const { subject, data } = parseEventEnvelope(message.string());
     return { subjectKey: subject, revision: parseEventDataRevision(data) ?? 0 };
   } catch {
-    // Ignores the error, because the settler parses the message again and stores it as a dead letter.
+    // Ignores the error, because the handler parses the message again and stores it as a dead letter.
     return { subjectKey: `${message.seq}`, revision: 0 };
   }
 }

@@ -41,8 +41,8 @@ const crashesBeforeDeadLetter = 3;
 const processWideLock = createReadWriteLock();
 
 /**
- * Creates a settler. It acknowledges each message after the event is handled or stored as a dead letter. Otherwise, it
- * returns the message to JetStream for a retry.
+ * Creates a handler of messages. It acknowledges each message after the event is handled or stored as a dead letter.
+ * Otherwise, it returns the message to JetStream for a retry.
  */
 export function createEventMessageHandler<Services>(options: EventMessageHandlerDependencies<Services>) {
   const { service, subscription, database, log, metrics } = options;
@@ -52,7 +52,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   const recordedEventIds = new Set<string>();
 
   /** Handles a message, then acknowledges the message or returns it for a retry. Never rejects. */
-  async function settleMessage(message: JsMsg): Promise<void> {
+  async function handleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
       runIgnoringMessageAckErrors(() => message.ack());
@@ -164,7 +164,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     update event_attempts set attempts = attempts - 1
     where event_id = any(${[...recordedEventIds]}::uuid[]) and subscription = ${subscription.type}`;
 
-  return { settleMessage, withdrawAttempts };
+  return { handleMessage, withdrawAttempts };
 }
 
 /** Returns the revision in an event's data, or undefined if the data has no valid revision. */

@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { startTcpProxy } from "./tcp-proxy.ts";
 
 /**
  * Simulates the death of a process for PostgreSQL and the object store. Each message that the process sends to PostgreSQL
@@ -29,9 +28,6 @@ class SimulatedCrashError extends Error {
 }
 
 export async function startCrashSimulation(serverUrl: string): Promise<CrashSimulation> {
-  const url = new URL(serverUrl);
-  const { hostname, port } = url;
-  const sockets = new Set<Socket>();
   let crashStep = Number.POSITIVE_INFINITY;
   let crashMoment: CrashMoment = "before";
   let stepCount = 0;
@@ -39,7 +35,7 @@ export async function startCrashSimulation(serverUrl: string): Promise<CrashSimu
 
   function crash(): void {
     hasCrashed = true;
-    for (const socket of sockets) socket.destroy();
+    proxy.destroyConnections();
   }
 
   /** Counts a step. Returns whether it is the last one; "never" if the process has died before it. */
@@ -54,22 +50,9 @@ export async function startCrashSimulation(serverUrl: string): Promise<CrashSimu
     return "last";
   }
 
-  const server = createServer((client) => {
-    if (hasCrashed) return client.destroy();
-    const upstream = connect(Number(port), hostname);
+  const proxy = await startTcpProxy(serverUrl, (client, upstream) => {
+    if (hasCrashed) return void client.destroy();
     let endsWithResult = false;
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
     client.on("data", (data) => {
       const step = takeStep();
       if (step === "never") return;
@@ -81,10 +64,8 @@ export async function startCrashSimulation(serverUrl: string): Promise<CrashSimu
       client.write(data);
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url.port = String((server.address() as AddressInfo).port);
   return {
-    databaseUrl: url.href,
+    databaseUrl: proxy.url,
     get hasCrashed() {
       return hasCrashed;
     },
@@ -114,10 +95,6 @@ export async function startCrashSimulation(serverUrl: string): Promise<CrashSimu
       }
       return wrapped;
     },
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, "close");
-    },
+    close: proxy.close,
   };
 }

@@ -1,17 +1,14 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 /** A TCP proxy in front of a server, such as PostgreSQL, that interrupts connections in the middle of a response. */
-export interface InterruptingProxy {
-  /** The URL of the server, with the port of the proxy. */
-  url: string;
+export interface InterruptingProxy extends Pick<TcpProxy, "url" | "close"> {
   /**
    * Closes one connection whose client sends `marker` from now on, after the server has sent `maxBytes` bytes since on
    * such connections. With the action "pause", receives no more from the server until `end` is called. Replaces the
    * previous interruption.
    */
   interrupt(marker: string, maxBytes: number, action?: "close" | "pause"): Interruption;
-  close(): Promise<void>;
 }
 
 export interface Interruption {
@@ -34,25 +31,9 @@ interface CurrentInterruption {
 }
 
 export async function startInterruptingProxy(serverUrl: string): Promise<InterruptingProxy> {
-  const url = new URL(serverUrl);
-  const { hostname, port } = url;
-  const sockets = new Set<Socket>();
   let current: CurrentInterruption | undefined;
 
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.setNoDelay(true);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+  const proxy = await startTcpProxy(serverUrl, (client, upstream) => {
     client.on("data", (data) => {
       if (current && data.includes(current.marker)) current.clients.add(client);
       upstream.write(data);
@@ -77,10 +58,8 @@ export async function startInterruptingProxy(serverUrl: string): Promise<Interru
       return client.end(forwarded, () => client.destroy());
     });
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url.port = String((server.address() as AddressInfo).port);
   return {
-    url: url.href,
+    url: proxy.url,
     interrupt(marker, maxBytes, action = "close") {
       const interruption: CurrentInterruption = {
         ...{ marker, action, bytesLeft: maxBytes, byteCount: 0 },
@@ -101,10 +80,6 @@ export async function startInterruptingProxy(serverUrl: string): Promise<Interru
         },
       };
     },
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await once(server, "close");
-    },
+    close: proxy.close,
   };
 }

@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { AccountsServiceContext } from "../context.ts";
-import { foldAllMinuteCounts } from "../queries/usage.ts";
+import { rollUpAllMinuteCounts } from "../queries/usage.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -11,7 +11,7 @@ export const removeOldUsageTask: PeriodicTask<Pick<AccountsServiceContext, "db" 
   intervalSeconds: 3_600,
   async run({ db: { sql }, usageRetention: { minutesDays, dailyTotalsDays, failuresDays } }) {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
-    await foldAllMinuteCounts(sql, new Date(today - minutesDays * dayMs));
+    await rollUpAllMinuteCounts(sql, new Date(today - minutesDays * dayMs));
     const isOldDay = sql`day < (${new Date(today - dailyTotalsDays * dayMs)}::timestamptz at time zone 'UTC')::date`;
     await deleteRowsInBatches(sql, "request_counts_by_day", isOldDay);
     const isOldFailure = sql`failed_at < ${new Date(Date.now() - failuresDays * dayMs)}`;

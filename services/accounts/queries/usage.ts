@@ -18,7 +18,7 @@ import { z } from "zod";
 const noLocationId = "00000000-0000-0000-0000-000000000000";
 
 /** The maximum number of rows that one statement moves from the counts by minute to the counts by day. */
-const foldBatchSize = 5_000;
+const rollUpBatchSize = 5_000;
 
 /**
  * Adds the counts of a batch. Ignores keys that do not exist, such as keys of removed locations. The rows are locked in
@@ -66,16 +66,16 @@ export async function addFailedRequests(tx: SqlTransaction, failures: UsageBatch
 }
 
 /**
- * Moves up to `foldBatchSize` rows of minutes before an instant to the sums of their days, and returns their number. The
+ * Moves up to `rollUpBatchSize` rows of minutes before an instant to the sums of their days, and returns their number. The
  * move is one statement, so each request stays counted exactly once. Rows that arrive later are moved later.
  */
-async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
+async function rollUpMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
   const [row] = await sql<[{ moved: number }]>`
     with moved as (
       delete from request_counts_by_minute
       where (location_id, minute, key_id, route, status_class) in (
         select location_id, minute, key_id, route, status_class from request_counts_by_minute
-        where minute < ${before} order by minute limit ${foldBatchSize}
+        where minute < ${before} order by minute limit ${rollUpBatchSize}
       )
       returning *
     ), added as (
@@ -90,8 +90,8 @@ async function foldMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
 }
 
 /** Moves all counts of minutes before an instant to the sums of their days. */
-export async function foldAllMinuteCounts(sql: SqlClient, before: Date): Promise<void> {
-  while ((await foldMinuteCounts(sql, before)) === foldBatchSize);
+export async function rollUpAllMinuteCounts(sql: SqlClient, before: Date): Promise<void> {
+  while ((await rollUpMinuteCounts(sql, before)) === rollUpBatchSize);
 }
 
 /** Which usage a key may read and has asked for. `locationId` null means all locations. */

@@ -11,20 +11,12 @@ import { findStoredReport } from "../queries/reports.ts";
 import { findAppliedTill, type TillKey } from "../queries/tills.ts";
 import { keepUploadedObject, recordUpload } from "../queries/unused-objects.ts";
 import { decompressV2Order } from "../v2-order-compression.ts";
-import {
-  addBlockChecksum,
-  encodeOrderBlock,
-  encodeReportBlock,
-  maxBlockTextBytes,
-  maxOrdersPerBlock,
-  type PackedOrderTexts,
-} from "./pack-format.ts";
+import { createPackedObjectBuilder, type PackedObject } from "./packed-object-builder.ts";
 
 type OrdersOfDay = PackedOrdersRow & { etags: string[] };
 
 /** A till whose responses are encoded as one object. */
-interface EncodedTill extends Omit<PackedTillRow, keyof TillKey | "objectKey" | "hash"> {
-  bytes: Buffer;
+interface EncodedTill extends PackedObject, Pick<PackedTillRow, "pushedAt" | "contentVersion"> {
   orders: OrdersOfDay[];
   /** The entity tag of the report, which changes each time the report is stored. */
   reportEtag: string;
@@ -90,62 +82,53 @@ async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): 
   const till = await findAppliedTill(tx, key);
   if (!till || !report || report.v2 === null || report.v0 === null) return undefined;
   const { etag, v2, v0, accountingFacts, finalized } = report;
-  const blocks: Buffer[] = [];
-  const addBlock = (compressed: Buffer) => {
-    blocks.push(addBlockChecksum(compressed, { objectKey, block: blocks.length }));
-  };
-  addBlock(await encodeReportBlock({ v2, v0, accountingFacts, finalized }));
-  const blockFirstPositions = [0];
+  const builder = createPackedObjectBuilder(objectKey);
+  await builder.addReport({ v2, v0, accountingFacts, finalized });
   const orders: OrdersOfDay[] = [];
   let firstV1: string | undefined;
-  let block: PackedOrderTexts[] = [];
-  let blockTextBytes = 0;
-  let position = 0;
-  const endBlock = async () => {
-    if (block.length === 0) return;
-    addBlock(await encodeOrderBlock(block));
-    blockFirstPositions.push(position - block.length);
-    block = [];
-    blockTextBytes = 0;
-  };
   for await (const rows of readStoredOrders(tx, key)) {
-    for (const { day, isCurrent, id, openedAt, etag, ...texts } of rows) {
-      const v1 = Buffer.from(texts.v1);
-      firstV1 ??= texts.v1;
-      const v2 = texts.v2Deflated ? await decompressV2Order(texts.v2Deflated, { v1 }) : texts.v2;
-      if (v2 === null) throw new Error(`Order ${id} has no V2 response.`);
-      const order = { v1, v2: Buffer.from(v2) };
-      const textBytes = order.v1.byteLength + order.v2.byteLength;
-      if (block.length === maxOrdersPerBlock || blockTextBytes + textBytes > maxBlockTextBytes) await endBlock();
-      block.push(order);
-      blockTextBytes += textBytes;
-      let group = orders.at(-1);
-      if (group?.day !== day || group.isCurrent !== isCurrent) {
-        group = { day, isCurrent, firstPosition: position, ids: [], openedAt: [], v1Bytes: [], etags: [] };
-        orders.push(group);
-      }
-      group.ids.push(id);
-      group.openedAt.push(openedAt);
-      group.v1Bytes.push(v1.byteLength);
-      group.etags.push(etag);
-      position += 1;
+    for (const { v1: v1Text, v2: v2Text, v2Deflated, ...order } of rows) {
+      firstV1 ??= v1Text;
+      const v1 = Buffer.from(v1Text);
+      const v2 = v2Deflated ? await decompressV2Order(v2Deflated, { v1 }) : v2Text;
+      if (v2 === null) throw new Error(`Order ${order.id} has no V2 response.`);
+      const position = await builder.addOrder({ v1, v2: Buffer.from(v2) });
+      addToDay(orders, { ...order, position, v1Bytes: v1.byteLength });
     }
   }
-  await endBlock();
-  let end = 0;
-  const blockEnds = blocks.map(({ byteLength }) => {
-    end += byteLength;
-    return end;
-  });
   const finalizedData: BusEventData<"report.finalized"> = JSON.parse(finalized);
   const contentVersion =
     firstV1 === undefined
       ? null
       : findContentVersion(orders, { ...till, ...finalizedData, ...(JSON.parse(firstV1) as { updatedAt: string }) });
   return {
-    ...{ bytes: Buffer.concat(blocks), blockEnds, blockFirstPositions, orders, contentVersion, reportEtag: etag },
-    ...{ pushedAt: till.pushedAt, finalized: JSON.stringify({ ...finalizedData, orderIds: [] }) },
+    ...(await builder.finish()),
+    ...{ orders, contentVersion, reportEtag: etag, pushedAt: till.pushedAt },
+    finalized: JSON.stringify({ ...finalizedData, orderIds: [] }),
   };
+}
+
+interface PackedOrder {
+  id: string;
+  day: string;
+  isCurrent: boolean;
+  openedAt: string;
+  etag: string;
+  position: number;
+  v1Bytes: number;
+}
+
+/** Adds an order to the last group, or to a new one if the last group differs in the day or in `isCurrent`. */
+function addToDay(groups: OrdersOfDay[], { id, day, isCurrent, openedAt, etag, position, v1Bytes }: PackedOrder): void {
+  let group = groups.at(-1);
+  if (group?.day !== day || group.isCurrent !== isCurrent) {
+    group = { day, isCurrent, firstPosition: position, ids: [], openedAt: [], v1Bytes: [], etags: [] };
+    groups.push(group);
+  }
+  group.ids.push(id);
+  group.openedAt.push(openedAt);
+  group.v1Bytes.push(v1Bytes);
+  group.etags.push(etag);
 }
 
 /** Returns the content version from which all entity tags can be computed; null for tags of earlier versions. */

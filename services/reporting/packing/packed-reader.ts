@@ -63,8 +63,8 @@ const maxConcurrentBlocks = 4;
 const blockSemaphore = createKeyedSemaphore(maxConcurrentBlocks);
 
 /**
- * The number of blocks of all locations that are decompressed at a time. libuv's pool decompresses up to four in parallel,
- * so that more would only use more memory. The locations take turns, because each waits with few blocks.
+ * The number of blocks of all locations that are decompressed at a time. The thread pool of libuv has four threads, so
+ * more blocks would only use more memory. Locations take turns.
  */
 const maxConcurrentDecodings = 4;
 const decodingSemaphore = createKeyedSemaphore(maxConcurrentDecodings);

@@ -5,7 +5,7 @@ import type { ReportingServiceContext } from "../context.ts";
 import { packTill } from "../packing/pack-till.ts";
 import { listTillsToPack } from "../queries/reports.ts";
 
-/** About two seconds of work. The next run packs the next tills. */
+/** About twelve seconds of work on a slow machine. The pause before the next run leaves the database to requests. */
 const maxTillsPerRun = 25;
 
 /** When tills that could not be packed are tried again, by their ids, in the milliseconds of `Date.now`. */

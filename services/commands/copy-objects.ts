@@ -14,15 +14,16 @@ import {
   ObjectNotFoundError,
 } from "@pragma/runtime/object-store/object-store";
 import type postgres from "postgres";
+import { objectColumns } from "./location-tables.ts";
 
-/** A stored till body. `hash` is the SHA-256 of the body before compression, in hexadecimal. */
-interface StoredTillBody {
+/** The body of a till, or a packed till. `hash` is the SHA-256 of the object before compression, in hexadecimal. */
+interface StoredObject {
   key: string;
   hash: string;
 }
 
-/** The outcome of a copy: the number of bodies, how many of them no longer exist, and the keys of damaged bodies. */
-export interface TillBodyCopyResult {
+/** The outcome of a copy: the number of objects, how many of them no longer exist, and the keys of damaged objects. */
+interface ObjectCopyResult {
   objects: number;
   missingObjects: number;
   damagedObjects: string[];
@@ -32,12 +33,6 @@ const maxConcurrentCopies = 16;
 
 /** The number of rows that are read from PostgreSQL at a time. */
 const listPageRows = 5_000;
-
-/** The tables of each service that name stored objects: the objects of their rows that meet the condition are copied. */
-const objectTables: Partial<Record<ServiceName, { table: string; condition: string }>> = {
-  "till-ingest": { table: "till_versions", condition: "body_removed_at is null" },
-  reporting: { table: "packed_tills", condition: "true" },
-};
 
 /**
  * Writes the objects to which the rows of a service refer to a file, one JSON object per line: bodies of till revisions,
@@ -49,7 +44,7 @@ export async function writeStoredObjects(
   { name, schema }: { name: ServiceName; schema: string },
   file: string,
 ): Promise<void> {
-  const objects = objectTables[name];
+  const objects = objectColumns.find(({ service }) => service === name);
   if (!objects) return writeFile(file, "", { mode: 0o600 });
   // Returns no partitions for a table that is not partitioned.
   const tables = await sql<{ name: string }[]>`
@@ -59,9 +54,9 @@ export async function writeStoredObjects(
   const readPages = async function* () {
     for (const { name: table } of tables) {
       // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
-      const pages = sql<StoredTillBody[]>`
-        select object_key as key, min(hash) as hash from ${sql(table)}
-        where ${sql.unsafe(objects.condition)} group by location_id, object_key order by location_id, object_key`;
+      const pages = sql<StoredObject[]>`
+        select ${sql(objects.column)} as key, min(${sql(objects.hash)}) as hash from ${sql(table)}
+        where ${sql.unsafe(objects.condition)} group by location_id, ${sql(objects.column)} order by location_id, ${sql(objects.column)}`;
       for await (const page of pages.cursor(listPageRows))
         yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
     }
@@ -70,33 +65,33 @@ export async function writeStoredObjects(
 }
 
 /** Returns the objects in files that `writeStoredObjects` wrote. */
-export async function* readStoredObjects(files: string[]): AsyncGenerator<StoredTillBody> {
+export async function* readStoredObjects(files: string[]): AsyncGenerator<StoredObject> {
   for (const file of files) yield* readLines(file);
 }
 
-async function* readLines(file: string): AsyncGenerator<StoredTillBody> {
+async function* readLines(file: string): AsyncGenerator<StoredObject> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY }))
     yield JSON.parse(line);
 }
 
 /**
- * Copies till bodies to another object store, in the form in which they are stored. Skips bodies that have a copy,
- * because bodies never change, and bodies that are missing or do not have their hash.
+ * Copies objects to another object store, in the form in which they are stored. Skips objects that have a copy, because
+ * objects never change, and objects that are missing or do not have their hash.
  */
-export async function copyTillBodies(
-  bodies: AsyncGenerator<StoredTillBody>,
+export async function copyObjects(
+  objects: AsyncGenerator<StoredObject>,
   urls: { from: string; to: string },
-): Promise<TillBodyCopyResult> {
+): Promise<ObjectCopyResult> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
-  const result: TillBodyCopyResult = { objects: 0, missingObjects: 0, damagedObjects: [] };
+  const result: ObjectCopyResult = { objects: 0, missingObjects: 0, damagedObjects: [] };
   try {
     const copyRemaining = async () => {
-      for await (const body of bodies) {
+      for await (const object of objects) {
         result.objects += 1;
-        const outcome = await copyTillBody(body, from, to);
+        const outcome = await copyObject(object, from, to);
         if (outcome === "missing") result.missingObjects += 1;
-        if (outcome === "damaged") result.damagedObjects.push(body.key);
+        if (outcome === "damaged") result.damagedObjects.push(object.key);
       }
     };
     await Promise.all(Array.from({ length: maxConcurrentCopies }, copyRemaining));
@@ -107,8 +102,8 @@ export async function copyTillBodies(
   }
 }
 
-async function copyTillBody(
-  { key, hash }: StoredTillBody,
+async function copyObject(
+  { key, hash }: StoredObject,
   from: CompressingObjectStore,
   to: CompressingObjectStore,
 ): Promise<"copied" | "missing" | "damaged"> {
@@ -116,7 +111,7 @@ async function copyTillBody(
   try {
     const { body, encoding } = await from.streamStored(key);
     const stored = new Uint8Array(await arrayBuffer(Readable.fromWeb(body as ReadableStream<Uint8Array>)));
-    if ((await computeBodyHash(stored, encoding)) !== hash) return "damaged";
+    if ((await computeObjectHash(stored, encoding)) !== hash) return "damaged";
     await to.putStored(key, stored);
     return "copied";
   } catch (error) {
@@ -125,14 +120,14 @@ async function copyTillBody(
   }
 }
 
-/** The maximum size of a decompressed body: twice that of a push, because an erasure writes the JSON again. */
-const maxBodyBytes = 100 * 1024 * 1024;
+/** The maximum size of a decompressed object: twice that of a push, because an erasure writes the JSON again. */
+const maxObjectBytes = 100 * 1024 * 1024;
 
 /**
- * Returns the hash of a body, or undefined if it cannot be decompressed or is larger than any body. Does not hold the
- * decompressed body in memory.
+ * Returns the hash of an object, or undefined if it cannot be decompressed or is larger than any object. Does not hold the
+ * decompressed object in memory.
  */
-export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
+export async function computeObjectHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
   const hash = createHash("sha256");
   if (encoding === undefined) return hash.update(stored).digest("hex");
   let bytes = 0;
@@ -140,7 +135,7 @@ export async function computeBodyHash(stored: Uint8Array, encoding: "br" | undef
     await pipeline(Readable.from([stored]), createBrotliDecompress(), async (chunks: AsyncIterable<Uint8Array>) => {
       for await (const chunk of chunks) {
         bytes += chunk.byteLength;
-        if (bytes > maxBodyBytes) throw new RangeError("The body is too large.");
+        if (bytes > maxObjectBytes) throw new RangeError("The object is too large.");
         hash.update(chunk);
       }
     });

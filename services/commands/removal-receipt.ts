@@ -1,0 +1,64 @@
+import type { BusEventType } from "@pragma/contracts/events";
+import { eventRetentionMs } from "@pragma/runtime/messaging/event-streams";
+import { z } from "zod";
+import type { DataStoresConfig } from "./backup-and-restore.ts";
+import type { ServiceDatabasePools } from "./service-database-pools.ts";
+
+/** What a removal has removed, and what remains. */
+export const removalReceipt = z.object({
+  locationId: z.guid(),
+  requestedAt: z.iso.datetime(),
+  removedAt: z.iso.datetime().nullable(),
+  /** The number of rows of each table, as `service.table`, when the location could no longer get new rows. */
+  rows: z.record(z.string(), z.number()).nullable(),
+  /** The number of removed objects in the object store. */
+  objects: z.number(),
+  /** The number of removed messages in the event streams. */
+  events: z.number(),
+  /** What remains, and until when. */
+  remaining: z.array(z.object({ what: z.string(), until: z.string() })),
+});
+export type RemovalReceipt = z.infer<typeof removalReceipt>;
+
+/**
+ * The events because of which gateways and services forget the location, and those of the audit log, which outlives the
+ * location. They contain no data of the location.
+ */
+export const keptEventTypes: BusEventType[] = ["key.changed", "location.updated", "audit.recorded"];
+
+/** Returns what remains of a location whose removal ends now. */
+export function listRemainingData(): RemovalReceipt["remaining"] {
+  const after = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+  const hourMs = 60 * 60 * 1000;
+  return [
+    {
+      what: `events ${keptEventTypes.join(", ")}, which contain only ids, key hashes and audit entries`,
+      until: after(eventRetentionMs),
+    },
+    { what: "entries of the audit log", until: "AUDIT_RETENTION_DAYS after they were recorded" },
+    { what: "bodies whose upload did not end in a push, if there are any", until: after(48 * hourMs) },
+    { what: "objects of tills that were being packed, if there are any", until: after(2 * hourMs) },
+    {
+      what: "responses to requests with an Idempotency-Key that operators have sent for the location",
+      until: after(24 * hourMs),
+    },
+    { what: "backups, archives, logs, and what webhooks have received", until: "you delete them" },
+  ];
+}
+
+/** A removal in progress. Its steps complete the receipt. */
+export interface RemovalContext {
+  config: DataStoresConfig;
+  databases: ServiceDatabasePools;
+  locationId: string;
+  receipt: RemovalReceipt;
+  log: (line: string) => void;
+}
+
+/** Stores the receipt as far as it is known, so that a removal that is interrupted keeps its numbers. */
+export async function saveReceipt({ databases, locationId, receipt }: RemovalContext): Promise<void> {
+  const { sql } = databases.of("accounts");
+  await sql`
+    update removed_locations set receipt = ${sql.json(receipt)}, removed_at = ${receipt.removedAt}
+    where location_id = ${locationId}`;
+}

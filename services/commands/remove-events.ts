@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
+import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
+import { createEventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
+import { getEventStreamKind, isStreamOrConsumerNotFound } from "@pragma/runtime/messaging/event-streams";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import type { z } from "zod";
+import { keptEventTypes, type RemovalContext, saveReceipt } from "./removal-receipt.ts";
+
+export const natsConfigSchema = commonServiceConfigSchema.pick({ NATS_URL: true, EVENT_STREAM_REPLICAS: true });
+
+const connectTimeoutMs = 30_000;
+
+/** Deletes the events of the location from the streams, except those that remain. */
+export async function removeEvents(
+  context: RemovalContext,
+  { NATS_URL, EVENT_STREAM_REPLICAS }: z.infer<typeof natsConfigSchema>,
+): Promise<void> {
+  const { config, locationId, receipt } = context;
+  // The permissions are those of the migrate command.
+  const log = createLogger({ name: "location", level: "warn" });
+  const bus = createEventBus({ ...config, NATS_URL, EVENT_STREAM_REPLICAS }, { name: "migrate", log });
+  try {
+    const { manager } = await Promise.race([bus.connected, rejectAfterTimeout()]);
+    for (const type of Object.keys(busEventDataSchemas) as BusEventType[]) {
+      if (keptEventTypes.includes(type)) continue;
+      receipt.events += await purgeSubject(manager, {
+        stream: bus.streams[getEventStreamKind(type)],
+        filter: bus.buildSubject(type, locationId),
+      });
+      // Version 1.0 has published order events to the stream of all other events.
+      if (getEventStreamKind(type) !== "tills")
+        receipt.events += await purgeSubject(manager, {
+          stream: bus.streams.tills,
+          filter: bus.buildFormerSubject(type, locationId),
+        });
+    }
+  } finally {
+    await bus.close();
+  }
+  await saveReceipt(context);
+}
+
+/** Deletes the events of a subject, and returns their number. A stream without events may not exist yet. */
+async function purgeSubject(
+  manager: EventBusConnection["manager"],
+  { stream, filter }: { stream: string; filter: string },
+): Promise<number> {
+  try {
+    return (await manager.streams.purge(stream, { filter })).purged;
+  } catch (error) {
+    if (isStreamOrConsumerNotFound(error)) return 0;
+    throw error;
+  }
+}
+
+async function rejectAfterTimeout(): Promise<never> {
+  await sleep(connectTimeoutMs, undefined, { ref: false });
+  throw new Error("NATS could not be reached. Run the command again.");
+}

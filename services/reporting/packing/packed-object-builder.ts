@@ -1,0 +1,61 @@
+import type { PackedTillIndex } from "../queries/packed-tills.ts";
+import {
+  addBlockChecksum,
+  encodeOrderBlock,
+  encodeReportBlock,
+  maxBlockTextBytes,
+  maxOrdersPerBlock,
+  type PackedOrderTexts,
+  type PackedReportTexts,
+} from "./pack-format.ts";
+
+/** The bytes of an object, and where its blocks are in it. */
+export interface PackedObject extends Omit<PackedTillIndex, "objectKey"> {
+  bytes: Buffer;
+}
+
+/** Returns functions that build the object of a till: first add its report, and then its orders. */
+export function createPackedObjectBuilder(objectKey: string) {
+  const blocks: Buffer[] = [];
+  const blockFirstPositions: number[] = [];
+  /** The orders of the block that is not complete yet. */
+  let orders: PackedOrderTexts[] = [];
+  let textBytes = 0;
+  let orderCount = 0;
+
+  function addBlock(compressed: Buffer, firstPosition: number): void {
+    blocks.push(addBlockChecksum(compressed, { objectKey, block: blocks.length }));
+    blockFirstPositions.push(firstPosition);
+  }
+
+  async function endOrderBlock(): Promise<void> {
+    if (orders.length === 0) return;
+    addBlock(await encodeOrderBlock(orders), orderCount - orders.length);
+    orders = [];
+    textBytes = 0;
+  }
+
+  return {
+    async addReport(texts: PackedReportTexts): Promise<void> {
+      addBlock(await encodeReportBlock(texts), 0);
+    },
+    /** Adds an order, and returns its position in the object. */
+    async addOrder(texts: PackedOrderTexts): Promise<number> {
+      const bytes = texts.v1.byteLength + texts.v2.byteLength;
+      if (orders.length === maxOrdersPerBlock || textBytes + bytes > maxBlockTextBytes) await endOrderBlock();
+      orders.push(texts);
+      textBytes += bytes;
+      orderCount += 1;
+      return orderCount - 1;
+    },
+    async finish(): Promise<PackedObject> {
+      await endOrderBlock();
+      let end = 0;
+      const blockEnds = blocks.map(({ byteLength }) => {
+        end += byteLength;
+        return end;
+      });
+      return { bytes: Buffer.concat(blocks), blockEnds, blockFirstPositions };
+    },
+  };
+}
