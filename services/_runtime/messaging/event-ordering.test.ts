@@ -12,7 +12,11 @@ import { createLogger } from "../observability/logger.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
-import { waitUntilEventsDelivered, waitUntilEventsHandled } from "../testing/event-stream-admin.ts";
+import {
+  createTestEventStreamAdmin,
+  waitUntilEventsDelivered,
+  waitUntilEventsHandled,
+} from "../testing/event-stream-admin.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
@@ -208,10 +212,13 @@ describe("an event whose handler runs when the process ends", () => {
       await ended;
     }
 
+    const streams = await createTestEventStreamAdmin(ownEnvironment);
     while (processes.length === 0 || !(await isDeadLettered())) {
       expect(processes.length, "crashed processes").toBeLessThan(6);
       await runProcess();
+      await streams.expireDeliveries();
     }
+    await streams.close();
     const crashedProcesses = processes.filter((printed) => printed.includes(`begin ${crashingLocationId}`));
     expect(crashedProcesses).toHaveLength(4);
     for (const printed of crashedProcesses.slice(2)) {
