@@ -15,7 +15,7 @@ export async function packTestTill(
 ): Promise<void> {
   const config = readConfigFromEnvironment(
     commonServiceConfigSchema,
-    selectServiceDatabase({ ...variables, DATABASE_POOL: "1" }, "reporting"),
+    selectServiceDatabase({ ...variables, DATABASE_POOL: "2" }, "reporting"),
   );
   const log = createLogger({ name: "test", level: "silent" });
   const db = createDatabasePool(config, { schema: buildServiceSchemaName(namespace, "reporting"), log });
