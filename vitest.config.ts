@@ -79,7 +79,14 @@ export default defineConfig({
       { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 4 } },
       {
         extends: true,
-        test: { name: "sequential", include: sequentialTests, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: "sequential",
+          include: sequentialTests,
+          exclude,
+          isolate: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },
