@@ -11,7 +11,6 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { createTestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { runLocationCommand as runLocationCommandHere } from "@pragma/services/commands/location-commands";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
@@ -19,6 +18,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findReportingDatabaseInconsistencies } from "./fault-injection/expect-consistency.ts";
 import { getTestCommandProgram } from "./harness/command-program.ts";
+import { runTestLocationCommand } from "./harness/location-command.ts";
 import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -95,17 +95,8 @@ const variablesOf = ({ environment }: Installation) => ({
   LOCATION_ARCHIVE_KEY: archiveKey,
 });
 
-/**
- * Runs a command in this process, because each process would load the modules again. Only the commands that are killed
- * have processes of their own. Returns what the command would print.
- */
-async function runLocationCommand(installation: Installation, args: string[]) {
-  const result = await runLocationCommandHere(args, {
-    ...{ environment: variablesOf(installation), log() {} },
-    reportFailure: (message) => expect.unreachable(message),
-  });
-  return JSON.parse(JSON.stringify(result));
-}
+const runLocationCommand = (installation: Installation, args: string[]) =>
+  runTestLocationCommand(args, variablesOf(installation));
 
 /** Waits until no service of an installation has events to publish or to handle. */
 async function waitUntilEventsAreHandled({ environment, sql }: Installation): Promise<void> {
@@ -366,6 +357,7 @@ describe("a location with data of all services", () => {
           where location_id = ${location.locationId} and rows_imported_at is not null`;
         return row;
       });
+      // Longer than the pauses after which the webhooks service looks for deliveries that are due.
       await sleep(4_000);
       expect(received).toEqual([]);
       expect((await moved.request("GET", "/v2/reports")).status).toBe(401);
