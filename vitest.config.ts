@@ -32,7 +32,6 @@ const isolatedProcessTests = [
  */
 const longTests = [
   "tests/key-rotation.test.ts",
-  "services/_runtime/messaging/event-ordering.test.ts",
   "tests/equivalence.test.ts",
   "tests/browser/routes.test.ts",
   "tests/rolling-restart.test.ts",

@@ -13,7 +13,7 @@ import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const floodConnections = 300;
-const floodMs = 8_000;
+const floodMs = 5_000;
 
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
@@ -12,6 +11,7 @@ import { createLogger } from "../observability/logger.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
+import { getCompiledFile } from "../testing/compiled-file.ts";
 import {
   createTestEventStreamAdmin,
   waitUntilEventsDelivered,
@@ -181,7 +181,7 @@ describe("an event whose handler runs when the process ends", () => {
       log,
     });
     const crashingLocationId = randomUUID();
-    const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
+    const script = getCompiledFile(new URL("../testing/crashing-consumer.ts", import.meta.url));
     /** The lines that each process has printed. */
     const processes: string[][] = [];
     const isDeadLettered = async () => (await db.sql`select 1 from dead_letters`).length > 0;
@@ -193,7 +193,7 @@ describe("an event whose handler runs when the process ends", () => {
       );
     }
     async function runProcess(): Promise<void> {
-      const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script], {
+      const child = spawn(process.execPath, [script], {
         env: { PATH: process.env.PATH, ...ownEnvironment.variables },
         stdio: ["ignore", "pipe", "inherit"],
       });
