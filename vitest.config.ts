@@ -32,7 +32,6 @@ const isolatedProcessTests = [
  */
 const longTests = [
   "tests/key-rotation.test.ts",
-  "services/_runtime/messaging/event-ordering.test.ts",
   "tests/equivalence.test.ts",
   "tests/browser/routes.test.ts",
   "tests/rolling-restart.test.ts",
@@ -79,7 +78,14 @@ export default defineConfig({
       { extends: true, test: { name: "isolated", include: isolatedProcessTests, exclude, maxWorkers: 4 } },
       {
         extends: true,
-        test: { name: "sequential", include: sequentialTests, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: "sequential",
+          include: sequentialTests,
+          exclude,
+          isolate: false,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     ...test,
     include: [
-      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills"].map(
+      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills", "location-fairness"].map(
         (name) => `tests/${name}.test.ts`,
       ),
       "services/order-live/random-changes.test.ts",
@@ -32,6 +32,7 @@ export default defineConfig({
       PACKING_KILLS: "all",
       INTERRUPTED_BYTES_STEP: "1",
       CHECK_ALL_PAGES: "true",
+      FAIRNESS_REPROCESSINGS: "250",
       UPGRADE_ROUNDS: "10",
       ...process.env,
     },

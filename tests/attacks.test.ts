@@ -87,7 +87,7 @@ describe("clients that send requests and never read the responses", () => {
       // Half of the clients send 800 requests, and the others send 8. No client reads the responses.
       socket.write(rawRequest.repeat(at % 2 === 0 ? 800 : 8));
     }
-    for (let second = 0; second < 5; second++) {
+    for (let second = 0; second < 3; second++) {
       const startedAt = performance.now();
       expect((await victim.request("GET", "/v2/reports/")).status).toBe(200);
       expect(performance.now() - startedAt).toBeLessThan(2_000);
@@ -157,7 +157,7 @@ describe("many concurrent requests of one location", () => {
           "content-type: application/json\r\ncontent-length: 100\r\n\r\n[",
       );
     }
-    expect(await measureLongestWaitMs(() => sleep(3_000))).toBeLessThan(2_000);
+    expect(await measureLongestWaitMs(() => sleep(2_000))).toBeLessThan(2_000);
     for (const socket of sockets) socket.destroy();
   });
 });

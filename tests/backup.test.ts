@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
 import { getTestCommandProgram } from "./harness/command-program.ts";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
-import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
+import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -98,7 +98,7 @@ describe("a backup", () => {
     await expectReportOf(testLocation, processed);
     await eventually("a failed attempt", () => endpoint.receivedWebhooks.length > 0);
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
-    await waitUntilTestTillIsPacked({ ...environment, variables: variablesFor(0) }, processed.id);
+    await packTestTill({ ...environment, variables: variablesFor(0) }, processed.id);
     const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedTestReportAndOrders("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
     // While NATS is down, the till is accepted, but its event is not published before the backup.

@@ -99,7 +99,7 @@ async function pushTillWithLargeOrder(): Promise<string> {
   return order.id;
 }
 
-/** Sends `count` requests, each on its own connection, never reads the responses, and waits six seconds. */
+/** Sends `count` requests, each on its own connection, never reads the responses, and waits three seconds. */
 async function requestWithoutReading(path: string, count: number): Promise<void> {
   const { hostname, port } = new URL(product.url);
   for (let request = 0; request < count; request += 1) {
@@ -109,7 +109,7 @@ async function requestWithoutReading(path: string, count: number): Promise<void>
     socket.write(`GET ${path} HTTP/1.1\r\nhost: pragma\r\nauthorization: Bearer ${testLocation.key}\r\n\r\n`);
     sockets.push(socket);
   }
-  await sleep(6_000);
+  await sleep(3_000);
 }
 
 /**

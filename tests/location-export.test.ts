@@ -11,6 +11,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getTestCommandProgram } from "./harness/command-program.ts";
+import { runTestLocationCommand } from "./harness/location-command.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -27,6 +28,7 @@ let file: string;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 let location: TestLocation;
+let otherLocation: TestLocation;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-archive-"));
@@ -35,6 +37,7 @@ beforeAll(async () => {
   product = await startPragmaUnderTest(environment.variables);
   location = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "webhooks:write"] });
   const other = await createTestLocation(product, { scopes: ["tills:write", "reports:read"] });
+  otherLocation = await createTestLocation(product, { scopes: [] });
   for (const body of tills) expect((await location.request("POST", "/v2/tills/", { body })).status).toBe(201);
   const othersTill = generateTill({ seed: 3, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
   expect((await other.request("POST", "/v2/tills/", { body: othersTill })).status).toBe(201);
@@ -47,16 +50,23 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function runLocationCommand(args: string[], key = archiveKey) {
-  const { stdout } = await promisify(execFile)(process.execPath, [opsProgram, "location", ...args], {
-    env: { PATH: process.env.PATH, ...environment.variables, LOCATION_ARCHIVE_KEY: key },
-  });
-  return JSON.parse(stdout);
+const variablesWithKey = (key = archiveKey) => ({
+  PATH: process.env.PATH,
+  ...environment.variables,
+  LOCATION_ARCHIVE_KEY: key,
+});
+
+/** Runs the command as operators do, in a process of its own. */
+async function runOperatorCommand(args: string[]) {
+  const options = { env: variablesWithKey() };
+  return JSON.parse((await promisify(execFile)(process.execPath, [opsProgram, "location", ...args], options)).stdout);
 }
+
+const runLocationCommand = (args: string[], key?: string) => runTestLocationCommand(args, variablesWithKey(key));
 
 describe("npm run ops -- location export", () => {
   it("writes the rows, secrets and bodies of one location to an encrypted archive", async () => {
-    const manifest = await runLocationCommand(["export", location.locationId, "--output", file]);
+    const manifest = await runOperatorCommand(["export", location.locationId, "--output", file]);
     expect(manifest).toMatchObject({
       locationId: location.locationId,
       missingObjects: [],
@@ -70,7 +80,7 @@ describe("npm run ops -- location export", () => {
         objects: { count: 2 },
       },
     });
-    expect(await runLocationCommand(["verify", file])).toEqual(manifest);
+    expect(await runOperatorCommand(["verify", file])).toEqual(manifest);
 
     const bodies: unknown[] = [];
     let exportedSecret: unknown;
@@ -121,5 +131,51 @@ describe("npm run ops -- location export", () => {
       /does not exist/,
     );
     expect(await readdir(folder)).toEqual(before);
+  });
+});
+
+const countRows = (locationId: string): Promise<Record<string, number>> => runLocationCommand(["count", locationId]);
+
+describe("npm run ops -- location count", () => {
+  it("counts the rows of one location in the tables of all services", async () => {
+    expect(await runOperatorCommand(["count", location.locationId])).toMatchObject({
+      "accounts.locations": 1,
+      "accounts.consumers": 1,
+      "accounts.api_keys": 1,
+      "till-ingest.tills": 2,
+      "till-ingest.till_versions": 2,
+      "till-ingest.till_directory": 2,
+      "reporting.tills": 2,
+      "reporting.reports": 2,
+      "reporting.orders": 6,
+      "webhooks.recipients": 1,
+      "webhooks.signing_secrets": 1,
+    });
+    const others = await countRows(otherLocation.locationId);
+    expect(others).toMatchObject({ "accounts.locations": 1, "accounts.api_keys": 1 });
+    expect(
+      Object.keys(others).filter((name) => /^(till-ingest|reporting|webhooks)\.(?!daily_usage)/.test(name)),
+    ).toEqual([]);
+    await expect(countRows(randomUUID())).rejects.toThrow(/does not exist/);
+  });
+
+  it("refuses to run when it is not decided which rows of a table belong to a location", async () => {
+    const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
+    const schema = sql(`${environment.namespace}_webhooks`);
+    await sql`create table ${schema}.undecided (id uuid primary key)`;
+    try {
+      await expect(countRows(location.locationId)).rejects.toThrow(/webhooks\.undecided/);
+      // A column that is never null decides it.
+      await sql`alter table ${schema}.undecided add column location_id uuid not null`;
+      await sql`insert into ${schema}.undecided values (${randomUUID()}, ${location.locationId})`;
+      expect(await countRows(location.locationId)).toMatchObject({ "webhooks.undecided": 1 });
+    } finally {
+      await sql`drop table ${schema}.undecided`;
+      await sql.end();
+    }
+  });
+
+  it("prints the usage text without the id of a location", async () => {
+    await expect(runOperatorCommand(["count", "all"])).rejects.toThrow(/need the id of a location/);
   });
 });

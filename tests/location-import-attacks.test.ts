@@ -10,6 +10,7 @@ import { deleteUnusedObjectsTask } from "@pragma/reporting/periodic/delete-unuse
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { readDataStoresConfig, restoreDatabaseAndTillBackup } from "@pragma/services/commands/backup-and-restore";
 import { writeLocationArchive } from "@pragma/services/commands/location-archive";
@@ -379,7 +380,11 @@ describe("npm run ops -- location remove", { timeout }, () => {
     await reporting.sql`
       insert into unused_objects values (${locationId}, ${unpackedKey}, now() + interval '1 day')`;
     const packing = await startPacking();
-    expect(await location("remove", locationId, "--yes", "Chez Acme")).toMatchObject({ objects: 3 });
+    const removing = location("remove", locationId, "--yes", "Chez Acme");
+    removing.catch(() => {});
+    // The removal waits until its events are sent, which only a running product does.
+    await eventually("the events of the removal", async () => (await accounts.sql`delete from outbox`).count > 0);
+    expect(await removing).toMatchObject({ objects: 3 });
     await expect(objects.get(unpackedKey)).rejects.toThrow();
     expect(await reporting.sql`select object_key from unused_objects`).toEqual([{ objectKey: packing.objectKey }]);
     await expect(location("import", file)).rejects.toThrow(/was being packed when the location was removed/);

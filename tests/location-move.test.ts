@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -6,7 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
+import { serviceNames } from "@pragma/contracts/service-names";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { createTestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -16,7 +18,8 @@ import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findReportingDatabaseInconsistencies } from "./fault-injection/expect-consistency.ts";
 import { getTestCommandProgram } from "./harness/command-program.ts";
-import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
+import { runTestLocationCommand } from "./harness/location-command.ts";
+import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 import { sendTestPaidLiveOrders } from "./webhooks/send-paid-live-orders.ts";
@@ -92,10 +95,24 @@ const variablesOf = ({ environment }: Installation) => ({
   LOCATION_ARCHIVE_KEY: archiveKey,
 });
 
-async function runLocationCommand(installation: Installation, args: string[]) {
-  const options = { env: variablesOf(installation), maxBuffer: 100_000_000 };
-  const { stdout } = await promisify(execFile)(process.execPath, [opsProgram, "location", ...args], options);
-  return JSON.parse(stdout);
+const runLocationCommand = (installation: Installation, args: string[]) =>
+  runTestLocationCommand(args, variablesOf(installation));
+
+/** Waits until no service of an installation has events to publish or to handle. */
+async function waitUntilEventsAreHandled({ environment, sql }: Installation): Promise<void> {
+  const streams = await createTestEventStreamAdmin(environment);
+  try {
+    await eventually("all events to be handled", async () => {
+      for (const service of serviceNames) {
+        const outbox = await sql`
+          select from ${sql(buildServiceSchemaName(environment.namespace, service))}.outbox limit 1`;
+        if (outbox.count > 0) return false;
+      }
+      return streams.isFullyConsumed();
+    });
+  } finally {
+    await streams.close();
+  }
 }
 
 interface ResponseSnapshot {
@@ -228,7 +245,7 @@ describe("a location with data of all services", () => {
         select from ${from.sql(`${from.environment.namespace}_webhooks`)}.webhook_deliveries where state = 'pending'`;
       return row;
     });
-    await waitUntilTestTillIsPacked(from.environment, tillIds[0] ?? "");
+    await packTestTill(from.environment, tillIds[0] ?? "");
     snapshotBefore = await readEverything(location);
     countsBefore = await runLocationCommand(from, ["count", location.locationId]);
     expect(await runLocationCommand(from, ["export", location.locationId, "--output", file])).toMatchObject({
@@ -300,7 +317,7 @@ describe("a location with data of all services", () => {
     isPushing = false;
     await Promise.all(pushing);
     expect([...statuses].sort()).toEqual([201, 401, 404]);
-    await sleep(2_000);
+    await waitUntilEventsAreHandled(from);
 
     expect(receipt).toMatchObject({ locationId, removedAt: expect.any(String) });
     expect(receipt.rows["reporting.orders"]).toBeGreaterThanOrEqual(countsBefore["reporting.orders"] ?? 0);
@@ -340,6 +357,7 @@ describe("a location with data of all services", () => {
           where location_id = ${location.locationId} and rows_imported_at is not null`;
         return row;
       });
+      // Longer than the pauses after which the webhooks service looks for deliveries that are due.
       await sleep(4_000);
       expect(received).toEqual([]);
       expect((await moved.request("GET", "/v2/reports")).status).toBe(401);

@@ -13,7 +13,7 @@ import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-recei
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
-import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
+import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -168,7 +168,7 @@ describe("operators", () => {
     const tillIds = tills.map(({ body }) => body.id).sort();
     const readReports = () => Promise.all(tills.map(({ reportId }) => readReportFigures(reportId)));
     const before = await readReports();
-    for (const tillId of tillIds) await waitUntilTestTillIsPacked(environment, tillId);
+    for (const tillId of tillIds) await packTestTill(environment, tillId);
     const folder = (environment.variables.OBJECT_STORE ?? "").replace("file:", "");
     await rm(join(folder, "packed", testLocation.locationId), { recursive: true });
     const orderPath = (till: typeof repaired) => `/v2/orders/${till.orderIds[0]}`;

@@ -7,13 +7,13 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { measureCpuSlowdown } from "./harness/cpu-slowdown.ts";
-import { waitUntilTestTillIsPacked } from "./harness/packed-till.ts";
+import { packTestTill } from "./harness/packed-till.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { readResidentMemoryMegabytes } from "./harness/resident-memory.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const floodConnections = 300;
-const floodMs = 8_000;
+const floodMs = 5_000;
 
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const hot = await pushTill(otherLocation, { orders: 60, day: new Date().toISOString().slice(0, 10) });
   for (const { orderList } of [cold, hot])
     otherPaths.push(`/v1/orders/${orderList.find(({ isTraining }) => !isTraining)?.id}`);
-  await Promise.all(coldTillIds.map((id) => waitUntilTestTillIsPacked(environment, id)));
+  await Promise.all(coldTillIds.map((id) => packTestTill(environment, id)));
   otherPaths.push("/v1/orders/?size=20", "/v1/orders/?size=20&until=2025-04-02");
 }, 180_000);
 afterAll(async () => {

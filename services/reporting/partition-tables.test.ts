@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { acquireTransactionAdvisoryLock, type Database } from "@pragma/runtime/database/postgres";
+import { getCompiledFile } from "@pragma/runtime/testing/compiled-file";
 import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
@@ -87,12 +87,11 @@ async function runCommand(
   words: string[],
   isKilledAt: (line: string) => boolean = () => false,
 ): Promise<{ exitCode: number | null; lines: string[]; output: string; errors: string }> {
-  const program = fileURLToPath(new URL("../commands/ops.ts", import.meta.url));
-  const child = spawn(
-    process.execPath,
-    ["--conditions=source", "--import", "tsx", program, "partition-tables", ...words],
-    { env: { ...process.env, ...environment.variables }, stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const program = getCompiledFile(new URL("../commands/ops.ts", import.meta.url));
+  const child = spawn(process.execPath, [program, "partition-tables", ...words], {
+    env: { ...process.env, ...environment.variables },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const lines: string[] = [];
   let output = "";
   child.stdout.on("data", (data) => {

@@ -49,7 +49,10 @@ const otherPages = [
   "/operators/",
 ];
 
-/** Whether all pages are checked, at all widths. The soak does this, because it takes several minutes. */
+/**
+ * Whether all pages are checked, at all widths, and all operations are shown. The soak does this, because it takes
+ * several minutes.
+ */
 const checksAllPages = process.env.CHECK_ALL_PAGES === "true";
 const checkedPages = checksAllPages ? [...pageKinds, ...otherPages] : pageKinds;
 const widths = checksAllPages ? [1440, 768, 390] : [1440];
@@ -83,14 +86,14 @@ describe("the site", () => {
     }
   });
 
-  it("shows each operation from the sidebar without console errors", async () => {
+  it("shows operations from the sidebar without console errors", async () => {
     const { page, consoleErrors, close } = await documentationSite.openTab("/api/");
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
     // Folded groups of the sidebar contain no links until they are opened.
     for (const group of await page.locator(".theme-doc-sidebar-menu .menu__list-item--collapsed > div > a").all())
       await group.click();
-    for (const path of operations) {
+    for (const path of operations.filter((_, index) => checksAllPages || index % 3 === 0)) {
       // The click event is dispatched directly, because `click()` waits for animations, which would make the test slow.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
       await waitForExpression(page, `location.pathname === "${path}" && document.querySelector("article h1")`);

@@ -1,28 +1,32 @@
+import { packTill } from "@pragma/reporting/packing/pack-till";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
+import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
-import { eventually } from "@pragma/runtime/testing/eventually";
 import type { IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import postgres from "postgres";
+import { expect } from "vitest";
 
-/**
- * Waits until the running product has packed a till of a day before `HOT_DAYS`. Changes the time at which its report was
- * stored, because tills that changed in the last 24 hours are not packed.
- */
-export async function waitUntilTestTillIsPacked(
+/** Packs a till as the task of reporting does, which runs only every ten seconds. */
+export async function packTestTill(
   { namespace, variables }: Pick<IsolatedTestEnvironment, "namespace" | "variables">,
   tillId: string,
 ): Promise<void> {
-  const { DATABASE_URL = "" } = selectServiceDatabase(variables, "reporting");
-  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
-  const schema = sql(buildServiceSchemaName(namespace, "reporting"));
+  const config = readConfigFromEnvironment(
+    commonServiceConfigSchema,
+    selectServiceDatabase({ ...variables, DATABASE_POOL: "2" }, "reporting"),
+  );
+  const log = createLogger({ name: "test", level: "silent" });
+  const db = createDatabasePool(config, { schema: buildServiceSchemaName(namespace, "reporting"), log });
+  const objects = createObjectStore(variables.OBJECT_STORE ?? "");
   try {
-    await sql`update ${schema}.reports set updated_at = now() - interval '2 days' where till_id = ${tillId}`;
-    await eventually(
-      "the till to be packed",
-      async () => (await sql`select from ${schema}.packed_tills where till_id = ${tillId}`).count === 1,
-      { timeoutSeconds: 30 },
-    );
+    const [till] = await db.sql<{ locationId: string }[]>`select location_id from reports where till_id = ${tillId}`;
+    const { locationId } = till ?? expect.unreachable(`The till ${tillId} has no report.`);
+    await packTill({ db, objects }, { locationId, tillId });
+    expect((await db.sql`select from packed_tills where till_id = ${tillId}`).count).toBe(1);
   } finally {
-    await sql.end();
+    await objects.close();
+    await db.close();
   }
 }

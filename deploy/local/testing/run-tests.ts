@@ -32,8 +32,8 @@ interface TestResult {
 
 /** Runs the checks and then vitest against real servers. Calls `add` with the totals of each part. */
 export async function runChecksAndTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
-  // Starts the preparation during the checks, because the checks use only one core. If the preparation fails, its error
-  // is thrown after the checks.
+  // Starts the preparation during the checks, because the checks do not use both cores all the time. If the preparation
+  // fails, its error is thrown after the checks.
   const preparing = Promise.all([
     ensureChromiumInstalled()
       .then(installMissingSampleRuntimes)

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { getCompiledFile } from "../testing/compiled-file.ts";
 import type { CrashingRequestOptions } from "../testing/crashing-request.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
@@ -244,8 +244,8 @@ describe("a POST with an Idempotency-Key", () => {
 
 describe("a process that crashes during a request with an Idempotency-Key", () => {
   async function crashProcessAt(request: CrashingRequestOptions): Promise<void> {
-    const script = fileURLToPath(new URL("../testing/crashing-request.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script, JSON.stringify(request)], {
+    const script = getCompiledFile(new URL("../testing/crashing-request.ts", import.meta.url));
+    const child = spawn(process.execPath, [script, JSON.stringify(request)], {
       env: { PATH: process.env.PATH, ...environment.variables },
       stdio: "inherit",
     });

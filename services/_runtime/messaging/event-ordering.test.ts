@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
@@ -12,7 +11,12 @@ import { createLogger } from "../observability/logger.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
-import { waitUntilEventsDelivered, waitUntilEventsHandled } from "../testing/event-stream-admin.ts";
+import { getCompiledFile } from "../testing/compiled-file.ts";
+import {
+  createTestEventStreamAdmin,
+  waitUntilEventsDelivered,
+  waitUntilEventsHandled,
+} from "../testing/event-stream-admin.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
@@ -177,7 +181,7 @@ describe("an event whose handler runs when the process ends", () => {
       log,
     });
     const crashingLocationId = randomUUID();
-    const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
+    const script = getCompiledFile(new URL("../testing/crashing-consumer.ts", import.meta.url));
     /** The lines that each process has printed. */
     const processes: string[][] = [];
     const isDeadLettered = async () => (await db.sql`select 1 from dead_letters`).length > 0;
@@ -189,7 +193,7 @@ describe("an event whose handler runs when the process ends", () => {
       );
     }
     async function runProcess(): Promise<void> {
-      const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script], {
+      const child = spawn(process.execPath, [script], {
         env: { PATH: process.env.PATH, ...ownEnvironment.variables },
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -208,10 +212,13 @@ describe("an event whose handler runs when the process ends", () => {
       await ended;
     }
 
+    const streams = await createTestEventStreamAdmin(ownEnvironment);
     while (processes.length === 0 || !(await isDeadLettered())) {
       expect(processes.length, "crashed processes").toBeLessThan(6);
       await runProcess();
+      await streams.expireDeliveries();
     }
+    await streams.close();
     const crashedProcesses = processes.filter((printed) => printed.includes(`begin ${crashingLocationId}`));
     expect(crashedProcesses).toHaveLength(4);
     for (const printed of crashedProcesses.slice(2)) {

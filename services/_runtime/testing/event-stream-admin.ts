@@ -1,5 +1,6 @@
 import { type ConsumerInfo, jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connect, nanos } from "@nats-io/transport-node";
+import { sleep } from "../concurrency/sleep.ts";
 import { buildEventStreamNames, type EventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { eventually } from "./eventually.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
@@ -13,6 +14,8 @@ export interface TestEventStreamAdmin {
   isFullyConsumed(minConsumers?: number): Promise<boolean>;
   /** Returns whether consumers have received all events, which may still be in progress. */
   isFullyDelivered(): Promise<boolean>;
+  /** Lets consumers deliver at once what a dead process has not handled. Otherwise they wait for ten seconds. */
+  expireDeliveries(): Promise<void>;
   /** Fills a stream with messages that no service consumes, until it accepts not even a small event. */
   fill(kind: EventStreamKind): Promise<void>;
   /** Deletes all events in a stream. */
@@ -59,6 +62,13 @@ export async function createTestEventStreamAdmin({
     },
     async isFullyDelivered() {
       return (await listConsumers()).every(({ num_pending }) => num_pending === 0);
+    },
+    async expireDeliveries() {
+      // When its service starts again, each consumer gets its former configuration.
+      for (const { stream_name, name } of await listConsumers())
+        await manager.consumers.update(stream_name, name, { ack_wait: nanos(100) });
+      // JetStream checks 100 ms after the change.
+      await sleep(500);
     },
     async fill(kind) {
       const { config } = await manager.streams.info(names[kind]);
