@@ -14,6 +14,7 @@ import { createLocationNotFoundError } from "./locations.ts";
 import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import {
   type ApiKeyEventFields,
+  countActiveApiKeys,
   findApiKeyConsumerId,
   insertApiKey,
   limitApiKeyOverlap,
@@ -37,6 +38,28 @@ export async function publishApiKeyChanged(
   });
 }
 
+/** Maximum number of active keys of a consumer at a location. Each change of the consumer publishes an event for each. */
+const maxActiveKeys = 100;
+
+/**
+ * Checks that a consumer has not too many active keys at a location, after a key was added. Operators have no limit. Keys
+ * that are added at the same time can exceed the limit by their number.
+ *
+ * @throws `ApiError` limit_reached.
+ */
+async function requireActiveKeyLimit(
+  tx: SqlTransaction,
+  { principal, locationId, consumerId }: { principal: Principal; locationId: string | null; consumerId: string },
+): Promise<void> {
+  if (locationId === null || hasScope(principal.scopes, "locations:any")) return;
+  const count = await countActiveApiKeys(tx, { locationId, consumerId, limit: maxActiveKeys + 1 });
+  if (count <= maxActiveKeys) return;
+  throw new ApiError("limit_reached", {
+    detail: `A consumer can have up to ${maxActiveKeys} active API keys at a location. Revoke keys that are no longer used.`,
+    limit: { name: "active_api_keys", maximum: maxActiveKeys, unit: "active API keys per consumer and location" },
+  });
+}
+
 interface NewConsumerKey {
   locationId: string;
   consumerName: string;
@@ -52,7 +75,8 @@ interface NewConsumerKey {
  * the operators' consumers. The principal must have every scope of the consumer, and its rate limit must
  * not be lower than that of the consumer. The caller must check that the principal may act for the location.
  *
- * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
+ * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden, limit_reached,
+ * quota_exceeded.
  */
 export async function createConsumerApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -73,6 +97,7 @@ export async function createConsumerApiKey(
     await insertApiKey(tx, {
       ...{ id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", createdBy, expiresAt },
     });
+    await requireActiveKeyLimit(tx, { principal, locationId, consumerId: consumer.id });
     await publishApiKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: audit.traceparent });
     await insertAuditEvent(tx, audit, {
       ...{ action: "key.created", locationId, target: { type: "key", id } },
@@ -127,8 +152,8 @@ export async function revokeApiKey(
  * The previous key expires after the overlap, or is revoked if it has leaked. The principal needs the permissions to
  * create the new key and to revoke the previous key.
  *
- * @throws `ApiError` key_not_found, key_inactive, scope_missing, rate_limit_forbidden; location_forbidden if the
- * principal has neither a location nor `locations:any`.
+ * @throws `ApiError` key_not_found, key_inactive, scope_missing, rate_limit_forbidden, limit_reached, quota_exceeded;
+ * location_forbidden if the principal has neither a location nor `locations:any`.
  */
 export async function rotateApiKey(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -155,6 +180,8 @@ export async function rotateApiKey(
     const previousKeyExpiresAt = options.isLeaked
       ? await markApiKeyRevoked(tx, { id: previous.id, revokedBy: principal.keyId })
       : await limitApiKeyOverlap(tx, { id: previous.id, seconds: options.overlapSeconds });
+    // The rotation of a leaked key adds no active key, and must always be possible.
+    if (!options.isLeaked) await requireActiveKeyLimit(tx, { principal, locationId, consumerId: consumer.id });
     const { traceparent } = audit;
     await publishApiKeyChanged(tx, previous, { revoked: options.isLeaked, traceparent });
     await publishApiKeyChanged(tx, { id: newId, hash, locationId }, { revoked: false, traceparent });

@@ -65,7 +65,7 @@ interface ConsumerChange {
  *
  * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
  * neither a location nor `locations:any`; invalid_request if the change would remove the scope admin from the consumer
- * of admin keys.
+ * of admin keys; quota_exceeded, for which each active key counts.
  */
 export async function changeApiConsumerAndPublishEvents(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -88,6 +88,7 @@ export async function changeApiConsumerAndPublishEvents(
     await Promise.all(keys.map((key) => publishApiKeyChanged(tx, key, { revoked: false, traceparent })));
     await insertAuditEvent(tx, audit, {
       ...{ action: "consumer.changed", locationId: consumer.locationId, target: { type: "consumer", id } },
+      changedKeys: keys.length,
       details: {
         name: consumer.name,
         addedScopes: scopes.filter((scope) => !consumer.scopes.includes(scope)),

@@ -17,6 +17,12 @@ interface CatalogReplacement {
 }
 
 /**
+ * The daily quota of changes of a catalog. Without it, a location could fill the event stream of all locations with the
+ * events about tiny catalogs, which hardly count toward the quota of bytes.
+ */
+const changeQuota = { name: "catalogs", maximum: 20_000, unit: "changed catalogs" };
+
+/**
  * Replaces a location's catalog and publishes `catalog.updated` in one transaction. If the catalog is unchanged, writes
  * and publishes nothing. Returns a summary of the current catalog. Requests of one location are processed one by one.
  *
@@ -33,7 +39,10 @@ export async function replaceCatalog(
     const changed = current.etag !== etag;
     // If the catalog is unchanged, If-Match is ignored, because the request may be a retry after a lost response.
     if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
-    if (changed) await consumeDailyQuotaOrThrow(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+    if (changed) {
+      await consumeDailyQuotaOrThrow(tx, { locationId, quota: changeQuota, amount: 1 });
+      await consumeDailyQuotaOrThrow(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+    }
     const { updatedAt } = changed ? await replaceChangedCatalogLists(tx, locationId, catalog) : current;
     if (changed) {
       const data = { locationId, etag, counts };

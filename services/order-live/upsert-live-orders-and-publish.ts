@@ -3,7 +3,7 @@ import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
-import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { OrderLiveServiceContext } from "./context.ts";
@@ -174,9 +174,17 @@ function collectSeenDevices(orders: ValidatedLiveOrderUpsert[]): PosDeviceIdenti
 }
 
 /**
+ * The daily quota of `device.seen` events of a location: for the maximum number of devices, with the changes of their
+ * names. Without it, invented devices in the orders of one location could fill the stream that also contains the events
+ * of all tills, because orders that did not change count toward no other quota.
+ */
+const deviceEventQuota = { name: "device_events", maximum: 100 * maxDevicesPerLocation, unit: "events" };
+
+/**
  * Returns the devices whose `device.seen` event is due, because they were not published within the last hour or their
- * name has changed, and records these devices as published. A device without a name keeps its earlier name. Only the
- * `maxDevicesPerLocation` devices of a location that were published last are stored.
+ * name has changed, and records these devices as published. Returns none if the daily quota of these events is used up.
+ * A device without a name keeps its earlier name. Only the `maxDevicesPerLocation` devices of a location that were
+ * published last are stored.
  */
 async function claimUnreportedDevices(
   tx: SqlTransaction,
@@ -198,6 +206,8 @@ async function claimUnreportedDevices(
         select id from published_devices where location_id = ${locationId}
         order by published_at desc, id offset ${maxDevicesPerLocation}
       )`;
+    if (!(await tryConsumeDailyQuota(tx, { locationId, quota: deviceEventQuota, amount: unreported.length })))
+      return [];
   }
   return unreported;
 }

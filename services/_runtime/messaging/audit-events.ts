@@ -1,6 +1,7 @@
 import type { AuditAction, AuditActor, AuditDetails } from "@pragma/contracts/audit";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { RequestPrincipalAndMetadata } from "../http/request-identity.ts";
+import { consumeDailyQuotaOrThrow } from "../limits/daily-quota.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import { writeEventToOutbox } from "./outbox.ts";
 
@@ -54,12 +55,39 @@ export function createAuditSource(
   };
 }
 
-/** Publishes `audit.recorded` in the transaction of the change, so that accounts adds it to the audit log once. */
+/**
+ * The daily quota of audited changes by the keys of a location, in each service. Without it, one location could fill the
+ * audit log, whose entries cannot be deleted for a year, and the stream that also contains the events of all tills.
+ */
+const changeQuota = { name: "changes", maximum: 20_000, unit: "changes" };
+
+/**
+ * Counts an audited change toward the daily quota of the actor's location. `amount` is the number of events that the
+ * change causes. Operators have no quota. Deletions and revocations do not count, because they must always be possible
+ * and are not more numerous than what was created.
+ *
+ * @throws `ApiError` quota_exceeded.
+ */
+export async function consumeChangeQuotaOrThrow(
+  tx: SqlTransaction,
+  { actor: { type, locationId } }: Pick<AuditSource, "actor">,
+  { action, amount = 1 }: Pick<AuditedChange, "action"> & { amount?: number },
+): Promise<void> {
+  if (type !== "key" || locationId === null || /\.(?:deleted|revoked)$/.test(action)) return;
+  await consumeDailyQuotaOrThrow(tx, { locationId, quota: changeQuota, amount });
+}
+
+/**
+ * Publishes `audit.recorded` in the transaction of the change, so that accounts adds it to the audit log once.
+ *
+ * @throws `ApiError` quota_exceeded.
+ */
 export async function publishAuditEvent(
   tx: SqlTransaction,
   { actor, requestId, traceparent }: AuditSource,
   { details = {}, ...change }: AuditedChange,
 ): Promise<void> {
+  await consumeChangeQuotaOrThrow(tx, { actor }, change);
   await writeEventToOutbox(tx, "audit.recorded", {
     subject: change.target.id ?? change.target.type,
     data: { ...change, details, actor, requestId },

@@ -86,6 +86,19 @@ export async function listAndLockActiveApiKeys(tx: SqlTransaction, consumerId: s
     where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
 
+/** Returns how many active keys a consumer has at a location, counted up to `limit`. */
+export async function countActiveApiKeys(
+  tx: SqlTransaction,
+  { locationId, consumerId, limit }: { locationId: string; consumerId: string; limit: number },
+): Promise<number> {
+  const { count } = await tx`
+    select from api_keys
+    where location_id = ${locationId} and consumer_id = ${consumerId} and revoked_at is null
+      and (${effectiveExpiry(tx)} <= now()) is not true
+    limit ${limit}`;
+  return count;
+}
+
 /** Returns the query that lists the keys of a location, or all keys if `locationId` is null. */
 export const buildApiKeyListSql = (sql: SqlClient, locationId: string | null) => ({
   columns: sql`

@@ -4,15 +4,25 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { DayOrInstant } from "@pragma/contracts/pagination";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { toCreatedAtCursor } from "@pragma/runtime/http/page-response";
-import type { AuditedChange, AuditSource } from "@pragma/runtime/messaging/audit-events";
+import {
+  type AuditedChange,
+  type AuditSource,
+  consumeChangeQuotaOrThrow,
+} from "@pragma/runtime/messaging/audit-events";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
-/** Adds a change of this service to the audit log, in the transaction of the change. */
+/**
+ * Adds a change of this service to the audit log, in the transaction of the change. `changedKeys` is the number of API
+ * keys that it changes, each of which counts as a change.
+ *
+ * @throws `ApiError` quota_exceeded.
+ */
 export async function insertAuditEvent(
   tx: SqlTransaction,
   { actor, requestId }: AuditSource,
-  { details = {}, ...change }: AuditedChange,
+  { details = {}, changedKeys = 1, ...change }: AuditedChange & { changedKeys?: number },
 ): Promise<void> {
+  await consumeChangeQuotaOrThrow(tx, { actor }, { action: change.action, amount: Math.max(1, changedKeys) });
   await insertRecordedAuditEvent(tx, {
     ...{ id: randomUUID(), createdAt: null },
     data: { ...change, details, actor, requestId },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiConsumer, ApiKey, CreatedApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
+import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -306,6 +307,50 @@ describe("POST /v1/auth/keys/{id}/rotate", () => {
     expect((await accounts.requestProblem({ method: "POST", path, principal: weaker, body: {} })).code).toBe(
       "scope_missing",
     );
+  });
+
+  it("returns 409 for a location's 101st active key of a consumer, but still replaces a leaked key", async () => {
+    const { keyId } = await resolveKey(await createKey(otherLocationId));
+    await accounts.db.sql`
+      insert into api_keys (id, hash, prefix, consumer_id, location_id, created_from, overlap_ends_at)
+      select gen_random_uuid(), encode(sha256(random()::text::bytea), 'hex'), prefix, consumer_id, location_id,
+        created_from, case when number > 99 then now() end
+      from api_keys, generate_series(1, 105) as number where id = ${keyId}`;
+    const principal = buildTestLocationPrincipal(otherLocationId, "keys:write", ...defaultApiConsumerScopes);
+    const rotation = { method: "POST", path: `/v1/auth/keys/${keyId}/rotate`, principal, body: {} };
+    expect(await accounts.requestProblem(rotation)).toMatchObject({
+      code: "limit_reached",
+      limit: { name: "active_api_keys", maximum: 100 },
+    });
+    await rotate(keyId, { isLeaked: true }, principal);
+  });
+});
+
+describe("the daily quota of changes of a location", () => {
+  it("counts each key of a changed consumer, and does not prevent revocations", async () => {
+    const scopes = ["keys:write", "consumers:write", ...defaultApiConsumerScopes] as const;
+    const principal = buildTestLocationPrincipal(ownLocationId, ...scopes);
+    const request = { method: "POST", path: "/v1/consumers/", principal, body: { name: "Own" } };
+    const { id } = await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
+    const body = { locationId: ownLocationId, consumerName: "Own" };
+    const creation = { method: "POST", path: "/v1/auth/keys/", principal, body };
+    const createOwnKey = () => accounts.sendJson(creation, { status: 201, schema: CreatedApiKey });
+    const keys = [await createOwnKey(), await createOwnKey()];
+    await accounts.db.sql`
+      update daily_usage set used = 19999 where location_id = ${ownLocationId} and quota = 'changes'`;
+    const change = { method: "PATCH", path: `/v1/consumers/${id}`, principal, body: { scopes: ["reports:read"] } };
+    expect(await accounts.requestProblem(change)).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "changes", maximum: 20_000 },
+    });
+    const revoke = async (key = "") =>
+      accounts.request("DELETE", `/v1/auth/keys/${(await resolveKey(key)).keyId}`, { principal });
+    expect((await revoke(keys[0]?.apiKey)).status).toBe(204);
+    await accounts.sendJson(change, { status: 200, schema: ApiConsumer });
+    expect((await accounts.requestProblem(creation)).code).toBe("quota_exceeded");
+    expect((await revoke(keys[1]?.apiKey)).status).toBe(204);
+    // Operators have no quota.
+    await createKey();
   });
 });
 

@@ -68,7 +68,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   responses: {
     201: { description: "The new API key. Later responses do not contain the key.", schema: CreatedApiKey },
   },
-  errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
+  errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden", "limit_reached"],
   async handle({ body, principal, services, audit }) {
     const locationId = resolveAuthorizedLocationId(principal, body.locationId);
     const apiKey = await createConsumerApiKey(services, {
@@ -98,7 +98,7 @@ export const rotateApiKeyRoute = defineAccountsRoute({
   responses: {
     201: { description: "The new API key. Later responses do not contain the key.", schema: RotatedApiKey },
   },
-  errors: ["key_not_found", "key_inactive", "rate_limit_forbidden"],
+  errors: ["key_not_found", "key_inactive", "rate_limit_forbidden", "limit_reached"],
   async handle({ params, body, principal, services, audit }) {
     const rotated = await rotateApiKey(services, { id: params.id, options: body, principal, audit });
     return jsonResponse(201, rotated, { "cache-control": "no-store" });

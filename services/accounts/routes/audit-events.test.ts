@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CreatedApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
 import { AuditEvent } from "@pragma/contracts/audit";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { createTestLocationAndGetId } from "../testing/location-fixtures.ts";
@@ -203,6 +206,20 @@ describe("reading the audit log", () => {
       .map((line) => AuditEvent.parse(JSON.parse(line)));
     expect(new Set(events.map(({ id }) => id)).size).toBe(1_200);
     expect((await listEvents(`&actor=${actorId}`, reader)).data).toEqual(events.slice(0, 100));
+  });
+
+  it("returns 429 for an export while 32 exports of the same key are unread", async () => {
+    const unread: ServerResponse[] = [];
+    const requestExport = () => {
+      const outgoing = createResponseUnreadByClient();
+      unread.push(outgoing);
+      return accounts.request("GET", "/v1/audit/export", { principal: reader, outgoing });
+    };
+    for (let count = 0; count < 32; count++) expect((await requestExport()).status).toBe(200);
+    expect(await (await requestExport()).json()).toMatchObject({ limit: { name: "unread_reply_bytes" } });
+    for (const { socket } of unread) socket?.destroy();
+    await sleep(10);
+    expect((await requestExport()).status).toBe(200);
   });
 });
 

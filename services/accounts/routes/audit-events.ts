@@ -96,9 +96,15 @@ export const exportAuditEventsRoute = defineAccountsRoute({
     const first = await lines.next();
     const body = ReadableStream.from(prependTo(lines, first));
     const headers = { "content-type": "application/x-ndjson; charset=utf-8", "cache-control": "no-store" };
-    return { status: 200, body, headers };
+    return { status: 200, body, headers, streamMemoryBytes };
   },
 });
+
+/**
+ * The memory of an export that the client does not read: a batch that is sent, and the next one. It limits the number of
+ * exports of a key that run at the same time, so that they leave database connections for the lookups of API keys.
+ */
+const streamMemoryBytes = 1024 * 1024;
 
 /** Yields the value of a result that was read from the iterator before, and then the rest. */
 async function* prependTo<T>(rest: AsyncGenerator<T>, first: IteratorResult<T>): AsyncGenerator<T> {

@@ -63,7 +63,7 @@ export const changeApiConsumerRoute = defineAccountsRoute({
     }),
   },
   responses: { 200: { description: "The consumer after the change", schema: ApiConsumer } },
-  errors: ["consumer_not_found", "rate_limit_forbidden"],
+  errors: ["consumer_not_found", "rate_limit_forbidden", "quota_exceeded"],
   async handle({ params, body, principal, services, audit }) {
     return jsonResponse(
       200,

@@ -148,7 +148,7 @@ export const changeLocationRoute = defineAccountsRoute({
   responses: {
     200: { description: "The location after the change, with all its options and settings", schema: LocationDetails },
   },
-  errors: ["location_not_found"],
+  errors: ["location_not_found", "quota_exceeded"],
   async handle({ params, body, principal, services, audit }) {
     requireAccessToLocation(principal, params.id);
     return jsonResponse(

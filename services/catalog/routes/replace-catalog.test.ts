@@ -59,6 +59,20 @@ describe("PUT /v1/catalog/", () => {
     await limited.remove();
   });
 
+  it("returns 429 beyond the daily number of changed catalogs, however small they are", async () => {
+    const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
+    const first = buildTestCatalog({ products: 1 });
+    await service.replaceCatalog(principal, first);
+    await service.db.sql`
+      update daily_usage set used = 20000 where location_id = ${locationId} and quota = 'catalogs'`;
+    await service.replaceCatalog(principal, first);
+    const body = buildTestCatalog({ products: 2 });
+    expect(await service.requestProblem({ method: "PUT", path: "/v1/catalog/", principal, body })).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "catalogs", maximum: 20_000 },
+    });
+  });
+
   it("replaces the whole previous catalog", async () => {
     const { principal, locationId } = buildTestCatalogPrincipalAndLocation();
     await service.replaceCatalog(principal, buildTestCatalog({ products: 50 }));

@@ -281,6 +281,23 @@ describe("the events of an order", () => {
       [deviceIdentifier, "Terrasse"],
     ]);
   });
+
+  it("include no more devices once the location has used up its daily quota of them, but all orders", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const unchanged = createTestLiveOrderInput({ deviceIdentifier: "first" });
+    await orderLive.upsertOrders(principal, unchanged);
+    await orderLive.db.sql`
+      update daily_usage set used = 19999 where location_id = ${locationId} and quota = 'device_events'`;
+    for (const deviceIdentifier of ["second", "third", "fourth"]) {
+      const { data, ...order } = unchanged;
+      await orderLive.upsertOrders(principal, { ...order, data: { ...data, deviceIdentifier } });
+    }
+    const changed = createTestLiveOrderInput({ deviceIdentifier: "fifth" });
+    expect(await orderLive.upsertOrders(principal, changed)).toMatchObject([{ id: changed.id }]);
+    const rows = await orderLive.db.sql<{ body: string }[]>`
+      select body from recorded_outbox where type = 'device.seen' and location_id = ${locationId} order by position`;
+    expect(rows.map(({ body }) => JSON.parse(body).data.deviceId)).toEqual(["first", "second"]);
+  });
 });
 
 describe("a training order", () => {

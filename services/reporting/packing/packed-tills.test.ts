@@ -90,6 +90,9 @@ describe("packTillsTask", () => {
     for (const till of [old, other]) await unpackTill(services(), keyOf(principal, till));
     expect(await isPacked(principal, old)).toBe(false);
     expect(await readEverything(service, principal, [old, other, recent])).toEqual(before);
+    // Otherwise, a till that shares orders with many packed tills would unpack them again and again.
+    await packTillsTask.run(services());
+    for (const till of [old, other]) expect(await isPacked(principal, till)).toBe(false);
   });
 
   it("reads pages that extend over several days, of packed tills and others", async () => {

@@ -76,14 +76,18 @@ export async function findStoredReport(
   return row;
 }
 
-/** Stores the texts of the report of a till that is no longer packed. */
+/**
+ * Stores the texts of the report of a till that is no longer packed. The report counts as stored now, so that the till is
+ * not packed again for 24 hours. Otherwise, tills that share orders with packed tills could keep the service busy with
+ * unpacking and packing the same tills, and a till that shares orders with many of them might never be stored.
+ */
 export async function restoreReportTexts(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
   { v2, v0, accountingFacts, finalized }: Omit<StoredReport, "etag">,
 ): Promise<void> {
   await tx`
-    update reports set ${tx({ v2, v0, accountingFacts, finalized, packedV0Bytes: null })}
+    update reports set ${tx({ v2, v0, accountingFacts, finalized, packedV0Bytes: null })}, updated_at = now()
     where location_id = ${locationId} and till_id = ${tillId}`;
 }
 

@@ -116,6 +116,21 @@ describe("POST /v1/tills/{id}/reprocess", () => {
 });
 
 describe("POST /v1/tills/reprocess", () => {
+  it("returns 429 for a location's eleventh job of a day, but not to operators", async () => {
+    await pushTills(1);
+    const path = `/v1/tills/reprocess?lteReportVersion=0&locationId=${principal.location?.id}`;
+    const start = (starter = principal) => service.request("POST", path, { principal: starter });
+    expect((await start()).status).toBe(202);
+    await service.db.sql`
+      update daily_usage set used = 10 where location_id = ${principal.location?.id ?? ""} and quota = 'reprocessings'`;
+    await service.db.sql`update till_reprocessings set finished_at = now()`;
+    expect(await (await start()).json()).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "reprocessings", maximum: 10 },
+    });
+    expect((await start(buildTestPrincipal({ scopes: ["admin"], location: null }))).status).toBe(202);
+  });
+
   it("queues every matching till once, and reports its progress", async () => {
     const ids = await pushTills(5);
     const [newer = "", ...older] = ids;

@@ -4,6 +4,7 @@ import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { hasScope } from "@pragma/contracts/scopes";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
   getReadRestrictionLocationId,
@@ -61,6 +62,13 @@ const reprocessTillsQuery = z.object({
   ),
 });
 
+/**
+ * The daily quota of jobs that the keys of a location start. A job can include all tills of the location, and these do
+ * not count toward the quota of revisions. Without this quota, a location could compute all its tills again and again,
+ * and so fill the event stream of all locations. Operators have no quota.
+ */
+const reprocessingQuota = { name: "reprocessings", maximum: 10, unit: "reprocessing jobs" };
+
 export const reprocessTillsRoute = defineTillIngestRoute({
   method: "post",
   path: "/v1/tills/reprocess",
@@ -91,6 +99,8 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       const found = await findOrInsertBulkTillReprocessing(tx, db, row);
       const { id, locationId } = found;
       if (id === row.id) {
+        if (locationId !== null && !hasScope(principal.scopes, "locations:any"))
+          await consumeDailyQuotaOrThrow(tx, { locationId, quota: reprocessingQuota, amount: 1 });
         await publishAuditEvent(tx, audit, {
           ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },
           details: { lteReportVersion: row.lteReportVersion },

@@ -29,6 +29,9 @@ export const apiKeysContractTestCases: TagContractTestCases = {
         body: { locationId: testLocation.locationId, consumerName: randomUUID() },
       }),
     },
+    untestableOutcomes: {
+      limit_reached: "It takes the maximum number of active keys; the service's own tests insert them.",
+    },
     statusForOtherLocation: 403,
   },
   listApiKeys: {
@@ -54,6 +57,9 @@ export const apiKeysContractTestCases: TagContractTestCases = {
         const key = await createKeyWithScopes(["keys:write"], { perSecond: 50, burst: 50 });
         return { path: { id }, body: {}, key };
       },
+    },
+    untestableOutcomes: {
+      limit_reached: "It takes the maximum number of active keys; the service's own tests insert them.",
     },
     statusForOtherLocation: 404,
   },

@@ -22,6 +22,9 @@ export const consumersContractTestCases: TagContractTestCases = {
       }),
       consumer_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
+    untestableOutcomes: {
+      quota_exceeded: "It takes the changes of a whole day; the service's own tests set the usage.",
+    },
     statusForOtherLocation: 404,
   },
 };

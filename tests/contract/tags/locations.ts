@@ -58,6 +58,9 @@ export const locationsContractTestCases: TagContractTestCases = {
       200: ({ testLocation }) => ({ path: { id: testLocation.locationId }, body: { currencyCode: "CHF" } }),
       location_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
+    untestableOutcomes: {
+      quota_exceeded: "It takes the changes of a whole day; the service's own tests set the usage.",
+    },
     statusForOtherLocation: 404,
   },
 };
