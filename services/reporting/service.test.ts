@@ -414,6 +414,50 @@ describe("orders of a pushed till", () => {
   });
 });
 
+describe("a list", () => {
+  const readProblem = async (response: Response) => (await response.json()) as { code: string; errors: object[] };
+
+  it("rejects a page token of other filters, and continues with tokens of version 1.1", async () => {
+    const principal = buildTestPrincipal();
+    const locationId = principal.location?.id ?? "";
+    for (const day of ["01", "02", "03"])
+      await pushTill({ ...createTillFromSample(), startedAt: `2026-05-${day}T10:00:00.000Z` }, { locationId });
+    const get = (query: string, path = "/v2/reports/") => service.request("GET", `${path}${query}`, { principal });
+    const first = paginatedSchema(ReportListItem).parse(await (await get("?size=1&since=2026-05-01")).json());
+    const token = first.nextPageToken ?? "";
+
+    const withOther = await get(`?size=1&since=2026-05-02&until=2026-05-03&pageToken=${token}`);
+    expect([withOther.status, await readProblem(withOther)]).toMatchObject([
+      400,
+      { code: "invalid_page_token", errors: [{ path: "since" }, { path: "until" }] },
+    ]);
+    expect((await readProblem(await get(`?since=2026-05-01&pageToken=${token}`, "/v1/orders/"))).code).toBe(
+      "invalid_page_token",
+    );
+    // The location is the same if it is named, and the size of a page is not a filter.
+    const second = await get(`?size=2&since=2026-05-01&locationId=${locationId}&pageToken=${token}`);
+    const { data } = paginatedSchema(ReportListItem).parse(await second.json());
+    expect(data).toHaveLength(2);
+
+    const { filters, ...position } = JSON.parse(Buffer.from(token, "base64url").toString());
+    expect(filters).toBeDefined();
+    const formerToken = Buffer.from(JSON.stringify(position)).toString("base64url");
+    const continued = await get(`?size=2&since=2026-05-01&pageToken=${formerToken}`);
+    expect(paginatedSchema(ReportListItem).parse(await continued.json()).data).toEqual(data);
+  });
+
+  it.each(["/v1/reports/", "/v2/reports/", "/v1/orders/"])(
+    "of %s rejects a range that ends before it begins",
+    async (path) => {
+      const response = await service.request("GET", `${path}?since=2026-05-30&until=2026-05-29`);
+      expect([response.status, await readProblem(response)]).toMatchObject([
+        400,
+        { code: "invalid_request", errors: [{ in: "query", path: "since", code: "too_big" }] },
+      ]);
+    },
+  );
+});
+
 describe("day counts", () => {
   it("match the number of orders", async () => {
     const locationId = randomUUID();

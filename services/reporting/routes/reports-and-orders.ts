@@ -1,7 +1,12 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
-import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import {
+  checkSinceIsNotAfterUntil,
+  dayQueryParameter,
+  paginatedSchema,
+  paginationQueryShape,
+} from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
@@ -23,7 +28,7 @@ import type { ReportOrOrderKind } from "../queries/day-counts.ts";
 import { findReportOrOrderBody } from "../queries/report-or-order-body.ts";
 import { findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
-const reportOrOrderListQuery = z.object({
+const reportOrOrderListShape = {
   ...paginationQueryShape,
   since: dayQueryParameter.optional().meta({
     ...dayQueryParameter.meta(),
@@ -34,13 +39,24 @@ const reportOrOrderListQuery = z.object({
     description: "Last day to include, as YYYY-MM-DD in the location's time zone",
   }),
   locationId: locationIdQueryParameter(),
-});
+};
+
+const reportListQuery = z.object(reportOrOrderListShape).check(checkSinceIsNotAfterUntil);
+
+const orderListQuery = z
+  .object({
+    ...reportOrOrderListShape,
+    reportId: z.guid().optional().meta({
+      description: "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
+    }),
+  })
+  .check(checkSinceIsNotAfterUntil);
 
 /** The position of the last item of a page, which page tokens contain. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
 type ListRouteInput = Pick<
-  RouteHandlerInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingServiceContext>,
+  RouteHandlerInput<undefined, typeof reportListQuery, undefined, ReportingServiceContext>,
   "query" | "principal" | "services" | "url" | "origin"
 >;
 
@@ -50,15 +66,19 @@ async function reportOrOrderPageResponse(
   { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
 ): Promise<RouteHandlerResponse> {
   const { since = null, until = null } = query;
-  const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
-  return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
-    services.db.read(filter.locationId, ({ sql }) =>
-      findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
-        ...range,
-        body,
-        maxBytes: services.config.PAGE_MAX_BYTES,
-      }),
-    ),
+  const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+  const filter = { locationId, kind, since, until, reportId };
+  return createConcurrencyLimitedPageResponse(
+    { query, locationId, principal, url, origin },
+    pagePositionSchema,
+    (range) =>
+      services.db.read(locationId, ({ sql }) =>
+        findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
+          ...range,
+          body,
+          maxBytes: services.config.PAGE_MAX_BYTES,
+        }),
+      ),
   );
 }
 
@@ -99,7 +119,7 @@ export const listReportsV2Route = defineReportingRoute({
   summary: "List reports",
   description:
     "Returns the location's reports with their total sales, most recent shift first. You can filter them by the day on which the shift began. For all other figures, get a report by its ID.",
-  request: { query: reportOrOrderListQuery },
+  request: { query: reportListQuery },
   responses: {
     200: {
       description: "A page of reports with their total sales, most recent shift first",
@@ -118,7 +138,7 @@ export const listReportsV0Route = defineReportingRoute({
   summary: "List reports (v1, legacy)",
   description:
     "Returns the location's reports, most recent shift first. You can filter them by the day on which the shift began. Each report has the same fields as in the response to `GET /v1/reports/{id}`.",
-  request: { query: reportOrOrderListQuery },
+  request: { query: reportListQuery },
   responses: {
     200: {
       description: "A page of reports in the V1 format, most recent shift first",
@@ -175,13 +195,7 @@ export const listOrdersRoute = defineReportingRoute({
   summary: "List orders",
   description:
     "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by report, or by the day on which they were opened. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders. Orders in training mode are not included in either list.",
-  request: {
-    query: reportOrOrderListQuery.extend({
-      reportId: z.guid().optional().meta({
-        description: "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
-      }),
-    }),
-  },
+  request: { query: orderListQuery },
   responses: { 200: { description: "A page of orders, most recently opened first", schema: paginatedSchema(OrderV1) } },
   errors: ["invalid_page_token", "location_forbidden"],
   handle: (input) =>

@@ -143,11 +143,9 @@ export const listTillsRoute = defineTillIngestRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const list = buildTillListQueryParts(sql, {
-      locationId: resolveAuthorizedLocationId(principal, query.locationId),
-      since: query.sinceDate,
-    });
-    return queryNewestRowsPageResponse({ query, url, origin }, sql, {
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    const list = buildTillListQueryParts(sql, { locationId, since: query.sinceDate });
+    return queryNewestRowsPageResponse({ query, locationId, url, origin }, sql, {
       ...list,
       toItem: (till: TillRow) => toTillResponse(till, origin),
     });
