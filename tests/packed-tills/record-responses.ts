@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import type { LocationWithTills } from "./varied-tills.ts";
 
