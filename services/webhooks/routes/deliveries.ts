@@ -201,7 +201,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");
     });
-    return jsonResponse(202, delivery);
+    return jsonResponse(202, delivery, { location: `/v1/webhooks/deliveries/${delivery.id}` });
   },
 });
 
@@ -240,6 +240,10 @@ export const testWebhookRoute = defineWebhooksRoute({
     await insertWebhookMessagesAndDeliveries(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
-    return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
+    return jsonResponse(
+      202,
+      { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null },
+      { location: `/v1/webhooks/deliveries/${id}` },
+    );
   },
 });
