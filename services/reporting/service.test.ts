@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportV0, ReportV0ListItem } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { handleEventOnce } from "@pragma/runtime/messaging/handle-event";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -87,7 +88,7 @@ function createTillFromSample(changes: { orders?: string[]; startedAt?: string }
 }
 
 const reportsPage = paginatedSchema(ReportListItem);
-const reportsV0Page = paginatedSchema(ReportV0);
+const reportsV0Page = paginatedSchema(ReportV0ListItem);
 async function listReports(locationId: string, query = "") {
   const response = await service.request("GET", `/v2/reports/${query}`, { principal: locationPrincipal(locationId) });
   return reportsPage.parse(await response.json());
@@ -411,6 +412,45 @@ describe("orders of a pushed till", () => {
       },
     );
     expect((await service.request("GET", `/v1/orders/${id}`, { principal: buildTestPrincipal() })).status).toBe(404);
+  });
+});
+
+describe("a till whose report cannot be computed", () => {
+  it("is published as parked once for each dead letter", async () => {
+    const locationId = randomUUID();
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    // The same revision with another body is a permanent error.
+    const bytes = Buffer.from(JSON.stringify({ ...till, note: "other" }));
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const id = randomUUID();
+    await service.db.transaction((tx) =>
+      writeEventToOutbox(tx, "till.pushed", {
+        ...{ id, subject: till.id, traceparent: undefined },
+        data: {
+          tillId: till.id,
+          locationId,
+          revision: 1,
+          reason: "push",
+          version: "V2",
+          object: { key: `tills/${locationId}/${hash}`, hash },
+          timeZone: "Europe/Paris",
+          pushedAt: new Date().toISOString(),
+        },
+      }),
+    );
+    await eventually("the dead letter", async () =>
+      (await service.running.deadLetters.list()).some(({ eventId }) => eventId === id),
+    );
+    await service.waitForEmptyOutbox();
+    const parked = (await listPublishedTestEventEnvelopes(environment)).filter(
+      (envelope) => envelope.type === "report.parked",
+    );
+    const reportId = computeTillReportId(till.id);
+    expect(parked).toMatchObject([
+      { subject: reportId, data: { locationId, reportId, tillId: till.id, revision: 1, reason: "calculation_failed" } },
+    ]);
+    await service.db.sql`delete from dead_letters where event_id = ${id}`;
   });
 });
 

@@ -8,7 +8,7 @@ import type { Database } from "../database/postgres.ts";
 import { defineService } from "../service/define-service.ts";
 import { deprecatedTestOperation } from "../testing/deprecated-operation.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { startTestService, type TestService } from "../testing/test-service.ts";
+import { buildTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createRouteDefiner } from "./define-route.ts";
 import { jsonResponse } from "./route-response.ts";
 
@@ -109,8 +109,13 @@ describe("unknown query parameters", () => {
   });
 
   it("are named in the repeated response to an Idempotency-Key", async () => {
+    const principal = buildTestPrincipal();
     const push = () =>
-      service.request("POST", "/v1/things?x=1", { body: Buffer.from("{}"), headers: { "idempotency-key": "names" } });
+      service.request("POST", "/v1/things?x=1", {
+        principal,
+        body: Buffer.from("{}"),
+        headers: { "idempotency-key": "names" },
+      });
     const responses = [await push(), await push()];
     expect(responses.map(ignored)).toEqual(["x", "x"]);
     expect(responses[1]?.headers.get("idempotency-replayed")).toBe("true");
