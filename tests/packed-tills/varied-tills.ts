@@ -62,7 +62,6 @@ export async function pushVariedTills(
   }
   for (const { location, tills } of locations)
     await location.waitForReports(tills.filter(({ isTraining }) => !isTraining).length);
-    await location.waitForTillStates();
   return locations;
 }
 
