@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
 import {
   addBlockChecksum,

@@ -1,4 +1,4 @@
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { BenchLocation } from "./bench-location.ts";
 import type { BenchPragmaDeployment } from "./bench-pragma-deployment.ts";

@@ -98,6 +98,7 @@ export const requestIssueCodes = [
   "mismatch",
   "conflict",
   "not_found",
+  "unknown_parameter",
   "unknown_reference",
   "unknown_recipient",
   "unknown_till",

@@ -49,6 +49,19 @@ export const busEventDataSchemas = {
   "report.finalized": ReportFinalizedEventData,
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
+  /**
+   * From reporting: the report of a till cannot be computed. Its event is a dead letter, until an operator repeats it
+   * with success, or a newer revision is computed.
+   */
+  "report.parked": ReportFinalizedEventData.pick({
+    locationId: true,
+    reportId: true,
+    tillId: true,
+    revision: true,
+  }).extend({
+    /** A name in `tillReportParkedReasons`. Any text, so that till-ingest also stores reasons of a newer version. */
+    reason: z.string().max(64),
+  }),
   /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
   "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }),
   /** From reporting: every service must erase the personal data of these orders. */

@@ -79,7 +79,7 @@ export const paginationQueryShape = {
   }),
   pageToken: boundedString(1000).optional().meta({
     description:
-      "`nextPageToken` of the previous page. Overrides `index`. Pagination by token is the fastest way to read a whole list.",
+      "`nextPageToken` of the previous page, with the same filters as in the request for that page. Overrides `index`. Pagination by token is the fastest way to read a whole list.",
   }),
 };
 
@@ -111,6 +111,37 @@ export const dayOrInstantQueryParameter = (description: string) =>
     })
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** The largest differences of local time from UTC: a day begins first in UTC+14, and ends last in UTC-12. */
+const maxOffsetMs = 14 * 60 * 60 * 1000;
+const minOffsetMs = -12 * 60 * 60 * 1000;
+
+/**
+ * A check of queries with the filters `since` and `until`: rejects a range that ends before it begins, because its list
+ * is always empty. A day and an instant are compared as if the location had the time zone in which they differ least.
+ */
+export function checkSinceIsNotAfterUntil({
+  value: { since, until },
+  issues,
+}: z.core.ParsePayload<{
+  since?: string | DayOrInstant | undefined;
+  until?: string | DayOrInstant | undefined;
+}>): void {
+  if (since === undefined || until === undefined || !isAfter(toDayOrInstant(since), toDayOrInstant(until))) return;
+  const bound = toDayOrInstant(until);
+  const message = `Must not be after until, ${"day" in bound ? bound.day : bound.instant}. Exchange the two values, or omit one of them`;
+  issues.push({ code: "custom", path: ["since"], message, input: since, params: { code: "too_big" } });
+}
+
+const toDayOrInstant = (bound: string | DayOrInstant) => (typeof bound === "string" ? { day: bound } : bound);
+
+function isAfter(since: DayOrInstant, until: DayOrInstant): boolean {
+  if ("day" in since && "day" in until) return since.day > until.day;
+  const begin = "day" in since ? Date.parse(since.day) - maxOffsetMs : Date.parse(since.instant);
+  const end = "day" in until ? Date.parse(until.day) + dayMs - minOffsetMs : Date.parse(until.instant);
+  return begin > end;
+}
 
 function isLeapYear(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

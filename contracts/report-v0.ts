@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
+import { reportV2Example } from "./examples/report-v2.ts";
 import { nonNullableTextField } from "./fields.ts";
 import { commonReportFieldsShape, ReportV2 } from "./report-v2.ts";
 
@@ -81,3 +82,10 @@ export const ReportV0 = z
   });
 
 export type ReportV0 = z.infer<typeof ReportV0>;
+
+/** A report in a list in the V1 format. */
+export const ReportV0ListItem = ReportV0.extend({ tillId: reportV2Fields.tillId }).meta({
+  id: "ReportV0ListItem",
+  description: "End-of-day report in the V1 format, with the ID of the till from which it was computed",
+  example: { ...reportV0Example, tillId: reportV2Example.tillId },
+});

@@ -276,14 +276,21 @@ export const ReportV2 = z
 export type ReportV2 = z.infer<typeof ReportV2>;
 
 /** A report in a list. */
-export const ReportListItem = ReportV2.pick({ id: true, startedAt: true, finalizedAt: true, totalSales: true }).meta({
+export const ReportListItem = ReportV2.pick({
+  id: true,
+  startedAt: true,
+  finalizedAt: true,
+  totalSales: true,
+  tillId: true,
+}).meta({
   id: "ReportListItem",
-  description: "A report in a list: its ID, the start and end of its shift, and its total sales",
+  description: "A report in a list: its ID, the start and end of its shift, its total sales, and the ID of its till",
   example: {
     id: "50f011e0-cae2-55a5-823e-f02f3a415e7a",
     startedAt: "2026-05-24T08:00:00.000Z",
     finalizedAt: "2026-05-25T00:14:00.000Z",
     totalSales: 922244,
+    tillId: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9",
   },
 });
 

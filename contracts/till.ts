@@ -1,8 +1,16 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { posApplicationNameSchema } from "./pos-application.ts";
+import { computeTillReportId } from "./till-report-id.ts";
 
 const tillIdExample = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
+const reportIdExample = computeTillReportId(tillIdExample);
+const reportExample = {
+  reportId: reportIdExample,
+  reportUrl: `https://api.pragma.example/v2/reports/${reportIdExample}`,
+  reportState: "pending",
+  reportParkedReason: null,
+} as const;
 const tillExample = {
   id: tillIdExample,
   createdAt: "2026-05-30T00:04:11.000Z",
@@ -11,9 +19,46 @@ const tillExample = {
   application: "POPINA",
   serverId: null,
   objectUrl: `https://api.pragma.example/v1/tills/${tillIdExample}/object`,
+  ...reportExample,
 } as const;
 
-/** A stored till: its location, and the URL of its body. */
+/** The states of a till's report. */
+const tillReportStates = ["pending", "done", "parked", "training"] as const;
+
+export type TillReportState = (typeof tillReportStates)[number];
+
+/** Why the report of a till cannot be computed at present. */
+export const tillReportParkedReasons = {
+  too_large: "the till is too large",
+  body_missing: "the stored body of the till is missing",
+  calculation_failed: "the calculation failed",
+} as const;
+
+export type TillReportParkedReason = keyof typeof tillReportParkedReasons;
+
+const tillReportShape = {
+  reportId: z.guid().nullable().meta({
+    description:
+      "ID of the report. It is known before the report is computed, and never changes. Null for a till in training mode, which has no report.",
+  }),
+  reportUrl: z.url().nullable().meta({
+    description: "URL of the report. Returns 404 until the report is computed. Null for a till in training mode.",
+  }),
+  reportState: z.enum(tillReportStates).meta({
+    description:
+      "`pending`: the report and the orders of the current body are being computed, and the previous report, if there is one, is still returned. `done`: they are available. `parked`: they cannot be computed, as `reportParkedReason` states; the operator was notified. `training`: a till in training mode has no report.",
+  }),
+  reportParkedReason: z
+    .string()
+    .nullable()
+    .meta({
+      description: `Why the report cannot be computed: ${Object.entries(tillReportParkedReasons)
+        .map(([reason, text]) => `\`${reason}\` (${text})`)
+        .join(" or ")}. New reasons can be added. Null unless \`reportState\` is \`parked\`.`,
+    }),
+};
+
+/** A stored till: its location, the URL of its body, and the state of its report. */
 export const TillWithBodyUrl = z
   .object({
     id: z.guid().meta({ description: "ID of the till: a UUID assigned by the point of sale" }),
@@ -28,8 +73,13 @@ export const TillWithBodyUrl = z
       description:
         "URL of the body of the till as it was last pushed, except for personal data that has since been erased",
     }),
+    ...tillReportShape,
   })
-  .meta({ id: "Till", description: "A stored till, with its location and the URL of its body", example: tillExample });
+  .meta({
+    id: "Till",
+    description: "A stored till, with its location, the URL of its body and the state of its report",
+    example: { ...tillExample, reportState: "done" },
+  });
 
 export type TillWithBodyUrl = z.infer<typeof TillWithBodyUrl>;
 
@@ -38,7 +88,7 @@ export const PushTillResponse = TillWithBodyUrl.extend({
   tillId: z.guid().meta({ description: "ID of the till, the same as `id`" }),
 }).meta({
   id: "PushedTill",
-  description: "A till that was accepted, with its location and the URL of its body",
+  description: "A till that was accepted, with its location, the URL of its body and the state of its report",
   example: { ...tillExample, tillId: tillIdExample },
 });
 
@@ -48,20 +98,20 @@ const objectUrl = TillWithBodyUrl.shape.objectUrl;
 
 /** The response to the replacement of a till's body, with the ID of the till and the URL of the body. */
 export const ReplaceTillResponse = z
-  .object({ tillId: z.guid().meta({ description: "ID of the replaced till" }), objectUrl })
+  .object({ tillId: z.guid().meta({ description: "ID of the replaced till" }), objectUrl, ...tillReportShape })
   .meta({
     id: "ReplacedTill",
     description: "A till whose body was replaced",
-    example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl },
+    example: { tillId: tillIdExample, objectUrl: tillExample.objectUrl, ...reportExample },
   });
 
 /** The response to the reprocessing of one till, with the ID of the till and the URL of the body. */
 export const ReprocessTillResponse = z
-  .object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl })
+  .object({ id: z.guid().meta({ description: "ID of the till" }), objectUrl, ...tillReportShape })
   .meta({
     id: "ReprocessedTill",
     description: "A till whose report and orders are being computed again",
-    example: { id: tillIdExample, objectUrl: tillExample.objectUrl },
+    example: { id: tillIdExample, objectUrl: tillExample.objectUrl, ...reportExample },
   });
 
 /** A job that reprocesses many tills, with its progress. */

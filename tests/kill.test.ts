@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { serviceNames } from "@pragma/contracts/service-names";
 import {
   type DedicatedTestInfrastructureServers,
@@ -104,11 +105,18 @@ describe("an accepted till that cannot be processed", () => {
       return messages.find((message) => message.body.includes(failingTill.id));
     });
     expect(deadLetter.reason).toMatch(/ObjectNotFound/);
+    const expectReportState = (reportState: string, reportParkedReason: string | null) =>
+      eventually(`the report state ${reportState}`, async () => {
+        const till = (await (await testLocation.request("GET", `/v1/tills/${failingTill.id}`)).json()) as object;
+        return isDeepStrictEqual({ ...till, reportState, reportParkedReason }, till);
+      });
+    await expectReportState("parked", "body_missing");
 
     await rename(`${body}.moved`, body);
     const retried = await fetch(`${opsUrl}/dead-letters/${deadLetter.eventId}/retry`, { method: "POST" });
     expect(await retried.json()).toEqual([{ subscription: "till.pushed", done: true }]);
     await expectReportOf(failingTill);
+    await expectReportState("done", null);
     await expectDatabaseConsistency(environment, faultInjectionRun.services);
   }, 120_000);
 });

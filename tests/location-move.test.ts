@@ -216,6 +216,7 @@ describe("a location with data of all services", () => {
     const othersTill = generateTill({ seed: 9, tillId: randomUUID(), orders: 2, day: "2026-04-01" });
     expect((await other.request("POST", "/v2/tills/", { body: othersTill })).status).toBe(201);
     await Promise.all([location.waitForReports(3), other.waitForReports(1)]);
+    await Promise.all([location.waitForTillStates(), other.waitForTillStates()]);
     const catalog = await location.request("PUT", "/v1/catalog/", {
       body: buildGeneratedRestaurantCatalog(generateRestaurant("move")),
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import {
   type DedicatedTestInfrastructureServer,
   startDedicatedTestInfrastructureServer,

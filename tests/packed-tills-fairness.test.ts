@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";

@@ -222,7 +222,7 @@ async function readEverything(product: PragmaUnderTestAccess): Promise<Record<st
   const responses: Record<string, string> = {};
   const read = async (path: string) => {
     const text = await (await sendExpecting(200, product, "GET", path)).text();
-    responses[path] = text.replaceAll(product.url, "");
+    responses[path] = withoutAddedFields(text.replaceAll(product.url, ""), path);
     return text;
   };
   for (const { id, body, orderIds } of tills) {
@@ -257,6 +257,20 @@ async function readEverything(product: PragmaUnderTestAccess): Promise<Record<st
   return responses;
 }
 
+/** Returns a response without the fields that version 1.0 does not have. */
+function withoutAddedFields(text: string, path: string): string {
+  if (/^\/v1\/tills\/[^/]+$/.test(path)) {
+    const { reportId: _, reportUrl: __, reportState: ___, reportParkedReason: ____, ...till } = JSON.parse(text);
+    return JSON.stringify(till);
+  }
+  if (!path.includes("?")) return text;
+  const { nextPageToken, ...page } = JSON.parse(text) as { nextPageToken: string | null; data: { tillId?: string }[] };
+  if (path.includes("/reports?")) page.data = page.data.map(({ tillId: _, ...report }) => report);
+  if (nextPageToken === null) return JSON.stringify(page);
+  const { filters: _, ...position } = JSON.parse(Buffer.from(nextPageToken, "base64url").toString());
+  return JSON.stringify({ ...page, position });
+}
+
 /**
  * Reads a till and its orders through all `products`, until `stop` is called, which returns the number of reads. The
  * responses must not change.
@@ -270,7 +284,8 @@ function readRepeatedly(products: PragmaUnderTestAccess[], till: PushedTill, res
       for (const path of paths.filter((path) => !path.includes("reportId="))) {
         for (const product of products) {
           const text = await (await sendExpecting(200, product, "GET", path)).text();
-          expect({ path, text: text.replaceAll(product.url, "") }).toEqual({ path, text: responses[path] });
+          const comparable = withoutAddedFields(text.replaceAll(product.url, ""), path);
+          expect({ path, text: comparable }).toEqual({ path, text: responses[path] });
           readCount += 1;
         }
       }

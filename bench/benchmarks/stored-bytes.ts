@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { packTill } from "@pragma/reporting/packing/pack-till";
 import type { TillKey } from "@pragma/reporting/queries/tills";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { type BenchTillRequest, createBenchTillRequestGenerator } from "./bench-till-request-generator.ts";
 import type { BenchTillPushLoadOptions, TillPushLoadResult } from "./load-jobs.ts";
 import { getBenchHttpConnectionPool, sendBenchLoadRequest } from "./send-load-request.ts";

@@ -4,6 +4,13 @@ import type { Health } from "@pragma/contracts/health";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { logAndCreateErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
 import {
+  buildQueryHandlingHeaders,
+  listUnknownParameterIssues,
+  parseHandlingPreference,
+  parseQuery,
+} from "@pragma/runtime/http/query-parameters";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import {
   createConditionalJsonResponse,
   jsonResponse,
   type RouteHandlerResponse,
@@ -35,6 +42,7 @@ interface GatewayAppOptions {
 
 const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const apiVersions = [...new Set(Object.keys(routeTable).map((prefix) => prefix.split("/")[1] ?? ""))].sort();
+const noNames: ReadonlySet<string> = new Set();
 const ownMethods = "GET, HEAD, OPTIONS";
 
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
@@ -54,7 +62,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
 
   const registerOwnRoute = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
     app.options(path, () => allowResponse(ownMethods));
-    app.get(path, ...handlers);
+    app.get(path, handleUnknownParameters, ...handlers);
     app.all(path, () => {
       throw new ApiError("method_not_allowed", {
         detail: `This path supports only ${ownMethods}.`,
@@ -101,6 +109,17 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   });
   return app;
 }
+
+/** Middleware of the gateway's own routes, none of which has query parameters. */
+const handleUnknownParameters: GatewayMiddleware = async (context, next) => {
+  const { incoming, outgoing } = context.env;
+  const { unknownNames } = parseQuery(context.req.raw.url, noNames);
+  const handling = parseHandlingPreference(incoming.headers.prefer?.toString());
+  const headers = buildQueryHandlingHeaders(unknownNames, handling);
+  for (const name in headers) outgoing.setHeader(name, headers[name] ?? "");
+  if (handling === "strict") throwIfInvalid(listUnknownParameterIssues(unknownNames, noNames));
+  return next();
+};
 
 function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });

@@ -15,6 +15,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "till.pushed": ["till-ingest"],
   "report.finalized": ["reporting"],
   "report.removed": ["reporting"],
+  "report.parked": ["reporting"],
   "till.expired": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],

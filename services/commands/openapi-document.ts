@@ -70,6 +70,14 @@ const conditionalRequestHeaders = z.object({
   }),
 });
 
+const handlingPreferenceHeaders = z.object({
+  Prefer: z.string().optional().meta({
+    description:
+      "With `handling=strict`, unknown query parameters return 400 instead of being ignored. The response then has the header `Preference-Applied`.",
+    example: "handling=strict",
+  }),
+});
+
 /** Returns the OpenAPI 3.1 document. @throws `Error` if two operations have the same route or the same id. */
 export function createOpenApiDocument(
   operations: ApiOperationDefinition[],
@@ -146,6 +154,7 @@ function requestHeadersOf({ method, scope, request, responses }: ApiOperationDef
   return z.object({
     ...(method === "post" && scope !== null && idempotencyHeaders.shape),
     ...(responses[304] && conditionalRequestHeaders.shape),
+    ...handlingPreferenceHeaders.shape,
     ...request?.headers?.shape,
   });
 }

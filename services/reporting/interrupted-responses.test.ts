@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import {
   type InterruptingProxy,
@@ -7,7 +8,6 @@ import {
 } from "@pragma/runtime/testing/interrupting-proxy";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { computeTillReportId } from "./calculation/report-id.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,

@@ -159,7 +159,7 @@ async function sendTraffic(locations: string[], signal: AbortSignal): Promise<nu
     const locationId = locations[number % locations.length] as string;
     const [tillId = randomUUID(), till] =
       [...expectedTills].find(([, expected]) => expected.locationId === locationId) ?? [];
-    const filter = { locationId, kind: "order", since: null, until: null, reportId: null } as const;
+    const filter = { locationId, kind: "order", since: null, until: null, reportId: null, tillId: null } as const;
     const page = { after: null, offset: 50, limit: 20, body: "v1", maxBytes: 1e6 };
     const operations = [
       () => pushTill(locationId, randomUUID(), newOrderIds()),

@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportV0, ReportV0ListItem } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { handleEventOnce } from "@pragma/runtime/messaging/handle-event";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -87,7 +88,7 @@ function createTillFromSample(changes: { orders?: string[]; startedAt?: string }
 }
 
 const reportsPage = paginatedSchema(ReportListItem);
-const reportsV0Page = paginatedSchema(ReportV0);
+const reportsV0Page = paginatedSchema(ReportV0ListItem);
 async function listReports(locationId: string, query = "") {
   const response = await service.request("GET", `/v2/reports/${query}`, { principal: locationPrincipal(locationId) });
   return reportsPage.parse(await response.json());
@@ -412,6 +413,89 @@ describe("orders of a pushed till", () => {
     );
     expect((await service.request("GET", `/v1/orders/${id}`, { principal: buildTestPrincipal() })).status).toBe(404);
   });
+});
+
+describe("a till whose report cannot be computed", () => {
+  it("is published as parked once for each dead letter", async () => {
+    const locationId = randomUUID();
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    // The same revision with another body is a permanent error.
+    const bytes = Buffer.from(JSON.stringify({ ...till, note: "other" }));
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    const id = randomUUID();
+    await service.db.transaction((tx) =>
+      writeEventToOutbox(tx, "till.pushed", {
+        ...{ id, subject: till.id, traceparent: undefined },
+        data: {
+          tillId: till.id,
+          locationId,
+          revision: 1,
+          reason: "push",
+          version: "V2",
+          object: { key: `tills/${locationId}/${hash}`, hash },
+          timeZone: "Europe/Paris",
+          pushedAt: new Date().toISOString(),
+        },
+      }),
+    );
+    await eventually("the dead letter", async () =>
+      (await service.running.deadLetters.list()).some(({ eventId }) => eventId === id),
+    );
+    await service.waitForEmptyOutbox();
+    const parked = (await listPublishedTestEventEnvelopes(environment)).filter(
+      (envelope) => envelope.type === "report.parked",
+    );
+    const reportId = computeTillReportId(till.id);
+    expect(parked).toMatchObject([
+      { subject: reportId, data: { locationId, reportId, tillId: till.id, revision: 1, reason: "calculation_failed" } },
+    ]);
+    await service.db.sql`delete from dead_letters where event_id = ${id}`;
+  });
+});
+
+describe("a list", () => {
+  const readProblem = async (response: Response) => (await response.json()) as { code: string; errors: object[] };
+
+  it("rejects a page token of other filters, and continues with tokens of version 1.1", async () => {
+    const principal = buildTestPrincipal();
+    const locationId = principal.location?.id ?? "";
+    for (const day of ["01", "02", "03"])
+      await pushTill({ ...createTillFromSample(), startedAt: `2026-05-${day}T10:00:00.000Z` }, { locationId });
+    const get = (query: string, path = "/v2/reports/") => service.request("GET", `${path}${query}`, { principal });
+    const first = paginatedSchema(ReportListItem).parse(await (await get("?size=1&since=2026-05-01")).json());
+    const token = first.nextPageToken ?? "";
+
+    const withOther = await get(`?size=1&since=2026-05-02&until=2026-05-03&pageToken=${token}`);
+    expect([withOther.status, await readProblem(withOther)]).toMatchObject([
+      400,
+      { code: "invalid_page_token", errors: [{ path: "since" }, { path: "until" }] },
+    ]);
+    expect((await readProblem(await get(`?since=2026-05-01&pageToken=${token}`, "/v1/orders/"))).code).toBe(
+      "invalid_page_token",
+    );
+    // The location is the same if it is named, and the size of a page is not a filter.
+    const second = await get(`?size=2&since=2026-05-01&locationId=${locationId}&pageToken=${token}`);
+    const { data } = paginatedSchema(ReportListItem).parse(await second.json());
+    expect(data).toHaveLength(2);
+
+    const { filters, ...position } = JSON.parse(Buffer.from(token, "base64url").toString());
+    expect(filters).toBeDefined();
+    const formerToken = Buffer.from(JSON.stringify(position)).toString("base64url");
+    const continued = await get(`?size=2&since=2026-05-01&pageToken=${formerToken}`);
+    expect(paginatedSchema(ReportListItem).parse(await continued.json()).data).toEqual(data);
+  });
+
+  it.each(["/v1/reports/", "/v2/reports/", "/v1/orders/"])(
+    "of %s rejects a range that ends before it begins",
+    async (path) => {
+      const response = await service.request("GET", `${path}?since=2026-05-30&until=2026-05-29`);
+      expect([response.status, await readProblem(response)]).toMatchObject([
+        400,
+        { code: "invalid_request", errors: [{ in: "query", path: "since", code: "too_big" }] },
+      ]);
+    },
+  );
 });
 
 describe("day counts", () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { multiPartitionStatements } from "@pragma/runtime/database/multi-partition-statements";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import {
@@ -7,7 +8,6 @@ import {
   type StatementPlan,
 } from "@pragma/runtime/testing/statement-recorder";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeTillReportId } from "./calculation/report-id.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,

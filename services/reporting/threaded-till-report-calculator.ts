@@ -1,3 +1,4 @@
+import type { TillReportParkedReason } from "@pragma/contracts/till";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
@@ -28,6 +29,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
       if (!(error instanceof WorkerOutOfMemoryError)) throw error;
       throw new PermanentEventError(`Till ${task.tillId} needs more memory than a worker thread has.`, {
         cause: error,
+        publicReason: "too_large" satisfies TillReportParkedReason,
       });
     }
   }

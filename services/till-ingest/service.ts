@@ -34,6 +34,7 @@ import {
 import { tillOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
 import {
   markTillReportFinalizedSubscription,
+  markTillReportParkedSubscription,
   markTillReportRemovedSubscription,
 } from "./subscriptions/report-events.ts";
 import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
@@ -138,6 +139,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
   subscriptions: [
     markTillReportFinalizedSubscription,
     markTillReportRemovedSubscription,
+    markTillReportParkedSubscription,
     tillOrderRedactionSubscription,
     removeExpiredTillSubscription,
   ],

@@ -73,6 +73,7 @@ export async function createContractTestFixture(
   await requireSuccess(testLocation.request("PUT", "/v1/catalog", { body: catalog }), "the catalog");
   await requireSuccess(testLocation.request("POST", "/v1/orders-live", { body: [liveOrder] }), "the live order");
   const [report] = await testLocation.waitForReports(1);
+  await testLocation.waitForTillStates();
   const orders = await eventually("the orders", async () => {
     const { data } = await testLocation.getJson<{ data: { id: string }[] }>("/v1/orders");
     return data.length > 0 && data;

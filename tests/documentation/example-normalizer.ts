@@ -4,6 +4,7 @@ const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[
 const timePattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 /** A time in the query of a link, in which colons are percent-encoded. */
 const encodedTimePattern = /\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d\.\d{3}Z/g;
+const pageTokenPattern = /\beyJ[\w-]{40,}/g;
 const keyPattern = /pragma_[A-Za-z0-9]{20,}/g;
 const keyPrefixPattern = /"pragma_[A-Za-z0-9]{7}"/g;
 
@@ -61,6 +62,7 @@ export function createDocumentationExampleNormalizer(now = Date.now()): Document
       .replace(uuidPattern, normalizeId)
       .replace(timePattern, normalizeTime)
       .replace(encodedTimePattern, (time) => encodeURIComponent(normalizeTime(decodeURIComponent(time))))
+      .replace(pageTokenPattern, normalizePageToken)
       .replace(keyPattern, "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE")
       .replace(keyPrefixPattern, '"pragma_EXAMPLE"');
   }
@@ -74,6 +76,13 @@ export function createDocumentationExampleNormalizer(now = Date.now()): Document
     },
     normalize: (value) => JSON.parse(normalizeText(JSON.stringify(value ?? null))),
   };
+}
+
+/** Returns a page token with a fixed hash of the location, whose id is generated. */
+function normalizePageToken(token: string): string {
+  const { filters, ...position } = JSON.parse(Buffer.from(token, "base64url").toString());
+  const fixed = { ...filters, ...(filters.locationId && { locationId: "pLc7Qn" }) };
+  return Buffer.from(JSON.stringify({ ...position, filters: fixed })).toString("base64url");
 }
 
 function createNumberedUuid(number: number): string {

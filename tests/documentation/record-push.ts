@@ -55,7 +55,7 @@ export async function recordTillPushExamples({ recorder }: PushGuideLocation): P
   });
   await recordExchange("pushed-till", { path: `/v1/tills/${lunchTill.id}` });
   const reports = await recordExchange("pushed-till-reports", {
-    path: "/v2/reports/?since=2026-06-01&until=2026-06-01",
+    path: `/v2/reports/?tillId=${lunchTill.id}`,
   });
   await recordExchange("pushed-till-report", { path: `/v2/reports/${reports.data[0].id}` });
   await eventually("the device of the till", async () => {

@@ -55,6 +55,7 @@ export async function startDeploymentEquivalenceFixture(): Promise<void> {
     ).status,
   ).toBe(201);
   await testLocation.waitForReports(4);
+  await testLocation.waitForTillStates();
 }
 
 export async function stopDeploymentEquivalenceFixture(): Promise<void> {

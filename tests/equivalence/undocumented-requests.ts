@@ -70,6 +70,20 @@ export function defineDeploymentEquivalenceUndocumentedRequestTests(): void {
       await pragmaInBothDeploymentModes.expectSameResponse({ method, path, ...withKey() });
   });
 
+  it.each([
+    [undefined, 200],
+    ["handling=lenient", 200],
+    ["handling=strict", 400],
+  ])("unknown query parameters have equal responses with the preference %s", async (prefer, expected) => {
+    for (const path of ["/v2/reports?untill=2026-05-29&size=1", "/health?x=1"]) {
+      const request = { method: "GET", path, ...withKey(prefer === undefined ? {} : { prefer }) };
+      const { status, headers } = await pragmaInBothDeploymentModes.expectSameResponse(request);
+      const ignored = headers.find(([name]) => name === "x-ignored-parameters")?.[1];
+      const name = path.startsWith("/health") ? "x" : "untill";
+      expect([status, ignored]).toEqual([expected, expected === 200 ? name : undefined]);
+    }
+  });
+
   describe("unused headers have equal responses", () => {
     it.each([
       ["x-pragma-principal", "e30"],

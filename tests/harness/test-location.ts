@@ -30,6 +30,8 @@ export interface TestLocation {
   pushTillWithRetries(till: object): Promise<Response>;
   /** Waits until the location has `count` reports, and returns the first page of reports. */
   waitForReports(count: number): Promise<{ id: string; startedAt: string }[]>;
+  /** Waits until the last 100 tills have a state that does not change by itself, so that responses can be compared. */
+  waitForTillStates(): Promise<void>;
 }
 
 interface LocationRequestOptions {
@@ -137,6 +139,13 @@ export async function createTestLocation(
         const { data: page } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
         return page.meta.totalCount >= count && page.data;
       }),
+    async waitForTillStates() {
+      const path = `/v1/tills?sinceDate=2020-01-01T00:00:00Z&size=100&locationId=${location.id}`;
+      await eventually("the tills to have their reports", async () => {
+        const response = await testLocation.request("GET", path, { key: product.adminKey });
+        return response.status === 200 && !(await response.text()).includes('"reportState":"pending"');
+      });
+    },
   };
   return testLocation;
 }

@@ -40,6 +40,7 @@ export function listIsolationVictimReadPaths({
 }: ContractTestFixture): string[] {
   return [
     ...["/v1/tills?sinceDate=2026-01-01T00:00:00Z&", "/v1/reports?", "/v2/reports?", "/v1/orders?", "/v1/orders-live?"],
+    ...[`/v1/reports?tillId=${till.id}&`, `/v2/reports?tillId=${till.id}&`],
     ...[
       `/v1/tills/${till.id}?`,
       `/v1/tills/${till.id}/object?`,
@@ -69,6 +70,7 @@ export async function createIsolationVictimData(fixture: ContractTestFixture): P
     await testLocation.request("POST", "/v1/orders-live", { body: [createTestLiveOrderInput()] });
   }
   await testLocation.waitForReports(3);
+  await testLocation.waitForTillStates();
   const idempotencyKey = randomUUID();
   const keyBody = { locationId: testLocation.locationId, consumerName: consumer.name };
   await testLocation.request("POST", "/v1/auth/keys", {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { computeTillReportId } from "@pragma/reporting/calculation/report-id";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import type { PragmaUnderTestAccess } from "../harness/pragma-under-test.ts";
 import type { LocationWithTills } from "./varied-tills.ts";
 
@@ -67,6 +68,11 @@ export async function recordResponses(
   const work: (() => Promise<unknown>)[] = [];
   for (const { location, tills } of locations) {
     const { key, locationId } = location;
+    await eventually("no pending reports", async () => {
+      const path = `/v1/tills?sinceDate=2020-01-01T00:00:00Z&size=100&locationId=${locationId}`;
+      const listed = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${adminKey}` } });
+      return !(await listed.text()).includes('"reportState":"pending"');
+    });
     /** Reads one report or order, its headers, and the response to a client that has it. */
     const readOne = async (path: string) => {
       const { etag } = await read(key, path);

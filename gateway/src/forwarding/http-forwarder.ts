@@ -50,6 +50,7 @@ const forwardedRequestHeaders = [
   "if-match",
   "if-none-match",
   "last-event-id",
+  "prefer",
   "user-agent",
 ] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
 

@@ -9,6 +9,7 @@ const allowedHeaders = [
   "if-match",
   "if-none-match",
   "last-event-id",
+  "prefer",
   "traceparent",
   "tracestate",
   "x-request-id",
@@ -21,12 +22,14 @@ const exposedHeaders = [
   "idempotency-replayed",
   "link",
   "location",
+  "preference-applied",
   "ratelimit-limit",
   "ratelimit-policy",
   "ratelimit-remaining",
   "ratelimit-reset",
   "retry-after",
   "sunset",
+  "x-ignored-parameters",
   "x-request-id",
 ].join(", ");
 /** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */

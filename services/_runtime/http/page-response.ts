@@ -5,7 +5,14 @@ import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import { buildDataListJson } from "../json/join-json.ts";
 import type { RouteHandlerInput } from "./define-route.ts";
 import { buildPaginationFields } from "./page-links.ts";
-import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
+import {
+  computeListFingerprint,
+  decodePageToken,
+  encodePageToken,
+  listFingerprintSchema,
+  pageTokenInstantSchema,
+  requireSameList,
+} from "./page-token.ts";
 import { createSerializedJsonResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services that return lists of large items. */
@@ -34,10 +41,14 @@ export interface PageOfJsonItems<Position> {
 type PagePosition = Record<string, string | number>;
 
 /**
- * The fields of a page token besides the position: the index of the page that the token selects and, if that page was
- * sent only in part, the number of items that remain.
+ * The fields of a page token besides the position: the index of the page that the token selects, the number of items
+ * that remain if that page was sent only in part, and the list with its filters, which tokens of version 1.1 lack.
  */
-const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
+const pageTokenStateSchema = z.object({
+  index: z.int().min(0),
+  left: z.int().min(1).max(100).optional(),
+  filters: listFingerprintSchema.optional(),
+});
 
 /** Limits how many pages of large items an API key reads concurrently, so that database connections remain free. */
 const largePageSemaphore = createKeyedSemaphore(4);
@@ -45,7 +56,10 @@ const largePageSemaphore = createKeyedSemaphore(4);
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
 
 interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
-  query: { index: number; size: number; pageToken?: string | undefined };
+  /** The validated query of the request. All parameters except those of the pagination are filters. */
+  query: { index: number; size: number; pageToken?: string | undefined; [filter: string]: unknown };
+  /** The location whose items are listed, also if the query does not contain it; null for those of all locations. */
+  locationId: string | null;
 }
 
 type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJsonItems<Position>>;
@@ -66,19 +80,21 @@ export async function createConcurrencyLimitedPageResponse<Schema extends z.ZodT
 }
 
 async function pageResponse<Schema extends z.ZodType<PagePosition>>(
-  { query, url, origin }: PageRequest,
+  { query, locationId, url, origin }: PageRequest,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
 ): Promise<RouteHandlerResponse> {
-  const { size, pageToken } = query;
+  const { index: _, size, pageToken, ...queryFilters } = query;
+  const filters = computeListFingerprint(url.pathname, { ...queryFilters, locationId });
   const token =
     pageToken === undefined ? undefined : decodePageToken(pageToken, positionSchema.and(pageTokenStateSchema));
+  if (token?.filters) requireSameList(token.filters, filters);
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
   const { items, total, last } = await find({ after: token ?? null, offset: token ? 0 : index * size, limit });
   const isPartial = last !== null && items.length < limit;
   const next = isPartial ? { index, left: limit - items.length } : { index: index + 1 };
-  const nextPageToken = last && encodePageToken({ ...last, ...next });
+  const nextPageToken = last && encodePageToken({ ...last, ...next, filters });
   const isContinuation = token?.left !== undefined;
   const fields = buildPaginationFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
   return createSerializedJsonResponse(200, buildDataListJson(items, fields));

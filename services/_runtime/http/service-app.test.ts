@@ -1,14 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
 import type { Database } from "../database/postgres.ts";
 import { defineService } from "../service/define-service.ts";
 import { deprecatedTestOperation } from "../testing/deprecated-operation.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
-import { startTestService, type TestService } from "../testing/test-service.ts";
+import { buildTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createRouteDefiner } from "./define-route.ts";
 import { jsonResponse } from "./route-response.ts";
 
@@ -49,6 +49,16 @@ const countBytesRoute = defineRoute({
 
 const deprecatedRoute = defineRoute({ ...deprecatedTestOperation, handle: async () => jsonResponse(200, []) });
 
+const listRoute = defineRoute({
+  ...{ method: "get", path: "/v1/items/", operationId: "listItems", tag: "Things", audience: "public" },
+  ...{ scope: "tills:write", summary: "", description: "", responses: {}, errors: [] },
+  request: { query: z.object({ size: z.string().regex(/^\d+$/).optional(), day: z.string().optional() }) },
+  async handle({ query: { size }, header }) {
+    if (header("if-none-match")) return { status: 304, body: null, headers: { etag: '"one"' } };
+    return jsonResponse(200, { size: size ?? null });
+  },
+});
+
 let environment: IsolatedTestEnvironment;
 let service: TestService;
 beforeAll(async () => {
@@ -58,7 +68,7 @@ beforeAll(async () => {
     module: import.meta.url,
     config: z.object({}),
     createResources: ({ db }) => ({ services: { db } }),
-    routes: [countBytesRoute, deprecatedRoute],
+    routes: [countBytesRoute, deprecatedRoute, listRoute],
   });
   service = await startTestService(definition, environment);
 });
@@ -82,4 +92,48 @@ it("sends Deprecation, Sunset and Link headers in responses of a deprecated rout
   expect(headers.get("deprecation")).toBe("@1767225600");
   expect(headers.get("sunset")).toBe("Fri, 01 Jan 2027 00:00:00 GMT");
   expect(headers.get("link")).toBe('</v2/things/>; rel="successor-version"');
+});
+
+describe("unknown query parameters", () => {
+  const ignored = (response: Response) => response.headers.get("x-ignored-parameters");
+
+  it("are ignored and named in the response, also of errors and with status 304", async () => {
+    const response = await service.request("GET", "/v1/items?size=3&page=2&from=now");
+    expect([response.status, await response.json(), ignored(response)]).toEqual([200, { size: "3" }, "page, from"]);
+    const invalid = await service.request("GET", "/v1/items?size=x&page=2");
+    expect([invalid.status, ignored(invalid)]).toEqual([400, "page"]);
+    const unchanged = await service.request("GET", "/v1/items?page=2", { headers: { "if-none-match": '"one"' } });
+    expect([unchanged.status, ignored(unchanged)]).toEqual([304, "page"]);
+    const deprecated = await service.request("GET", "/v1/things?page=2");
+    expect([deprecated.headers.get("deprecation"), ignored(deprecated)]).toEqual(["@1767225600", "page"]);
+  });
+
+  it("are named in the repeated response to an Idempotency-Key", async () => {
+    const principal = buildTestPrincipal();
+    const push = () =>
+      service.request("POST", "/v1/things?x=1", {
+        principal,
+        body: Buffer.from("{}"),
+        headers: { "idempotency-key": "names" },
+      });
+    const responses = [await push(), await push()];
+    expect(responses.map(ignored)).toEqual(["x", "x"]);
+    expect(responses[1]?.headers.get("idempotency-replayed")).toBe("true");
+  });
+
+  it("are errors with the preference handling=strict, together with all other issues", async () => {
+    const headers = { prefer: "handling=strict" };
+    const response = await service.request("GET", "/v1/items?size=x&page=2&from=now", { headers });
+    const { code, errors } = (await response.json()) as { code: string; errors: { path: string }[] };
+    expect([response.status, code, errors.map(({ path }) => path)]).toEqual([
+      400,
+      "invalid_request",
+      ["size", "page", "from"],
+    ]);
+    expect([response.headers.get("preference-applied"), ignored(response)]).toEqual(["handling=strict", null]);
+    const valid = await service.request("GET", "/v1/items?size=1", { headers });
+    expect([valid.status, valid.headers.get("preference-applied")]).toEqual([200, "handling=strict"]);
+    const withoutParameters = await service.request("GET", "/v1/things?size=1", { headers });
+    expect(withoutParameters.status).toBe(400);
+  });
 });

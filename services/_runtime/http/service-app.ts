@@ -19,6 +19,14 @@ import {
 import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
 import type { LargeReadLimiter } from "./large-read-limiter.ts";
+import {
+  buildQueryHandlingHeaders,
+  type HandlingPreference,
+  listUnknownParameterIssues,
+  parseHandlingPreference,
+  parseQuery,
+  type RequestQuery,
+} from "./query-parameters.ts";
 import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
@@ -57,7 +65,8 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
   for (const route of options.routes) {
     // Converts OpenAPI paths to Hono paths, such as `/v1/tills/{id}/` to `/v1/tills/:id`.
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
-    app.on(route.method.toUpperCase(), path, (hono) => serveRequest(hono, route, options));
+    const served = { ...route, queryNames: new Set(Object.keys(route.request?.query?.shape ?? {})) };
+    app.on(route.method.toUpperCase(), path, (hono) => serveRequest(hono, served, options));
   }
   app.get(readinessPath, async ({ env }) => {
     if (!env.requestIdentity) return new Response(null, { status: 401 });
@@ -73,7 +82,12 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
 
 /** A route of which only the path and the handler are required. */
 type ServableRoute<Services> = Pick<ServiceRouteDefinition<Services>, "path" | "handle"> &
-  Partial<ServiceRouteDefinition<Services>>;
+  Partial<ServiceRouteDefinition<Services>> & {
+    /** The names of the query parameters; undefined for unmatched requests. */
+    queryNames?: ReadonlySet<string>;
+  };
+
+const noNames: ReadonlySet<string> = new Set();
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -102,6 +116,8 @@ async function serveRequest<Services>(
   const started = performance.now();
   const { requestIdentity } = hono.env;
   const { method, path } = hono.req;
+  const query = parseQuery(hono.req.raw.url, route.queryNames ?? noNames);
+  const handling = route.queryNames && parseHandlingPreference(getRequestHeader(hono, "prefer"));
   const identity = {
     requestId: requestIdentity?.requestId,
     traceparent: requestIdentity?.traceparent,
@@ -114,7 +130,7 @@ async function serveRequest<Services>(
       if (!requestIdentity) {
         throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
       }
-      response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context });
+      response = await handleRequest(hono, route, { ...options, caller: requestIdentity, context, query, handling });
     } catch (error) {
       response = logAndCreateErrorResponse(error, { requestId, log, docsUrl, logFields });
     }
@@ -138,8 +154,10 @@ async function serveRequest<Services>(
       const fields = { requestId, traceId, method, route: route.path, path, status, ...clientFields };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
-    if (route.deprecation)
-      response = { ...response, headers: { ...response.headers, ...buildDeprecationHeaders(route.deprecation) } };
+    const queryHeaders = route.queryNames && buildQueryHandlingHeaders(query.unknownNames, handling);
+    const deprecationHeaders = route.deprecation && buildDeprecationHeaders(route.deprecation);
+    if (queryHeaders || deprecationHeaders)
+      response = { ...response, headers: { ...response.headers, ...deprecationHeaders, ...queryHeaders } };
     return toFetchResponse(response, method);
   });
 }
@@ -147,6 +165,8 @@ async function serveRequest<Services>(
 interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
   caller: RequestPrincipalAndMetadata;
   context: ObservabilityContext;
+  query: RequestQuery;
+  handling: HandlingPreference | undefined;
 }
 
 /** Parses the request and calls the route's handler. Handles a POST request with an Idempotency-Key only once. */
@@ -156,6 +176,8 @@ async function handleRequest<Services>(
   {
     caller,
     context,
+    query,
+    handling,
     services,
     handleOnce,
     unreadResponses,
@@ -184,7 +206,7 @@ async function handleRequest<Services>(
     // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
-    const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
+    const parsed = parseRouteInput(hono, route, { bytes, senderId, services, query, handling });
     // Allows garbage collection of the bytes while the request is handled.
     bytes = undefined;
     const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, {
@@ -232,8 +254,17 @@ async function readJsonBytes(
 /** Parses and validates all parts of the request. @throws `ApiError` invalid_request with the issues of all parts. */
 async function parseRouteInput<Services>(
   { req }: ServiceHonoContext,
-  { request: schemas }: ServableRoute<Services>,
-  { bytes, senderId, services }: { bytes: Uint8Array | undefined; senderId: string; services: Services },
+  { request: schemas, queryNames = noNames }: ServableRoute<Services>,
+  {
+    bytes,
+    senderId,
+    services,
+    query: { values, unknownNames },
+    handling,
+  }: { bytes: Uint8Array | undefined; senderId: string; services: Services } & Pick<
+    RequestHandlingOptions<Services>,
+    "query" | "handling"
+  >,
 ) {
   const issues = new IssueCollector();
   const parsePart = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
@@ -242,7 +273,11 @@ async function parseRouteInput<Services>(
     return data;
   };
   const params = schemas?.params ? parsePart("path", schemas.params, req.param()) : {};
-  const query = schemas?.query ? parsePart("query", schemas.query, parseQuery(new URL(req.raw.url))) : {};
+  const query = schemas?.query ? parsePart("query", schemas.query, values) : {};
+  if (handling === "strict") {
+    const unknown = listUnknownParameterIssues(unknownNames, queryNames);
+    issues.addIssues({ issues: unknown, count: unknown.length });
+  }
   let body: unknown;
   if (schemas?.body && bytes) {
     const result = await schemas.body.parse(bytes, services, senderId);
@@ -251,13 +286,6 @@ async function parseRouteInput<Services>(
   }
   throwIfInvalid(issues.issues, issues.count);
   return { params, query, body };
-}
-
-/** Returns the first value of each query parameter. Ignores the other values of a repeated parameter. */
-function parseQuery(url: URL): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const [name, value] of url.searchParams) query[name] ??= value;
-  return query;
 }
 
 /** Returns the id for the limits per sender: the id of the API key's location, or of the key if it has no location. */

@@ -12,7 +12,10 @@ export interface DeadLetter {
   deadLetteredAt: Date;
 }
 
-export async function upsertDeadLetter(sql: SqlClient, deadLetter: Omit<DeadLetter, "deadLetteredAt">): Promise<void> {
+export async function upsertDeadLetter(
+  sql: SqlClient | SqlTransaction,
+  deadLetter: Omit<DeadLetter, "deadLetteredAt">,
+): Promise<void> {
   await sql`
     insert into dead_letters ${sql(deadLetter)}
     on conflict (event_id, subscription) do update set reason = excluded.reason, dead_lettered_at = now()`;

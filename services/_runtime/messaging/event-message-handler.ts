@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JsMsg } from "@nats-io/jetstream";
-import type { EventEnvelope } from "@pragma/contracts/events";
+import { busEventDataSchemas, type EventEnvelope } from "@pragma/contracts/events";
 import { LRUCache } from "lru-cache";
 import { createReadWriteLock } from "../concurrency/read-write-lock.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
@@ -110,7 +110,12 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      await upsertDeadLetter(sql, { ...row, body: message.string(), reason: describeErrorChain(error) });
+      const deadLetter = { ...row, body: message.string(), reason: describeErrorChain(error) };
+      const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
+      await database.transaction(async (tx) => {
+        await upsertDeadLetter(tx, deadLetter);
+        if (success) await subscription.onDeadLetter?.(tx, { eventId, data, error, traceparent: context.traceparent });
+      });
     }
   }
 

@@ -22,6 +22,14 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
 
+/** The event that becomes a dead letter, and why. */
+export interface DeadLetteredEvent<Type extends BusEventType> {
+  eventId: string;
+  data: BusEventData<Type>;
+  error: unknown;
+  traceparent: string;
+}
+
 interface SubscriptionOptions {
   /**
    * The maximum number of events of this type that one instance handles concurrently, unless a variable such as
@@ -44,6 +52,11 @@ interface SubscriptionOptions {
 export interface EventSubscription<Services, Type extends BusEventType = BusEventType> extends SubscriptionOptions {
   type: Type;
   handle(input: EventHandlerInput<Type, Services>): Promise<unknown>;
+  /**
+   * Called in the transaction that stores an event as a dead letter, if the event has valid data. An event that is
+   * stored again, because its acknowledgment was lost, has the same id.
+   */
+  onDeadLetter?: (tx: SqlTransaction, event: DeadLetteredEvent<Type>) => Promise<void>;
 }
 
 /**
@@ -53,9 +66,15 @@ export interface EventSubscription<Services, Type extends BusEventType = BusEven
 export function defineEventSubscription<Services, Type extends BusEventType>(
   type: Type,
   handle: (input: EventHandlerInput<Type, Services>) => Promise<unknown>,
-  { concurrency = 8, hasRevisions = false, isBatched = false }: Partial<SubscriptionOptions> = {},
+  {
+    concurrency = 8,
+    hasRevisions = false,
+    isBatched = false,
+    onDeadLetter,
+  }: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
 ): EventSubscription<Services> {
-  const subscription: EventSubscription<Services, Type> = { type, concurrency, hasRevisions, isBatched, handle };
+  const options = { concurrency, hasRevisions, isBatched, ...(onDeadLetter && { onDeadLetter }) };
+  const subscription: EventSubscription<Services, Type> = { type, ...options, handle };
   return subscription as unknown as EventSubscription<Services>;
 }
 

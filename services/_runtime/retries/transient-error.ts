@@ -5,7 +5,15 @@ import { sleep } from "../concurrency/sleep.ts";
 export class TransientError extends Error {}
 
 /** The error for an event that can never be handled. The event immediately becomes a dead letter. */
-export class PermanentEventError extends Error {}
+export class PermanentEventError extends Error {
+  /** A name for the reason, which clients may see; undefined if the message is only for operators. */
+  readonly publicReason: string | undefined;
+
+  constructor(message: string, { publicReason, ...options }: ErrorOptions & { publicReason?: string } = {}) {
+    super(message, options);
+    this.publicReason = publicReason;
+  }
+}
 
 /** The SQLSTATE classes for connection exceptions, insufficient resources, operator intervention and system errors. */
 const transientSqlStateClasses = ["08", "53", "57", "58"];

@@ -45,7 +45,7 @@ export const listApiKeysRoute = defineAccountsRoute({
         ? getReadRestrictionLocationId(principal)
         : resolveAuthorizedLocationId(principal, query.locationId);
     return queryNewestRowsPageResponse(
-      { query, url, origin },
+      { query, locationId, url, origin },
       services.db.sql,
       buildApiKeyListSql(services.db.sql, locationId),
     );

@@ -1,5 +1,10 @@
 import { AuditEvent, auditActionNames, auditActorTypes } from "@pragma/contracts/audit";
-import { dayOrInstantQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import {
+  checkSinceIsNotAfterUntil,
+  dayOrInstantQueryParameter,
+  paginatedSchema,
+  paginationQueryShape,
+} from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
@@ -41,7 +46,8 @@ const auditFilterShape = {
   ),
 };
 
-const auditFilterQuery = z.object(auditFilterShape);
+const auditFilterQuery = z.object(auditFilterShape).check(checkSinceIsNotAfterUntil);
+const auditListQuery = z.object({ ...auditFilterShape, ...paginationQueryShape }).check(checkSinceIsNotAfterUntil);
 
 /** Returns the filter of a request, and the location whose view the principal gets. */
 function resolveAuditFilter(query: z.output<typeof auditFilterQuery>, principal: Principal) {
@@ -64,12 +70,17 @@ export const listAuditEventsRoute = defineAccountsRoute({
   ...auditRouteDefaults,
   summary: "List audit events",
   description: `Returns the entries of the audit log, newest first: who created, changed or deleted API keys, consumers, locations, recipients and webhooks, who started exports, replays, reprocessings and erasures, and which commands the operator ran. Entries cannot be changed. ${visibleEntriesDescription}`,
-  request: { query: z.object({ ...auditFilterShape, ...paginationQueryShape }) },
+  request: { query: auditListQuery },
   responses: { 200: { description: "A page of entries, newest first", schema: paginatedSchema(AuditEvent) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const filter = resolveAuditFilter(query, principal);
-    return queryNewestRowsPageResponse({ query, url, origin }, db.sql, buildAuditEventListSql(db.sql, filter));
+    const { locationId } = filter;
+    return queryNewestRowsPageResponse(
+      { query, locationId, url, origin },
+      db.sql,
+      buildAuditEventListSql(db.sql, filter),
+    );
   },
 });
 

@@ -61,13 +61,14 @@ export const listLocationsRoute = defineAccountsRoute({
   responses: { 200: { description: "A page of locations, newest first", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
+    const locationId = getReadRestrictionLocationId(principal);
     const filter = {
-      locationId: getReadRestrictionLocationId(principal),
+      locationId,
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
     return queryNewestRowsPageResponse(
-      { query, url, origin },
+      { query, locationId, url, origin },
       services.db.sql,
       buildLocationListSql(services.db.sql, filter),
     );

@@ -76,8 +76,11 @@ export const listUsageRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const range = resolveUsageRange(query);
     const filter = { ...resolveUsageFilter(principal, query), granularity: query.granularity, ...range };
-    return createConcurrencyLimitedPageResponse({ query, url, origin, principal }, usageCountCursorSchema, (page) =>
-      listUsageCounts(services.db.sql, filter, page),
+    const { locationId } = filter;
+    return createConcurrencyLimitedPageResponse(
+      { query, locationId, url, origin, principal },
+      usageCountCursorSchema,
+      (page) => listUsageCounts(services.db.sql, filter, page),
     );
   },
 });
@@ -96,11 +99,9 @@ export const listFailedRequestsRoute = defineAccountsRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    return queryNewestRowsPageResponse(
-      { query, url, origin },
-      sql,
-      buildFailedRequestListSql(sql, resolveUsageFilter(principal, query)),
-    );
+    const filter = resolveUsageFilter(principal, query);
+    const { locationId } = filter;
+    return queryNewestRowsPageResponse({ query, locationId, url, origin }, sql, buildFailedRequestListSql(sql, filter));
   },
 });
 
@@ -128,7 +129,7 @@ function resolveUsageRange(query: z.output<typeof listUsageQuery>): { since: Dat
   const since = query.since === undefined ? until - defaultRangeMs : Date.parse(query.since);
   const reject = (code: "too_small" | "too_big", message: string) =>
     createInvalidRequestError([{ in: "query", path: "since", code, message }]);
-  if (since > until) throw reject("too_big", "Must not be after until");
+  if (since > until) throw reject("too_big", "Must not be after until. Exchange the two values, or omit one of them");
   if (until - since > maxRangeMs) {
     const days = maxRangeMs / dayMs;
     throw reject("too_small", `Must be at most ${days} ${days === 1 ? "day" : "days"} before until`);

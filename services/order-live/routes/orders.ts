@@ -84,7 +84,7 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const filter = pickLiveOrderQueryFilters(query);
     return createConcurrencyLimitedPageResponse(
-      { query, principal, url, origin },
+      { query, locationId, principal, url, origin },
       createdAtCursorSchema,
       async (range) => {
         const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };

@@ -1,8 +1,8 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
-import { computeTillReportId } from "./report-id.ts";
 import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
 import { toReportableOrders } from "./reportable-orders.ts";
@@ -18,7 +18,8 @@ export interface ComputedReportAndOrders {
   id: string;
   reportV2: ReportV2;
   reportV0: ReportV0WithoutTimestamps;
-  listItem: ReportListItem;
+  /** Without the id of the till, which lists add. */
+  listItem: Omit<ReportListItem, "tillId">;
   /** All orders except those in training mode, in the same sequence as in the till. */
   orders: ComputedOrderResponseBodies[];
 }

@@ -1,11 +1,11 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type FakeS3Server, type S3Fault, startFakeS3Server } from "@pragma/runtime/testing/fake-s3-server";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
 import {

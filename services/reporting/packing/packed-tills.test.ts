@@ -1,11 +1,11 @@
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";

@@ -1,11 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { type CrashMoment, type CrashSimulation, startCrashSimulation } from "@pragma/runtime/testing/crash-simulation";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { findPackedTill } from "../queries/packed-tills.ts";

@@ -1,6 +1,6 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { computeReportOrOrderEntityTag } from "../entity-tags.ts";
 import { insertOrders } from "../queries/orders.ts";

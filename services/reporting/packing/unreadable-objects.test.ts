@@ -1,6 +1,6 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "../periodic/remove-expired-tills.ts";
 import { countLostPackedTills } from "../queries/packed-tills.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import { reportingServiceConfigSchema } from "../config.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
 import { readEverything } from "../testing/read-everything.ts";

@@ -57,7 +57,7 @@ async function addOrders(day: string, count: number): Promise<ReportOrOrderPosit
 }
 
 it("ends a page at the byte limit, and continues after its last item", async () => {
-  const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
+  const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null, tillId: null };
   const ids: string[] = [];
   for (let after: ReportOrOrderPosition | null = null; ids.length < 300; ) {
     // The body of each order is a quoted UUID of 38 bytes, so a page of at most 38 * 7 bytes has 7 orders.
@@ -91,7 +91,7 @@ describe.each([
     const expectedIds = allOrders
       .filter(({ day }) => day >= (since ?? day) && day <= (until ?? day))
       .map(({ id }) => id);
-    const filter = { locationId, kind: "order" as const, since, until, reportId: null };
+    const filter = { locationId, kind: "order" as const, since, until, reportId: null, tillId: null };
     const page = ({ index = 0, after = null }: { index?: number; after?: ReportOrOrderPosition | null }) =>
       findReportOrOrderListPage(stores, filter, {
         after,

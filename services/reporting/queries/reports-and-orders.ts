@@ -33,6 +33,8 @@ export interface ReportOrOrderFilter {
   until: string | null;
   /** Selects only orders of this report; null selects all orders. */
   reportId: string | null;
+  /** Selects only the report of this till; null selects all reports. */
+  tillId: string | null;
 }
 
 export interface ReportOrOrderPageRange extends PageRange<ReportOrOrderPosition> {
@@ -50,7 +52,7 @@ const latestDay = "9999-12-31";
  *
  * The total and the day at which a page starts are computed from `day_counts`, so that an offset skips index entries of
  * only one day. A list of one report's orders does not use `day_counts`, because an offset in this list skips only
- * index entries of that report.
+ * index entries of that report. Neither does a list of one till's report.
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
@@ -73,11 +75,13 @@ export async function findReportOrOrderListPage(
     recordPackedStart(filter.locationId, { day: String(latestPackedDay), laterOrders: Number(laterOrders) });
   const items = await readMissingBodies(
     objects,
-    rows.flatMap(([body, id, , , , , , , ...reference]) =>
+    rows.flatMap(([body, id, , , , , , , , ...reference]) =>
       id ? [body?.length ? body : parsePackedReference(reference)] : [],
     ),
     filter.kind === "report" ? "v0" : range.body,
   );
+  if (filter.kind === "report")
+    for (const [index, item] of items.entries()) items[index] = addTillId(item, String(rows[index]?.[8]));
   const [, id, day, at] = rows.at(-1) as ReportOrOrderPageRow;
   const hasMore = Number(rowCount) > items.length;
   return {
@@ -99,6 +103,8 @@ type ReportOrOrderPageRow = [
   latestPackedDay: Buffer | null,
   /** The number of orders of later days in the list, if it has no filter; otherwise null. */
   laterOrders: Buffer | null,
+  /** The id of a report's till; null for orders. */
+  tillId: Buffer | null,
   ...PackedReferenceColumns,
 ];
 
@@ -128,7 +134,7 @@ async function selectPage(
   { after, offset, limit, body, maxBytes }: ReportOrOrderPageRange,
   { withPacked }: { withPacked: boolean },
 ): Promise<ReportOrOrderPageRows> {
-  const { locationId, kind, reportId } = filter;
+  const { locationId, kind, reportId, tillId } = filter;
   const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
   const { stored, packed } = listSources(sql, filter, { body, withPacked });
@@ -160,7 +166,7 @@ async function selectPage(
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
     ), counts as (
       select (select count(*) from page) as row_count, ${
-        reportId === null
+        reportId === null && tillId === null
           ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)})`
           : sql`(select count(*) from ${stored}) ${packed ? sql`+ (select count(*) from ${packed})` : sql``}`
       } as total, ${
@@ -175,7 +181,7 @@ async function selectPage(
       from counts
     )
     select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
-      later_orders
+      later_orders, report_till_id
       ${withPacked ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), position` : sql``}
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
@@ -192,6 +198,20 @@ async function readMissingBodies(
   const references = bodies.filter((item): item is PackedResponseReference => !Buffer.isBuffer(item));
   const texts = (references.length === 0 ? [] : await readPackedBodies(objects, references, body)).values();
   return bodies.map((item) => (Buffer.isBuffer(item) ? item : (texts.next().value as Buffer)));
+}
+
+/** The number of bytes that `addTillId` adds to a report. */
+const tillIdBytes = 48;
+
+/**
+ * Returns the JSON of a report with the id of its till as the last member. The stored texts do not contain it, because
+ * those of packed tills cannot be changed.
+ */
+function addTillId(report: Buffer, tillId: string): Buffer {
+  const text = Buffer.allocUnsafe(report.byteLength + tillIdBytes);
+  const end = report.copy(text, 0, 0, report.byteLength - 1);
+  text.write(`,"tillId":"${tillId}"}`, end, "latin1");
+  return text;
 }
 
 function isCounted(sql: SqlClient, { locationId, kind, since, until }: ReportOrOrderFilter) {
@@ -222,21 +242,22 @@ function lastDayOfPage(
  */
 function listSources(
   sql: SqlClient,
-  { locationId, kind, since, until, reportId }: ReportOrOrderFilter,
+  { locationId, kind, since, until, reportId, tillId }: ReportOrOrderFilter,
   { body, withPacked }: { body: string; withPacked: boolean },
 ) {
   const isInDays = sql`day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
   if (kind === "report") {
     const stored = sql`(
-      select day, started_at as at, id, ${sql(body)} as body, coalesce(octet_length(${sql(body)}), packed_v0_bytes) as bytes,
-        case when v2 is null then till_id end as packed_till_id, null::int as position
-      from reports where location_id = ${locationId}
+      select day, started_at as at, id, ${sql(body)} as body,
+        coalesce(octet_length(${sql(body)}), packed_v0_bytes) + ${tillIdBytes}::int as bytes,
+        case when v2 is null then till_id end as packed_till_id, null::int as position, till_id as report_till_id
+      from reports where location_id = ${locationId} ${tillId === null ? sql`` : sql`and till_id = ${tillId}`}
     ) as record where ${isInDays}`;
     return { stored, packed: null };
   }
   const stored = sql`(
     select day, opened_at as at, id, ${sql(body)} as body, octet_length(${sql(body)}) as bytes,
-      null::uuid as packed_till_id, null::int as position
+      null::uuid as packed_till_id, null::int as position, null::uuid as report_till_id
     from orders
     where location_id = ${locationId} and is_current ${reportId === null ? sql`` : sql`and report_id = ${reportId}`}
   ) as record where ${isInDays}`;
@@ -247,7 +268,7 @@ function listSources(
       : sql`and till_id = (select till_id from reports where location_id = ${locationId} and id = ${reportId})`;
   const packed = sql`(
     select day, at, id, null::text as body, v1_size as bytes, till_id as packed_till_id,
-      first_position + number::int - 1 as position
+      first_position + number::int - 1 as position, null::uuid as report_till_id
     from packed_orders, unnest(ids, opened_at, v1_bytes) with ordinality as packed (id, at, v1_size, number)
     where location_id = ${locationId} and is_current ${isOfReport}
   ) as record where ${isInDays}`;
@@ -269,7 +290,8 @@ function positionAtOffset(
     return sql`(select day, at, id from (${sources}) as positions order by ${order} offset ${skip} limit 1)`;
   };
   const newestFirst = sql`day desc, at desc, id desc`;
-  if (filter.reportId !== null) return positionAfter(sql`${offset}::bigint`, sql``, newestFirst);
+  if (filter.reportId !== null || filter.tillId !== null)
+    return positionAfter(sql`${offset}::bigint`, sql``, newestFirst);
   // Counts from the start or the end of the day, whichever is nearer, to skip fewer index entries.
   const fromStart = sql`(select skip from first_day)`;
   const fromEnd = sql`(select count - skip - 1 from first_day)`;

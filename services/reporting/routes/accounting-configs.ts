@@ -82,8 +82,11 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, createdAtCursorSchema, (range) =>
-      findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
+    return createConcurrencyLimitedPageResponse(
+      { query, locationId, principal, url, origin },
+      createdAtCursorSchema,
+      (range) =>
+        findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },
 });

@@ -40,6 +40,9 @@ const fileParams = exportParams.extend({
     .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
 });
 
+/** The headers of responses about an export that is in progress. */
+const unfinishedHeaders = { "retry-after": "2" };
+
 export const createAccountingExportRoute = defineReportingRoute({
   method: "post",
   path: "/v1/accounting/exports/",
@@ -60,7 +63,10 @@ export const createAccountingExportRoute = defineReportingRoute({
   async handle({ body, principal, services, context, audit }) {
     const started = await enqueueAccountingExport(services, { body, principal, context, audit });
     context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
-    return jsonResponse(202, started, { location: `/v1/accounting/exports/${started.id}` });
+    return jsonResponse(202, started, {
+      location: `/v1/accounting/exports/${started.id}`,
+      ...unfinishedHeaders,
+    });
   },
 });
 
@@ -87,9 +93,12 @@ export const getAccountingExportRoute = defineReportingRoute({
       locationId: getReadRestrictionLocationId(principal),
     });
     if (!stored) throw exportNotFoundError(id);
-    return createJsonResponseWithContentEtag(JSON.stringify(toExportResponse(stored, origin)), {
+    const accountingExport = toExportResponse(stored, origin);
+    const response = createJsonResponseWithContentEtag(JSON.stringify(accountingExport), {
       ifNoneMatch: header("if-none-match"),
     });
+    const isFinished = accountingExport.state === "done" || accountingExport.state === "failed";
+    return isFinished ? response : { ...response, headers: { ...response.headers, ...unfinishedHeaders } };
   },
 });
 

@@ -1,8 +1,13 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
-import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { ReportV0 } from "@pragma/contracts/report-v0";
+import {
+  checkSinceIsNotAfterUntil,
+  dayQueryParameter,
+  paginatedSchema,
+  paginationQueryShape,
+} from "@pragma/contracts/pagination";
+import { ReportV0, ReportV0ListItem } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
@@ -23,7 +28,7 @@ import type { ReportOrOrderKind } from "../queries/day-counts.ts";
 import { findReportOrOrderBody } from "../queries/report-or-order-body.ts";
 import { findReportOrOrderListPage } from "../queries/reports-and-orders.ts";
 
-const reportOrOrderListQuery = z.object({
+const reportOrOrderListShape = {
   ...paginationQueryShape,
   since: dayQueryParameter.optional().meta({
     ...dayQueryParameter.meta(),
@@ -34,31 +39,58 @@ const reportOrOrderListQuery = z.object({
     description: "Last day to include, as YYYY-MM-DD in the location's time zone",
   }),
   locationId: locationIdQueryParameter(),
-});
+};
+
+const reportListQuery = z
+  .object({
+    ...reportOrOrderListShape,
+    tillId: z.guid().optional().meta({
+      description: "ID of the till whose report is returned. By default, the reports of all tills are returned.",
+    }),
+  })
+  .check(checkSinceIsNotAfterUntil);
+
+const orderListQuery = z
+  .object({
+    ...reportOrOrderListShape,
+    reportId: z.guid().optional().meta({
+      description: "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
+    }),
+  })
+  .check(checkSinceIsNotAfterUntil);
 
 /** The position of the last item of a page, which page tokens contain. */
 const pagePositionSchema = z.object({ day: pageTokenDateSchema, at: pageTokenInstantSchema, id: z.guid() });
 
+type ListQuery = z.output<z.ZodObject<typeof reportOrOrderListShape>> & {
+  reportId?: string | undefined;
+  tillId?: string | undefined;
+};
+
 type ListRouteInput = Pick<
-  RouteHandlerInput<undefined, typeof reportOrOrderListQuery, undefined, ReportingServiceContext>,
-  "query" | "principal" | "services" | "url" | "origin"
->;
+  RouteHandlerInput<undefined, undefined, undefined, ReportingServiceContext>,
+  "principal" | "services" | "url" | "origin"
+> & { query: ListQuery };
 
 /** Returns a page of a location's reports or orders. `body` is the column with the response bodies of the route. */
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
-  { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
+  { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteHandlerResponse> {
-  const { since = null, until = null } = query;
-  const filter = { locationId: resolveAuthorizedLocationId(principal, query.locationId), kind, since, until, reportId };
-  return createConcurrencyLimitedPageResponse({ query, principal, url, origin }, pagePositionSchema, (range) =>
-    services.db.read(filter.locationId, ({ sql }) =>
-      findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
-        ...range,
-        body,
-        maxBytes: services.config.PAGE_MAX_BYTES,
-      }),
-    ),
+  const { since = null, until = null, reportId = null, tillId = null } = query;
+  const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+  const filter = { locationId, kind, since, until, reportId, tillId };
+  return createConcurrencyLimitedPageResponse(
+    { query, locationId, principal, url, origin },
+    pagePositionSchema,
+    (range) =>
+      services.db.read(locationId, ({ sql }) =>
+        findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
+          ...range,
+          body,
+          maxBytes: services.config.PAGE_MAX_BYTES,
+        }),
+      ),
   );
 }
 
@@ -85,9 +117,15 @@ async function reportOrOrderResponse(
     const isUnchanged = found && notModifiedResponseIfUnchanged({ etag: found.etag, ifNoneMatch });
     return isUnchanged ? { ...found, omittedBytes: undefined } : found;
   });
-  if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
+  if (!stored)
+    throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.${notFoundHints[kind]}` });
   return createConditionalJsonResponse(stored.body ?? "", { etag: stored.etag, ifNoneMatch });
 }
+
+const notFoundHints: Record<ReportOrOrderKind, string> = {
+  report: " If you have just pushed its till, get the till until its `reportState` is `done`.",
+  order: "",
+};
 
 const reportRouteDefaults = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
 
@@ -98,8 +136,8 @@ export const listReportsV2Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports",
   description:
-    "Returns the location's reports with their total sales, most recent shift first. You can filter them by the day on which the shift began. For all other figures, get a report by its ID.",
-  request: { query: reportOrOrderListQuery },
+    "Returns the location's reports with their total sales, most recent shift first. You can filter them by the day on which the shift began, or by till. For all other figures, get a report by its ID.",
+  request: { query: reportListQuery },
   responses: {
     200: {
       description: "A page of reports with their total sales, most recent shift first",
@@ -117,12 +155,12 @@ export const listReportsV0Route = defineReportingRoute({
   ...reportRouteDefaults,
   summary: "List reports (v1, legacy)",
   description:
-    "Returns the location's reports, most recent shift first. You can filter them by the day on which the shift began. Each report has the same fields as in the response to `GET /v1/reports/{id}`.",
-  request: { query: reportOrOrderListQuery },
+    "Returns the location's reports, most recent shift first. You can filter them by the day on which the shift began, or by till. Each report has the same fields as in the response to `GET /v1/reports/{id}`, and `tillId`.",
+  request: { query: reportListQuery },
   responses: {
     200: {
       description: "A page of reports in the V1 format, most recent shift first",
-      schema: paginatedSchema(ReportV0),
+      schema: paginatedSchema(ReportV0ListItem),
     },
   },
   errors: ["invalid_page_token", "location_forbidden"],
@@ -175,17 +213,10 @@ export const listOrdersRoute = defineReportingRoute({
   summary: "List orders",
   description:
     "Returns the orders of the location's closed shifts, most recently opened first. You can filter them by report, or by the day on which they were opened. Each order has the same fields as in the response to `GET /v1/orders/{id}`. For orders of shifts that are not closed yet, list the live orders. Orders in training mode are not included in either list.",
-  request: {
-    query: reportOrOrderListQuery.extend({
-      reportId: z.guid().optional().meta({
-        description: "ID of the report whose orders are returned. By default, the orders of all reports are returned.",
-      }),
-    }),
-  },
+  request: { query: orderListQuery },
   responses: { 200: { description: "A page of orders, most recently opened first", schema: paginatedSchema(OrderV1) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  handle: (input) =>
-    reportOrOrderPageResponse(input, { kind: "order", body: "v1", reportId: input.query.reportId ?? null }),
+  handle: (input) => reportOrOrderPageResponse(input, { kind: "order", body: "v1" }),
 });
 
 const orderParams = z.object({ id: z.guid().meta({ description: "ID of the order" }) });

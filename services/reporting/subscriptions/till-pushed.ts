@@ -1,12 +1,15 @@
 import type { BusEventData } from "@pragma/contracts/events";
+import type { TillReportParkedReason } from "@pragma/contracts/till";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
+import { type DeadLetteredEvent, defineEventSubscription } from "@pragma/runtime/messaging/subscription";
+import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-stored-till.ts";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
@@ -36,8 +39,29 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
   // By default, reports are calculated in two threads. Four events are handled at a time, so that both threads have work
   // while reports are stored. Events with revisions are handled one at a time for each location, so that large tills of
   // one location cannot occupy both threads.
-  { concurrency: 4, hasRevisions: true },
+  { concurrency: 4, hasRevisions: true, onDeadLetter: publishParkedReport },
 );
+
+function getParkedReason(error: unknown): string {
+  const reason: TillReportParkedReason = error instanceof ObjectNotFoundError ? "body_missing" : "calculation_failed";
+  return (error instanceof PermanentEventError && error.publicReason) || reason;
+}
+
+/** Publishes that a till has no report. The event's id derives from that of the dead letter, so it is published once. */
+async function publishParkedReport(
+  tx: SqlTransaction,
+  { eventId, data, error, traceparent }: DeadLetteredEvent<"till.pushed">,
+): Promise<void> {
+  const { locationId, tillId, revision } = data;
+  const reportId = computeTillReportId(tillId);
+  const reason = getParkedReason(error);
+  await writeEventToOutbox(tx, "report.parked", {
+    id: uuidV5("parked", eventId),
+    subject: reportId,
+    data: { locationId, reportId, tillId, revision, reason },
+    traceparent,
+  });
+}
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,

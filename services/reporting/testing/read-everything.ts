@@ -1,7 +1,7 @@
 import type { Principal } from "@pragma/contracts/principal";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { TestService } from "@pragma/runtime/testing/test-service";
-import { computeTillReportId } from "../calculation/report-id.ts";
 
 /** Returns all replies to the location's requests that concern these tills: status, entity tag and body by path. */
 export async function readEverything(

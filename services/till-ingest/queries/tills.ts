@@ -23,6 +23,11 @@ export interface TillRow {
   nextRequeueAt: Date | null;
   /** Number of times that this revision was requeued. */
   requeueCount: number;
+  /** The last revision whose report is computed, or that needs none; null if there is none. */
+  resultRevision: number | null;
+  /** The last revision whose report could not be computed, and why; null if there is none. */
+  parkedRevision: number | null;
+  parkedReason: string | null;
 }
 
 /** The key of a till. The location comes first in the keys of all tables, which are partitioned by it. */
@@ -34,12 +39,20 @@ export type TillKey = Pick<TillRow, "locationId" | "id">;
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
-  created_at, updated_at, pushed_hash, next_requeue_at, requeue_count`;
+  created_at, updated_at, pushed_hash, next_requeue_at, requeue_count, result_revision, parked_revision, parked_reason`;
 
 /** The columns that a push or a replacement provides. All other columns are set by the queries. */
 export type NewTillRow = Omit<
   TillRow,
-  "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextRequeueAt" | "requeueCount"
+  | "revision"
+  | "createdAt"
+  | "updatedAt"
+  | "pushedHash"
+  | "nextRequeueAt"
+  | "requeueCount"
+  | "resultRevision"
+  | "parkedRevision"
+  | "parkedReason"
 >;
 
 export async function findTillRow(
@@ -148,6 +161,16 @@ export async function recordTillReportResult(
       result_revision = ${revision}, report_version = ${reportVersion},
       next_requeue_at = case when revision > ${revision} then next_requeue_at end
     where location_id = ${locationId} and id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
+}
+
+/** Records that the report of a revision cannot be computed, unless this is recorded of a higher revision. */
+export async function recordParkedTillReport(
+  tx: SqlTransaction,
+  { locationId, tillId, revision, reason }: Omit<TillResult, "reportVersion"> & { reason: string },
+): Promise<void> {
+  await tx`
+    update tills set parked_revision = ${revision}, parked_reason = ${reason}
+    where location_id = ${locationId} and id = ${tillId} and coalesce(parked_revision, 0) <= ${revision}`;
 }
 
 /** Returns the keys of the tills of all locations whose report is overdue: up to `limit`, those overdue the longest. */

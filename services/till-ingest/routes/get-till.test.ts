@@ -53,10 +53,12 @@ describe("GET /v1/tills/{id}", () => {
     expect([conditional.status, await conditional.text(), conditional.headers.get("etag")]).toEqual([304, "", etag]);
   });
 
-  it("returns the same entity tag after the till gets its report", async () => {
-    const etag = (await get(`/v1/tills/${till.id}`)).headers.get("etag");
+  it("returns another entity tag after the till gets its report", async () => {
+    const pending = await get(`/v1/tills/${till.id}`);
     await service.db.sql`update tills set result_revision = 1 where id = ${till.id}`;
-    expect((await get(`/v1/tills/${till.id}`)).headers.get("etag")).toBe(etag);
+    const done = await get(`/v1/tills/${till.id}`, { "if-none-match": pending.headers.get("etag") ?? "" });
+    expect([done.status, await done.json()]).toMatchObject([200, { reportState: "done" }]);
+    expect(done.headers.get("etag")).not.toBe(pending.headers.get("etag"));
   });
 });
 

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { PushTillResponse } from "@pragma/contracts/till";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -61,6 +62,25 @@ describe("POST /v2/tills/ accepts", () => {
       objectUrl: `http://pragma.test/v1/tills/${till.id}/object`,
       updatedAt: pushedTill.createdAt,
     });
+  });
+
+  it("a till, and returns where its report will be", async () => {
+    const till = buildTestTill();
+    const response = await push(till);
+    const reportId = computeTillReportId(till.id);
+    expect(await response.json()).toMatchObject({
+      reportId,
+      reportUrl: `http://pragma.test/v2/reports/${reportId}`,
+      reportState: "pending",
+      reportParkedReason: null,
+    });
+    expect([response.headers.get("location"), response.headers.get("retry-after")]).toEqual([
+      `/v1/tills/${till.id}`,
+      "2",
+    ]);
+    const training = await push(buildTestTill({ isTraining: true }));
+    expect(training.headers.get("retry-after")).toBeNull();
+    expect(await training.json()).toMatchObject({ reportId: null, reportUrl: null, reportState: "training" });
   });
 
   it("the till of the documentation", async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { BulkTillReprocessingStatus } from "@pragma/contracts/till";
+import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
@@ -46,7 +46,11 @@ describe("POST /v1/tills/{id}/reprocess", () => {
   it("publishes the same body as the next revision", async () => {
     const [id = ""] = await pushTills(1);
     const response = await service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
-    expect(await response.json()).toEqual({ id, objectUrl: `http://pragma.test/v1/tills/${id}/object` });
+    expect(ReprocessTillResponse.parse(await response.json())).toMatchObject({
+      id,
+      objectUrl: `http://pragma.test/v1/tills/${id}/object`,
+      reportState: "pending",
+    });
     const [first, second] = await service.tillPushedEvents(id);
     expect(second).toEqual({ ...first, revision: 2, reason: "reprocess" });
   });

@@ -19,7 +19,7 @@ import {
   findOrInsertBulkTillReprocessing,
 } from "../queries/reprocessings.ts";
 import { requestTillReprocessing } from "../reprocess-tills.ts";
-import { toTillResponse } from "./till-response.ts";
+import { pendingReportHeaders, toObjectAndReportFields } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineTillIngestRoute({
@@ -42,7 +42,11 @@ export const reprocessTillRoute = defineTillIngestRoute({
       audit,
       context,
     });
-    return jsonResponse(200, { id: till.id, objectUrl: toTillResponse(till, origin).objectUrl });
+    return jsonResponse(
+      200,
+      { id: till.id, ...toObjectAndReportFields(till, origin) },
+      { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) },
+    );
   },
 });
 
@@ -111,6 +115,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     pollReprocessings();
     return jsonResponse(202, reprocessingResponse(reprocessing), {
       location: `/v1/tills/reprocess/${reprocessing.id}`,
+      ...unfinishedHeaders(reprocessing),
     });
   },
 });
@@ -135,9 +140,14 @@ export const getReprocessingRoute = defineTillIngestRoute({
     if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing job ${params.id}.` });
     }
-    return jsonResponse(200, reprocessingResponse(row), { "cache-control": "no-store" });
+    return jsonResponse(200, reprocessingResponse(row), { "cache-control": "no-store", ...unfinishedHeaders(row) });
   },
 });
+
+/** Returns the header `Retry-After` for an unfinished job. */
+function unfinishedHeaders({ finishedAt }: BulkTillReprocessingRow): Record<string, string> {
+  return finishedAt ? {} : { "retry-after": "2" };
+}
 
 function reprocessingResponse(row: BulkTillReprocessingRow): BulkTillReprocessingStatus {
   return {

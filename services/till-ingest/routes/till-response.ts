@@ -1,4 +1,5 @@
-import type { PushTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
+import type { PushTillResponse, TillReportState, TillWithBodyUrl } from "@pragma/contracts/till";
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { jsonResponse, type RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillRow } from "../queries/tills.ts";
@@ -14,17 +15,53 @@ export function toTillResponse(till: TillRow, origin: string): TillWithBodyUrl {
     application: till.application,
     serverId: till.serverId,
     objectUrl: `${origin}/v1/tills/${till.id}/object`,
+    ...toReportFields(till, origin),
   };
 }
 
-/** Returns the response to a push: 201 for a new till, 200 with the same body for an existing till. */
+/** Returns the fields of a response about the body and the report of a till. */
+export function toObjectAndReportFields(till: TillRow, origin: string) {
+  const { objectUrl } = toTillResponse(till, origin);
+  return { objectUrl, ...toReportFields(till, origin) };
+}
+
+function toReportFields(till: TillRow, origin: string) {
+  const reportId = till.isTraining ? null : computeTillReportId(till.id);
+  const reportState = getReportState(till);
+  return {
+    reportId,
+    reportUrl: reportId && `${origin}/v2/reports/${reportId}`,
+    reportState,
+    reportParkedReason: reportState === "parked" ? till.parkedReason : null,
+  };
+}
+
+/** Returns the state of the report of the till's current revision. */
+function getReportState({ revision, resultRevision, parkedRevision, isTraining }: TillRow): TillReportState {
+  if (resultRevision !== null && resultRevision >= revision) return isTraining ? "training" : "done";
+  return parkedRevision !== null && parkedRevision >= revision ? "parked" : "pending";
+}
+
+/** The seconds after which a client can expect that a report is computed. */
+const pendingReportRetrySeconds = 2;
+
+/** Returns the header `Retry-After` for a till whose report is being computed. */
+export function pendingReportHeaders(till: TillRow): Record<string, string> {
+  return getReportState(till) === "pending" ? { "retry-after": String(pendingReportRetrySeconds) } : {};
+}
+
+/**
+ * Returns the response to a push: 201 for a new till, 200 for an existing till. The till at `Location` has the state of
+ * its report.
+ */
 export function createPushTillResponse(
   { till, isNew }: StorePushedTillResult,
   { origin, context }: { origin: string; context: ObservabilityContext },
 ): RouteHandlerResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
-  return jsonResponse(isNew ? 201 : 200, {
-    ...toTillResponse(till, origin),
-    tillId: till.id,
-  } satisfies PushTillResponse);
+  return jsonResponse(
+    isNew ? 201 : 200,
+    { ...toTillResponse(till, origin), tillId: till.id } satisfies PushTillResponse,
+    { location: `/v1/tills/${till.id}`, ...pendingReportHeaders(till) },
+  );
 }

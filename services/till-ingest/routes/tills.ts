@@ -27,7 +27,12 @@ import {
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
 import { createTillBodyResponse } from "./till-body-response.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
-import { createPushTillResponse, toTillResponse } from "./till-response.ts";
+import {
+  createPushTillResponse,
+  pendingReportHeaders,
+  toObjectAndReportFields,
+  toTillResponse,
+} from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
@@ -39,7 +44,7 @@ export const pushTillV2Route = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Push a till",
   description:
-    "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. A till in training mode has no report. " +
+    "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. `reportId` and `reportUrl` already identify the report. To find out when it is available, get the till at the URL in `Location`, whose `reportState` then changes from `pending` to `done`. A till in training mode has no report. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
     "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
   request: {
@@ -114,7 +119,11 @@ export const replaceTillRoute = defineTillIngestRoute({
     }
     const location = await resolveAuthorizedTillReplacementLocation(principal, till.metadata, services, context);
     const replaced = await replaceTillBody(services, { location, till, principal, context });
-    return jsonResponse(200, { tillId: replaced.id, objectUrl: toTillResponse(replaced, origin).objectUrl });
+    return jsonResponse(
+      200,
+      { tillId: replaced.id, ...toObjectAndReportFields(replaced, origin) },
+      pendingReportHeaders(replaced),
+    );
   },
 });
 
@@ -143,11 +152,9 @@ export const listTillsRoute = defineTillIngestRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const { sql } = services.db;
-    const list = buildTillListQueryParts(sql, {
-      locationId: resolveAuthorizedLocationId(principal, query.locationId),
-      since: query.sinceDate,
-    });
-    return queryNewestRowsPageResponse({ query, url, origin }, sql, {
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    const list = buildTillListQueryParts(sql, { locationId, since: query.sinceDate });
+    return queryNewestRowsPageResponse({ query, locationId, url, origin }, sql, {
       ...list,
       toItem: (till: TillRow) => toTillResponse(till, origin),
     });
@@ -161,18 +168,22 @@ export const getTillRoute = defineTillIngestRoute({
   ...readTillRouteDefaults,
   summary: "Get a till",
   description:
-    "Returns the location of a till, the times at which the API first and last received the till, and the URL of the till's body. The response has the same format for V1 and V2 tills.",
+    "Returns the location of a till, the times at which the API first and last received the till, the URL of the till's body, and the ID and state of its report. While the report is being computed, the response has the header `Retry-After`. The response has the same format for V1 and V2 tills.",
   request: { params: tillPathParams },
   responses: {
-    200: { description: "The till, with its location and the URL of its body", schema: TillWithBodyUrl },
+    200: {
+      description: "The till, with its location, the URL of its body and the state of its report",
+      schema: TillWithBodyUrl,
+    },
     304: { description: "The client's cached response is current" },
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireReadableTill(services, { id: params.id, principal });
-    return createJsonResponseWithContentEtag(JSON.stringify(toTillResponse(till, origin)), {
+    const response = createJsonResponseWithContentEtag(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
+    return { ...response, headers: { ...response.headers, ...pendingReportHeaders(till) } };
   },
 });
 

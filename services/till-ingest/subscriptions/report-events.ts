@@ -1,6 +1,6 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { TillIngestServiceContext } from "../context.ts";
-import { recordTillReportResult } from "../queries/tills.ts";
+import { recordParkedTillReport, recordTillReportResult } from "../queries/tills.ts";
 
 /** Records that a till has its report, so that it is not requeued. */
 export const markTillReportFinalizedSubscription = defineEventSubscription<
@@ -15,5 +15,16 @@ export const markTillReportRemovedSubscription = defineEventSubscription<TillIng
   "report.removed",
   async ({ data, once }) => {
     await once((tx) => recordTillReportResult(tx, { ...data, reportVersion: null }));
+  },
+);
+
+/**
+ * Records that the report of a till cannot be computed, which the till's response states until there is a result. The
+ * sequence of these events does not matter, because a result of the same revision takes precedence.
+ */
+export const markTillReportParkedSubscription = defineEventSubscription<TillIngestServiceContext, "report.parked">(
+  "report.parked",
+  async ({ data, once }) => {
+    await once((tx) => recordParkedTillReport(tx, data));
   },
 );

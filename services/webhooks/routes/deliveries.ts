@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { webhookDeliveryExample } from "@pragma/contracts/examples/webhook";
 import {
+  checkSinceIsNotAfterUntil,
   type DayOrInstant,
   dayOrInstantQueryParameter,
   paginatedSchema,
@@ -39,17 +40,19 @@ import {
   webhookPathParams,
 } from "./params.ts";
 
-const listDeliveriesQuery = z.object({
-  event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
-  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
-  since: dayOrInstantQueryParameter(
-    "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
-  ),
-  until: dayOrInstantQueryParameter(
-    "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
-  ),
-  ...paginationQueryShape,
-});
+const listDeliveriesQuery = z
+  .object({
+    event: z.enum(webhookEventNames).optional().meta({ description: "Returns only deliveries of this event type." }),
+    state: z.enum(webhookDeliveryStates).optional().meta({ description: "Returns only deliveries in this state." }),
+    since: dayOrInstantQueryParameter(
+      "Returns only deliveries that were created on or after this day in the location's time zone, or at or after this date-time.",
+    ),
+    until: dayOrInstantQueryParameter(
+      "Returns only deliveries that were created on or before this day in the location's time zone, or at or before this date-time.",
+    ),
+    ...paginationQueryShape,
+  })
+  .check(checkSinceIsNotAfterUntil);
 
 export const listWebhookDeliveriesRoute = defineWebhooksRoute({
   method: "get",
@@ -82,11 +85,15 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
-    return queryNewestRowsPageResponse<WebhookDeliveryRow>({ query, url, origin }, sql, {
-      columns: webhookDeliveryColumns(sql),
-      table: sql`webhook_deliveries d`,
-      where,
-    });
+    return queryNewestRowsPageResponse<WebhookDeliveryRow>(
+      { query, locationId: webhook.locationId, url, origin },
+      sql,
+      {
+        columns: webhookDeliveryColumns(sql),
+        table: sql`webhook_deliveries d`,
+        where,
+      },
+    );
   },
 });
 
@@ -194,7 +201,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");
     });
-    return jsonResponse(202, delivery);
+    return jsonResponse(202, delivery, { location: `/v1/webhooks/deliveries/${delivery.id}` });
   },
 });
 
@@ -233,6 +240,10 @@ export const testWebhookRoute = defineWebhooksRoute({
     await insertWebhookMessagesAndDeliveries(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
     deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
-    return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
+    return jsonResponse(
+      202,
+      { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null },
+      { location: `/v1/webhooks/deliveries/${id}` },
+    );
   },
 });

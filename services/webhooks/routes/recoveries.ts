@@ -36,7 +36,8 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
       });
       return upsertBulkDeliveryRecoveryRow(tx, located, { locationId, webhookId, since: body.since, now: clock() });
     });
-    return jsonResponse(202, recovery);
+    const location = `/v1/webhooks/${webhookId}/recoveries/${recovery.id}`;
+    return jsonResponse(202, recovery, { location });
   },
 });
 

@@ -1,0 +1,94 @@
+import type { RequestIssue } from "@pragma/contracts/errors";
+
+/** The query of a request: the first value of each parameter, and the names that the operation does not know. */
+export interface RequestQuery {
+  values: Record<string, string>;
+  unknownNames: readonly string[];
+}
+
+/** How the client wants unknown query parameters to be handled: as errors, or ignored. */
+export type HandlingPreference = "strict" | "lenient";
+
+const emptyQuery: RequestQuery = { values: {}, unknownNames: [] };
+
+/**
+ * Returns the query of a URL. Ignores the other values of a repeated parameter, and parameters without a name.
+ * `knownNames` are the parameters of the operation.
+ */
+export function parseQuery(url: string, knownNames: ReadonlySet<string>): RequestQuery {
+  const start = url.indexOf("?");
+  if (start === -1) return emptyQuery;
+  const end = url.indexOf("#", start);
+  const values: Record<string, string> = {};
+  const unknownNames = new Set<string>();
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1, end === -1 ? undefined : end))) {
+    if (knownNames.has(name)) values[name] ??= value;
+    else if (name !== "") unknownNames.add(name);
+  }
+  return { values, unknownNames: [...unknownNames] };
+}
+
+/** The parsing of longer headers could take long, and no client sends them. */
+const maxPreferLength = 512;
+
+/** Returns the first preference `handling` of a Prefer header (RFC 7240), or undefined if it has none. */
+export function parseHandlingPreference(header: string | undefined): HandlingPreference | undefined {
+  if (header === undefined || header.length > maxPreferLength) return undefined;
+  // A quoted value has the same meaning as a token. Other quoted values could contain separators.
+  const unquoted = header.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) =>
+    /^\w*$/.test(text) ? text : "quoted",
+  );
+  for (const preference of unquoted.split(",")) {
+    const [name, value] = (preference.split(";")[0] ?? "").split("=").map((part) => part.trim().toLowerCase());
+    if (name === "handling") return value === "strict" || value === "lenient" ? value : undefined;
+  }
+  return undefined;
+}
+
+/** Returns the issues of a request whose client wants unknown query parameters to be errors. */
+export function listUnknownParameterIssues(
+  unknownNames: readonly string[],
+  knownNames: ReadonlySet<string>,
+): RequestIssue[] {
+  const supported = knownNames.size === 0 ? "none" : [...knownNames].join(", ");
+  return unknownNames.map((name) => ({
+    in: "query",
+    path: truncateName(name),
+    code: "unknown_parameter",
+    message: `Is not a parameter of this operation. Remove it, or correct its name. Supported parameters: ${supported}`,
+  }));
+}
+
+const maxNameLength = 64;
+const maxIgnoredNamesLength = 1_000;
+
+/**
+ * Returns the response headers about the handling of the query: `x-ignored-parameters` with the names of unknown
+ * parameters in percent-encoding, and `preference-applied`. If the names are too long for a header, it ends in `...`.
+ */
+export function buildQueryHandlingHeaders(
+  unknownNames: readonly string[],
+  preference: HandlingPreference | undefined,
+): Record<string, string> | undefined {
+  const isIgnoring = unknownNames.length > 0 && preference !== "strict";
+  if (!isIgnoring && preference === undefined) return undefined;
+  return {
+    ...(isIgnoring && { "x-ignored-parameters": formatIgnoredNames(unknownNames) }),
+    ...(preference && { "preference-applied": `handling=${preference}` }),
+  };
+}
+
+function formatIgnoredNames(names: readonly string[]): string {
+  let text = "";
+  for (const name of names) {
+    const next = `${text && ", "}${encodeURIComponent(truncateName(name))}`;
+    if (text.length + next.length > maxIgnoredNamesLength) return `${text}, ...`;
+    text += next;
+  }
+  return text;
+}
+
+/** Returns the first characters of a name, without half a surrogate pair, which cannot be encoded. */
+function truncateName(name: string): string {
+  return name.slice(0, maxNameLength).replace(/[\uD800-\uDBFF]$/, "");
+}
