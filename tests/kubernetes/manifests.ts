@@ -62,6 +62,44 @@ function parseManifests(text: string): KubernetesManifest[] {
   });
 }
 
+/** A pod, limited to the fields that the tests use. */
+export interface Pod {
+  automountServiceAccountToken?: boolean;
+  terminationGracePeriodSeconds?: number;
+  securityContext?: Record<string, unknown>;
+  containers: Container[];
+  initContainers?: Container[];
+}
+
+/** A container of a pod, limited to the fields that the tests use. */
+export interface Container {
+  name: string;
+  image: string;
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
+  envFrom?: { secretRef?: { name: string } }[];
+  ports?: { name: string; containerPort: number }[];
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  securityContext?: Record<string, unknown>;
+  startupProbe?: object;
+  readinessProbe?: object;
+  livenessProbe?: object;
+}
+
+/** Returns the pods of deployments, stateful sets and jobs, without those that operators of servers create. */
+export function listPods(manifests: KubernetesManifest[]): Pod[] {
+  return manifests.flatMap(({ kind, spec }) => {
+    if (kind === "Pod") return [spec as unknown as Pod];
+    const job = spec?.jobTemplate as { spec: { template: { spec: Pod } } } | undefined;
+    const template = (job?.spec.template ?? spec?.template) as { spec: Pod } | undefined;
+    // The operator of PostgreSQL adds the other settings to its pods.
+    return template && !spec?.pgbouncer ? [template.spec] : [];
+  });
+}
+
+export function listContainers(manifests: KubernetesManifest[]): Container[] {
+  return listPods(manifests).flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers]);
+}
+
 interface ManifestModel {
   validate(): void;
 }
