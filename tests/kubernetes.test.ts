@@ -16,7 +16,7 @@ import { isSelectedByLabels, type LabelSelector } from "./kubernetes/network-pol
 const expectedRoles = [...serviceNames, "gateway"] as const;
 const components = ["backup", "http-route", "ingress", "monitoring"].map((name) => `components/${name}`);
 const servers = ["nats", "redis", "postgres"];
-const folders = ["base", "network", ...servers, ...components, "operations", "overlays/production"];
+const folders = ["base", "network", ...servers, "redis-replicated", ...components, "operations", "overlays/production"];
 const overlays = [
   "overlays/production",
   "overlays/managed-servers",
@@ -34,6 +34,16 @@ it("an invalid manifest is rejected", async () => {
   const [deployment] = (await readKubernetesManifests("base")).filter(({ kind }) => kind === "Deployment");
   const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as KubernetesManifest;
   expect(() => requireValidKubernetesManifest(wrong)).toThrow(/replicas/);
+});
+
+it.each([
+  ["RedisReplication", "redisConfig", { additionalRedisConf: "redis-replication-config" }],
+  ["RedisReplication", "podSecurityContext", { runAsUser: "redis" }],
+  ["RedisSentinel", "redisSentinelConfig", { quorum: 2 }],
+])("an invalid %s with other settings of %s is rejected", async (kind, field, value) => {
+  const [object] = (await readKubernetesManifests("redis-replicated")).filter((each) => each.kind === kind);
+  const wrong = { ...object, spec: { ...object?.spec, [field]: value } } as KubernetesManifest;
+  expect(() => requireValidKubernetesManifest(wrong)).toThrow();
 });
 
 it("the manifests contain no secrets, and refer to them by name", async () => {
@@ -110,7 +120,7 @@ it("the pod for operators' commands uses only config maps and secrets of the bas
 
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
-  it.each(["base", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
+  it.each(["base", "redis-replicated", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomizedManifests(kustomization)) requireValidKubernetesManifest(manifest);
   });
 

@@ -13,6 +13,7 @@ import * as networking from "kubernetes-models/networking.k8s.io/v1";
 import * as policy from "kubernetes-models/policy/v1";
 import * as core from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
+import { toStatefulSetOfRedisOperator } from "./redis-operator.ts";
 
 /** A Kubernetes object, limited to the fields that the tests use. */
 export interface KubernetesManifest {
@@ -120,13 +121,18 @@ const modelsByApiVersion: Record<string, object> = {
 
 /** Validates an object. @throws Error if the object does not match the schema of its kind. */
 export function requireValidKubernetesManifest(object: KubernetesManifest): void {
-  const manifest = object.kind === "ObjectStore" ? toClusterWithBackups(object) : object;
+  const manifest = toManifestWithSchema(object);
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;
   const model = kinds?.[manifest.kind];
   if (!model) throw new Error(`There is no schema of ${manifest.apiVersion} ${manifest.kind}.`);
   new model(manifest).validate();
+}
+
+function toManifestWithSchema(object: KubernetesManifest): KubernetesManifest {
+  if (object.kind === "ObjectStore") return toClusterWithBackups(object);
+  return object.apiVersion.startsWith("redis.redis.opstreelabs.in/") ? toStatefulSetOfRedisOperator(object) : object;
 }
 
 /**
