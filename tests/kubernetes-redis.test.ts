@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
-import { createTemporaryDataFolder, startRedisServer } from "../deploy/local/servers.ts";
+import { createTemporaryDataFolder, startRedisServer } from "../deploy/local/servers.js";
 import { readKubernetesManifests } from "./kubernetes/manifests.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));

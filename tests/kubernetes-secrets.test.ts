@@ -131,6 +131,20 @@ it.each([
   await expect(expectOnlySecretsInUse(manifests)).rejects.toThrow();
 });
 
+it("the operator's Redis gets only its own secrets", async () => {
+  const objects = (await readKubernetesManifests("redis-replicated")).filter(({ kind }) => kind.startsWith("Redis"));
+  const keys = JSON.stringify(objects).match(/"name":"pragma-[^}]*"key":"[^"]*"/g) ?? [];
+  expect([...new Set(keys)].sort()).toEqual([
+    '"name":"pragma-redis","key":"REDIS_PASSWORD_MONITOR"',
+    '"name":"pragma-redis","key":"REDIS_PASSWORD_OPERATOR"',
+  ]);
+  const volumes = JSON.stringify(objects).match(/"secretName":"[^"]*"/g) ?? [];
+  expect([...new Set(volumes)].sort()).toEqual([
+    '"secretName":"pragma-redis-tls"',
+    '"secretName":"pragma-redis-users"',
+  ]);
+});
+
 it.runIf(kustomizeCommand !== undefined)("a kustomize build gives each part only these secrets", () =>
   expectOnlySecretsInUse([...buildKustomizedManifests("overlays/production"), ...operations]),
 );
