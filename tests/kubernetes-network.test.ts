@@ -25,6 +25,7 @@ const outsidePods: Record<string, { namespace: string; labels?: Record<string, s
   prometheus: { namespace: "monitoring" },
   "ingress controller": { namespace: "ingress" },
   "operator of PostgreSQL": { namespace: "cnpg-system" },
+  "operator of Redis": { namespace: "redis-operator" },
   stranger: {
     namespace: "other",
     labels: { "app.kubernetes.io/name": "gateway", "app.kubernetes.io/part-of": "pragma" },
@@ -41,17 +42,22 @@ const outsideHosts: Record<string, string> = {
 const unusualPort = 8443;
 const allPorts = [
   ...Object.values(httpPorts),
-  ...[53, 443, 6443, 5432, 4222, 6222, 8222, 6379, 4090, 4318, 7777, 8000, 9121, 9127, 9187, unusualPort],
+  ...[53, 443, 6443, 5432, 4222, 6222, 8222, 6379, 26379, 4090, 4318, 7777, 8000, 9121, 9127, 9187, unusualPort],
 ];
 
 interface Installation {
   /** Whether only the ingress controller reaches the gateway and the portal. */
   hasIngress: boolean;
   managed?: boolean;
+  /** Whether Redis has several nodes, by its operator. */
+  replicatedRedis?: boolean;
 }
 
 /** Returns the connections that the architecture needs, as `from -> to:port`. Everything else must be denied. */
-async function listExpectedConnections({ hasIngress, managed = false }: Installation, names: string[]) {
+async function listExpectedConnections(
+  { hasIngress, managed = false, replicatedRedis = false }: Installation,
+  names: string[],
+) {
   const natsUsers = (await listNatsUsers("pragma")).map(({ name }) => name);
   const databaseClients = [...serviceNames, "migrate", "backup", "ops"];
   const pairs: [from: string[], to: string[], ports: number[]][] = [
@@ -59,7 +65,9 @@ async function listExpectedConnections({ hasIngress, managed = false }: Installa
     [serviceNames.filter((name) => name !== "accounts"), ["accounts"], [4005]],
     [[...natsUsers, "ops"], ["nats"], [4222]],
     [["nats"], ["nats"], [6222]],
-    [["gateway", "jobs"], managed ? ["managed Redis"] : ["redis"], [6379]],
+    [["gateway", "jobs"], [managed ? "managed Redis" : replicatedRedis ? "redis-replication" : "redis"], [6379]],
+    [["redis-replication", "redis-sentinel", "operator of Redis"], ["redis-replication"], [6379]],
+    [["redis-sentinel", "operator of Redis"], ["redis-sentinel"], [26379]],
     [databaseClients, managed ? ["managed PostgreSQL"] : ["postgres", "postgres-pooler"], [5432]],
     [["postgres-pooler"], ["postgres"], [5432]],
     [["postgres", "operator of PostgreSQL"], ["postgres"], [5432, 8000]],
@@ -71,7 +79,7 @@ async function listExpectedConnections({ hasIngress, managed = false }: Installa
     [["prometheus"], ["postgres"], [9187]],
     [["prometheus"], ["postgres-pooler"], [9127]],
     [["prometheus"], ["nats"], [7777]],
-    [["prometheus"], ["redis"], [9121]],
+    [["prometheus"], ["redis", "redis-replication"], [9121]],
     [processes, ["prometheus"], [4318]],
     [names, ["dns"], [53]],
   ];
@@ -93,6 +101,10 @@ function listPods(manifests: KubernetesManifest[]): NetworkEndpoint[] {
     // The labels that the operator adds to its pods.
     if (kind === "Cluster") return pod({ "cnpg.io/cluster": name, "cnpg.io/podRole": "instance" });
     if (kind === "Pooler") return pod({ "cnpg.io/poolerName": name, "cnpg.io/podRole": "pooler" });
+    // The operator copies the labels of the object to its pods.
+    if (kind === "RedisReplication") return pod(metadata.labels ?? {});
+    if (kind === "RedisSentinel")
+      return [{ name: `${name}-sentinel`, address, pod: { namespace, labels: metadata.labels ?? {} } }];
     if (kind === "Pod") return pod(metadata.labels ?? {});
     const job = spec?.jobTemplate as { spec?: { template?: unknown } } | undefined;
     const template = (job?.spec?.template ?? spec?.template) as { metadata: { labels: Record<string, string> } };
@@ -104,7 +116,8 @@ function listPods(manifests: KubernetesManifest[]): NetworkEndpoint[] {
 async function expectExactConnections(manifests: KubernetesManifest[], installation: Installation): Promise<void> {
   const pods = listPods(manifests);
   const names = pods.map(({ name }) => name);
-  const servers = installation.managed ? [] : ["postgres", "postgres-pooler", "redis"];
+  const redis = installation.replicatedRedis ? ["redis-replication", "redis-sentinel"] : ["redis"];
+  const servers = installation.managed ? [] : ["postgres", "postgres-pooler", ...redis];
   expect(names).toEqual(expect.arrayContaining([...processes, ...servers, "portal", "migrate", "nats"]));
   const namespaces: NamespaceLabels = Object.fromEntries(
     pods.map(({ pod }) => [pod?.namespace ?? "", { "app.kubernetes.io/part-of": "pragma" }]),
@@ -154,6 +167,13 @@ describe("the network policies allow the connections of the architecture, and no
     const data = await readAll(["network", "nats", "redis", "postgres"]);
     const manifests = [...inNamespace("pragma", services), ...inNamespace("pragma-data", data)];
     await expectExactConnections(manifests, { hasIngress: false });
+  });
+
+  it("with several nodes of Redis, in several namespaces", async () => {
+    const services = await readAll(["base", "network", "components/backup", "operations"]);
+    const data = await readAll(["network", "nats", "redis-replicated", "postgres"]);
+    const manifests = [...inNamespace("pragma", services), ...inNamespace("pragma-data", data)];
+    await expectExactConnections(manifests, { hasIngress: false, replicatedRedis: true });
   });
 
   it("and the test notices a policy that allows more", async () => {

@@ -5,6 +5,9 @@ import {
   buildKustomizedManifests,
   type KubernetesManifest,
   kustomizeCommand,
+  listContainers,
+  listPods,
+  type Pod,
   readKubernetesManifests,
   requireValidKubernetesManifest,
 } from "./kubernetes/manifests.ts";
@@ -13,32 +16,13 @@ import { isSelectedByLabels, type LabelSelector } from "./kubernetes/network-pol
 const expectedRoles = [...serviceNames, "gateway"] as const;
 const components = ["backup", "http-route", "ingress", "monitoring"].map((name) => `components/${name}`);
 const servers = ["nats", "redis", "postgres"];
-const folders = ["base", "network", ...servers, ...components, "operations", "overlays/production"];
+const folders = ["base", "network", ...servers, "redis-replicated", ...components, "operations", "overlays/production"];
 const overlays = [
   "overlays/production",
   "overlays/managed-servers",
   "overlays/several-namespaces/services",
   "overlays/several-namespaces/data",
 ];
-
-interface Pod {
-  automountServiceAccountToken?: boolean;
-  terminationGracePeriodSeconds?: number;
-  securityContext?: Record<string, unknown>;
-  containers: Container[];
-  initContainers?: Container[];
-}
-interface Container {
-  image: string;
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string } } }[];
-  envFrom?: { secretRef?: { name: string } }[];
-  ports?: { name: string; containerPort: number }[];
-  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
-  securityContext?: Record<string, unknown>;
-  startupProbe?: object;
-  readinessProbe?: object;
-  livenessProbe?: object;
-}
 
 it.each(folders)("the manifests of %s match the Kubernetes schemas", async (folder) => {
   const manifests = await readKubernetesManifests(folder);
@@ -52,42 +36,22 @@ it("an invalid manifest is rejected", async () => {
   expect(() => requireValidKubernetesManifest(wrong)).toThrow(/replicas/);
 });
 
+it.each([
+  ["RedisReplication", "redisConfig", { additionalRedisConf: "redis-replication-config" }],
+  ["RedisReplication", "podSecurityContext", { runAsUser: "redis" }],
+  ["RedisSentinel", "redisSentinelConfig", { quorum: 2 }],
+])("an invalid %s with other settings of %s is rejected", async (kind, field, value) => {
+  const [object] = (await readKubernetesManifests("redis-replicated")).filter((each) => each.kind === kind);
+  const wrong = { ...object, spec: { ...object?.spec, [field]: value } } as KubernetesManifest;
+  expect(() => requireValidKubernetesManifest(wrong)).toThrow();
+});
+
 it("the manifests contain no secrets, and refer to them by name", async () => {
   const all = (await Promise.all(folders.map(readKubernetesManifests))).flat();
   expect(all.filter(({ kind }) => kind === "Secret")).toEqual([]);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   const expected = ["REDIS_ADDR", "REDIS_EXPORTER_CONFIG_COMMAND", "REDIS_MAXMEMORY", "REDIS_USER", "SERVICE"];
   expect([...new Set(plain.map(({ name }) => name))].sort()).toEqual(expected);
-});
-
-it("each pod gets only the secrets that it uses", async () => {
-  const all = (await Promise.all(folders.map(readKubernetesManifests))).flat();
-  const secretsByName = new Map(
-    all.flatMap((manifest) => {
-      const secrets = listPods([manifest])
-        .flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers])
-        .flatMap(({ env = [], envFrom = [] }) => [
-          ...envFrom.map(({ secretRef }) => secretRef?.name),
-          ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
-        ]);
-      const names = [...new Set(secrets.filter((name) => name !== undefined))].sort();
-      return listPods([manifest]).length > 0 ? [[manifest.metadata.name, names] as const] : [];
-    }),
-  );
-  const ofService = (name: string, ...others: string[]) =>
-    ["pragma-data", ...others, "pragma-ops", `pragma-${name}`].sort();
-  expect(Object.fromEntries(secretsByName)).toEqual({
-    ...Object.fromEntries(serviceNames.map((name) => [name, ofService(name)])),
-    "till-ingest": ofService("till-ingest", "pragma-objects"),
-    reporting: ofService("reporting", "pragma-objects"),
-    gateway: ["pragma-gateway", "pragma-ops"],
-    portal: [],
-    migrate: ["pragma-migrate"],
-    backup: ["pragma-backup", "pragma-objects"],
-    nats: ["pragma-nats"],
-    redis: ["pragma-redis"],
-    ops: ["pragma-data", "pragma-migrate", "pragma-objects"],
-  });
 });
 
 it("the alert rules are those of deploy/grafana", async () => {
@@ -150,11 +114,13 @@ it("the pod for operators' commands uses only config maps and secrets of the bas
   expect(containers).toHaveLength(1);
   const used = listContainers(base).flatMap(({ envFrom = [] }) => envFrom);
   for (const source of containers.flatMap(({ envFrom = [] }) => envFrom)) expect(used).toContainEqual(source);
+  const usedSecrets = listContainers(base).flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom));
+  for (const { valueFrom } of containers.flatMap(({ env = [] }) => env)) expect(usedSecrets).toContainEqual(valueFrom);
 });
 
 // These tests run only if kustomize or kubectl is installed, because only these can apply patches to the manifests.
 describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
-  it.each(["base", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
+  it.each(["base", "redis-replicated", ...overlays])("of %s matches the Kubernetes schemas", (kustomization) => {
     for (const manifest of buildKustomizedManifests(kustomization)) requireValidKubernetesManifest(manifest);
   });
 
@@ -189,17 +155,3 @@ describe.runIf(kustomizeCommand !== undefined)("a kustomize build", () => {
     }
   });
 });
-
-function listPods(manifests: KubernetesManifest[]): Pod[] {
-  return manifests.flatMap(({ kind, spec }) => {
-    if (kind === "Pod") return [spec as unknown as Pod];
-    const job = spec?.jobTemplate as { spec: { template: { spec: Pod } } } | undefined;
-    const template = (job?.spec.template ?? spec?.template) as { spec: Pod } | undefined;
-    // The operator of PostgreSQL adds the other settings to its pods.
-    return template && !spec?.pgbouncer ? [template.spec] : [];
-  });
-}
-
-function listContainers(manifests: KubernetesManifest[]): Container[] {
-  return listPods(manifests).flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers]);
-}

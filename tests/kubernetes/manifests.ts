@@ -13,6 +13,7 @@ import * as networking from "kubernetes-models/networking.k8s.io/v1";
 import * as policy from "kubernetes-models/policy/v1";
 import * as core from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
+import { toStatefulSetOfRedisOperator } from "./redis-operator.ts";
 
 /** A Kubernetes object, limited to the fields that the tests use. */
 export interface KubernetesManifest {
@@ -62,6 +63,44 @@ function parseManifests(text: string): KubernetesManifest[] {
   });
 }
 
+/** A pod, limited to the fields that the tests use. */
+export interface Pod {
+  automountServiceAccountToken?: boolean;
+  terminationGracePeriodSeconds?: number;
+  securityContext?: Record<string, unknown>;
+  containers: Container[];
+  initContainers?: Container[];
+}
+
+/** A container of a pod, limited to the fields that the tests use. */
+export interface Container {
+  name: string;
+  image: string;
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
+  envFrom?: { secretRef?: { name: string } }[];
+  ports?: { name: string; containerPort: number }[];
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  securityContext?: Record<string, unknown>;
+  startupProbe?: object;
+  readinessProbe?: object;
+  livenessProbe?: object;
+}
+
+/** Returns the pods of deployments, stateful sets and jobs, without those that operators of servers create. */
+export function listPods(manifests: KubernetesManifest[]): Pod[] {
+  return manifests.flatMap(({ kind, spec }) => {
+    if (kind === "Pod") return [spec as unknown as Pod];
+    const job = spec?.jobTemplate as { spec: { template: { spec: Pod } } } | undefined;
+    const template = (job?.spec.template ?? spec?.template) as { spec: Pod } | undefined;
+    // The operator of PostgreSQL adds the other settings to its pods.
+    return template && !spec?.pgbouncer ? [template.spec] : [];
+  });
+}
+
+export function listContainers(manifests: KubernetesManifest[]): Container[] {
+  return listPods(manifests).flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers]);
+}
+
 interface ManifestModel {
   validate(): void;
 }
@@ -82,13 +121,18 @@ const modelsByApiVersion: Record<string, object> = {
 
 /** Validates an object. @throws Error if the object does not match the schema of its kind. */
 export function requireValidKubernetesManifest(object: KubernetesManifest): void {
-  const manifest = object.kind === "ObjectStore" ? toClusterWithBackups(object) : object;
+  const manifest = toManifestWithSchema(object);
   const kinds = modelsByApiVersion[manifest.apiVersion] as
     | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;
   const model = kinds?.[manifest.kind];
   if (!model) throw new Error(`There is no schema of ${manifest.apiVersion} ${manifest.kind}.`);
   new model(manifest).validate();
+}
+
+function toManifestWithSchema(object: KubernetesManifest): KubernetesManifest {
+  if (object.kind === "ObjectStore") return toClusterWithBackups(object);
+  return object.apiVersion.startsWith("redis.redis.opstreelabs.in/") ? toStatefulSetOfRedisOperator(object) : object;
 }
 
 /**

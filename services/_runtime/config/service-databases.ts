@@ -21,7 +21,8 @@ export function selectServiceDatabase(environment: EnvironmentVariables, service
 }
 
 const urlSchema = commonServiceConfigSchema.shape.DATABASE_URL.optional();
-const databaseUrlsSchema = z.object({
+/** The environment variables of programs that use the databases of all services. */
+export const databaseUrlsSchema = z.object({
   DATABASE_URL: urlSchema,
   ...Object.fromEntries(
     serviceNames.flatMap((service) => [

@@ -10,11 +10,18 @@ export const redisConfigSchema = databaseAndBrokerTlsConfigSchema.extend({
 /** The configuration of a connection to Redis. The TLS files are optional. */
 export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_URL: string };
 
-/** Returns a Redis client that connects immediately and reconnects after every disconnect. */
+/**
+ * Returns a Redis client that connects immediately and reconnects after every disconnect. It also reconnects if the
+ * server has become a replica, because its URL can lead to another server after a failover.
+ */
 export function createRedisClient(
   config: RedisConfig,
   options: Omit<RedisOptions, "protocol" | "replyMapping">,
 ): Redis {
   const isTls = config.REDIS_URL.startsWith("rediss:");
-  return new Redis(config.REDIS_URL, { ...options, ...(isTls && { tls: toTlsOptions(config) }) });
+  return new Redis(config.REDIS_URL, {
+    reconnectOnError: (error) => /^READONLY\b/.test(error.message),
+    ...options,
+    ...(isTls && { tls: toTlsOptions(config) }),
+  });
 }

@@ -28,7 +28,8 @@ export interface ProcessEnvironmentLogAndMetrics {
   metrics: PrometheusMetrics;
 }
 
-const processConfig = z.object({
+/** The environment variables that every process reads. */
+export const processConfigSchema = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** The commit from which this process was built, for the metric `build_info`. */
   PRAGMA_COMMIT: z.string().default("unknown"),
@@ -113,7 +114,7 @@ export async function runProcessUntilSignal(
   });
 
   try {
-    const config = readConfigFromEnvironment(processConfig, environment);
+    const config = readConfigFromEnvironment(processConfigSchema, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     const tracing = await startTracing(name, environment);
