@@ -16,12 +16,12 @@ export type ChangeType = keyof typeof changeTypeScopes;
 
 export const changeTypes = Object.keys(changeTypeScopes) as [ChangeType, ...ChangeType[]];
 
-export const changeActions = ["created", "replaced", "erased", "removed"] as const;
+const changeActions = ["created", "replaced", "erased", "removed"] as const;
 
 export type ChangeAction = (typeof changeActions)[number];
 
 /** The maximum number of seconds for which a request waits. Shorter than the usual timeouts of clients and proxies. */
-export const maxChangeWaitSeconds = 25;
+const maxChangeWaitSeconds = 25;
 
 const changeExample = {
   cursor: "AQAAAAAAAAAqAAAAAbVqk0yDzQ",
@@ -52,7 +52,11 @@ export const Change = z
     at: UtcDateTimeSchema.meta({ description: "When the change happened. Entries are not sorted by this time." }),
     href: z.url().meta({ description: "URL of the current state" }),
   })
-  .meta({ id: "Change", description: "The last change of a report, order, catalog or location", example: changeExample });
+  .meta({
+    id: "Change",
+    description: "The last change of a report, order, catalog or location",
+    example: changeExample,
+  });
 
 export type Change = z.infer<typeof Change>;
 
@@ -83,13 +87,10 @@ const changeTypesQueryParameter = boundedString(100)
 
 /** The query parameters of the change feed, without the location. */
 export const changesQueryShape = {
-  after: boundedString(100)
-    .optional()
-    .meta({
-      description:
-        "Cursor after which the feed continues. If omitted, the feed begins with the oldest entry. `now` begins at the end of the feed. Cursors never expire.",
-      example: changeExample.cursor,
-    }),
+  after: boundedString(100).optional().meta({
+    description:
+      "Cursor after which the feed continues. If omitted, the feed begins with the oldest entry. `now` begins at the end of the feed. Cursors never expire.",
+  }),
   types: changeTypesQueryParameter.optional().meta({
     description: `Types of the changes to return, separated by commas: ${changeTypes.join(", ")}. Default: the types that the API key can read.`,
     type: "string",

@@ -163,7 +163,7 @@ it(
       ]);
       expect(writes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(writerCount);
       // The services still compute the last revisions.
-      let lists = await readLists();
+      let lists = new Map<string, unknown>();
       await eventually(
         "copies that equal the lists",
         async () => {

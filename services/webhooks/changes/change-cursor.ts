@@ -50,4 +50,8 @@ export const createInvalidCursorError = (): ApiError =>
   });
 
 const computeChecksum = (locationId: string, content: Uint8Array): Buffer =>
-  createHash("sha256").update(`change cursor ${locationId.toLowerCase()} `).update(content).digest().subarray(0, checksumLength);
+  createHash("sha256")
+    .update(`change cursor ${locationId.toLowerCase()} `)
+    .update(content)
+    .digest()
+    .subarray(0, checksumLength);

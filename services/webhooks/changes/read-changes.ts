@@ -39,7 +39,13 @@ export async function readChangeEntries(
   const hasOrders = types.includes("order");
   const rowTypes = [...new Set(types.map((type): ChangeRowType => (type === "order" ? "report" : type)))];
   const limit = Math.min(size, hasOrders ? maxRowsWithOrders : size) + 1;
-  const rows = await findChangeRowsFrom(sql, { locationId, position: after.position, types: rowTypes, hasOrders, limit });
+  const rows = await findChangeRowsFrom(sql, {
+    locationId,
+    position: after.position,
+    types: rowTypes,
+    hasOrders,
+    limit,
+  });
 
   const entries: ChangeEntry[] = [];
   for (const row of rows.slice(0, limit - 1)) {
@@ -51,7 +57,8 @@ export async function readChangeEntries(
     }
   }
   const lastRow = rows.at(-1);
-  if (rows.length === limit && lastRow) return { entries, next: { position: lastRow.position, offset: 0 }, hasMore: true };
+  if (rows.length === limit && lastRow)
+    return { entries, next: { position: lastRow.position, offset: 0 }, hasMore: true };
   const end = Math.max(lastPosition, lastRow?.position ?? 0) + 1;
   return { entries, next: { position: Math.max(end, after.position), offset: 0 }, hasMore: false };
 }

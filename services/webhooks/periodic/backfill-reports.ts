@@ -5,6 +5,7 @@ import {
 } from "@pragma/contracts/report-listing";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { ChangeFeedNotifier } from "../changes/change-waiters.ts";
 import { recordReportChange } from "../changes/record-change.ts";
 import type { WebhooksServiceContext } from "../context.ts";
 import { findDueReportBackfill, updateReportBackfill } from "../queries/report-backfill.ts";
@@ -20,7 +21,7 @@ const requestTimeoutMs = 20_000;
  * stored with each batch, so that any instance continues where the last one stopped.
  */
 export const backfillReportsTask: PeriodicTask<
-  Pick<WebhooksServiceContext, "db" | "log" | "changeWaiters" | "sendBusRequest">
+  Pick<WebhooksServiceContext, "db" | "log" | "sendBusRequest"> & { changeWaiters: ChangeFeedNotifier }
 > = {
   name: "backfill reports",
   intervalSeconds: 10,

@@ -50,11 +50,11 @@ export const listChangesRoute = defineChangesRoute({
     const { db, changeWaiters } = services;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const types = resolveChangeTypes(principal, query.types);
-    const lastPosition = await findLastChangePosition(db.sql, locationId);
+    let lastPosition = await findLastChangePosition(db.sql, locationId);
     if (lastPosition === undefined) {
       // Makes sure that an operator's location exists.
       await resolveRequestedLocation(principal, locationId, services.locations, context);
-      await db.transaction((tx) => lockChangeFeedReturningPosition(tx, locationId));
+      lastPosition = await db.transaction((tx) => lockChangeFeedReturningPosition(tx, locationId));
     }
     const after = resolveCursor(locationId, query.after, lastPosition);
     const read = async (from: ChangeCursor): Promise<ChangeEntriesPage> => {
@@ -94,13 +94,15 @@ function resolveChangeTypes(principal: Principal, requested: ChangeType[] | unde
   const forbidden = requested.filter((type) => !canRead(type));
   if (forbidden.length > 0) {
     const reasons = forbidden.map((type) => `${type} requires the scope ${changeTypeScopes[type]}`);
-    throw new ApiError("scope_missing", { detail: `The API key cannot read all of these types: ${reasons.join(", ")}.` });
+    throw new ApiError("scope_missing", {
+      detail: `The API key cannot read all of these types: ${reasons.join(", ")}.`,
+    });
   }
   return requested;
 }
 
 /** @throws `ApiError` invalid_cursor when the cursor is not of this location, or after the end of its feed. */
-function resolveCursor(locationId: string, after: string | undefined, lastPosition = 0): ChangeCursor {
+function resolveCursor(locationId: string, after: string | undefined, lastPosition: number): ChangeCursor {
   if (after === undefined) return changeFeedStart;
   if (after === "now") return { position: lastPosition + 1, offset: 0 };
   const cursor = decodeChangeCursor(locationId, after);

@@ -18,7 +18,14 @@ function createOrderEventSubscription<Event extends OrderEvent>(
       // Does not record the event as handled, because handling it again has no effect. This saves most writes, because
       // most locations have no webhooks.
       if (webhookIds.length === 0) return false;
-      const message = { messageId, event: event as OrderEvent, time, traceparent, sequence, data: toWebhookOrder(order) };
+      const message = {
+        messageId,
+        event: event as OrderEvent,
+        time,
+        traceparent,
+        sequence,
+        data: toWebhookOrder(order),
+      };
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
     // The concurrency is high, so that events that arrive together are inserted in one batch.
@@ -41,7 +48,14 @@ const reportFinalizedSubscription = defineEventSubscription<WebhooksServiceConte
     const enqueue = async (event: "report.finalized" | "report.replaced", messageId: string) => {
       const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId, event });
       if (webhookIds.length === 0) return false;
-      return messageEnqueuer.enqueueMessage(webhookIds, { messageId, event, time, traceparent, sequence: revision, data });
+      return messageEnqueuer.enqueueMessage(webhookIds, {
+        messageId,
+        event,
+        time,
+        traceparent,
+        sequence: revision,
+        data,
+      });
     };
     const results = await Promise.all([
       enqueue("report.finalized", eventId),
