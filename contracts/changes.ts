@@ -80,10 +80,16 @@ export const ChangePage = z
 
 export type ChangePage = z.infer<typeof ChangePage>;
 
+const changeTypeSchema = z.enum(changeTypes);
+
 /** Parses comma-separated types, without duplicates. */
-const changeTypesQueryParameter = boundedString(100)
-  .transform((text) => [...new Set(text.split(",").map((type) => type.trim()))])
-  .pipe(z.array(z.enum(changeTypes, { error: `Must be a comma-separated list of: ${changeTypes.join(", ")}` })));
+const changeTypesQueryParameter = boundedString(100).transform((text, context) => {
+  const types = [...new Set(text.split(",").map((type) => type.trim()))];
+  const isEachValid = types.every((type) => changeTypeSchema.safeParse(type).success);
+  if (isEachValid) return types as ChangeType[];
+  context.addIssue({ code: "custom", message: `Must be a comma-separated list of: ${changeTypes.join(", ")}` });
+  return z.NEVER;
+});
 
 /** The query parameters of the change feed, without the location. */
 export const changesQueryShape = {
