@@ -71,10 +71,10 @@ async function writeTills(until: number): Promise<number> {
       expect((await requestWithRetries("POST", `/v1/tills/${till.id}/reprocess`)).status).toBeLessThan(300);
     } else {
       const erasure = { locationId: location.locationId, orderIds: till.orderList.map(({ id }) => id) };
-      const response = await fetch(`${product.process("reporting").opsUrl}/reporting/erasures`, {
+      // Fails while reporting is not running or is starting.
+      await fetch(`${product.process("reporting").opsUrl}/reporting/erasures`, {
         ...{ method: "POST", body: JSON.stringify(erasure), headers: { "content-type": "application/json" } },
       }).catch(() => undefined);
-      if (response) expect(response.status).not.toBe(404);
     }
     writes += 1;
     await sleep(randomInt(60));
