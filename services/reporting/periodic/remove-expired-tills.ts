@@ -3,6 +3,7 @@ import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import type { UnpackingServices } from "../packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
@@ -98,7 +99,7 @@ async function removeExpiredTill(
       await recordLocationWrite(tx, locationId);
       await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
       await deleteTillRow(tx, { locationId, tillId });
-      const data = { locationId, tillId, revision: till.revision };
+      const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });
       return true;
     }),
