@@ -1,9 +1,9 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { computeTillReportId } from "../calculation/report-id.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import type { UnpackingServices } from "../packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
