@@ -9,6 +9,8 @@ export interface WebhookMessageByEvent {
   "order.canceled": Schemas["OrderCanceledWebhook"];
   "order.transferred": Schemas["OrderTransferredWebhook"];
   "report.finalized": Schemas["ReportFinalizedWebhook"];
+  "day.closed": Schemas["DayClosedWebhook"];
+  "day.incomplete": Schemas["DayIncompleteWebhook"];
   "endpoint.failing": Schemas["EndpointFailingWebhook"];
   "endpoint.disabled": Schemas["EndpointDisabledWebhook"];
   test: Schemas["TestWebhook"];

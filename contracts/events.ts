@@ -5,6 +5,7 @@ import { PosDeviceIdentity } from "./device.ts";
 import { LiveOrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
+  DayStateEventData,
   ReportFinalizedEventData,
   WebhookEndpointDisabledEventData,
   WebhookEndpointFailingEventData,
@@ -51,6 +52,10 @@ export const busEventDataSchemas = {
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
   "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }),
+  /** From reporting: a business day became closed. */
+  "day.closed": DayStateEventData,
+  /** From reporting: a business day became incomplete. */
+  "day.incomplete": DayStateEventData,
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),

@@ -10,6 +10,8 @@ const subscribableEvents = {
   "order.canceled": "An order was canceled",
   "order.transferred": "An order was transferred to a hotel's property management system",
   "report.finalized": "The end-of-day report of a till is available",
+  "day.closed": "A business day became closed: no report is known to be missing",
+  "day.incomplete": "A business day became incomplete: something is missing",
   "endpoint.failing": "Another endpoint of the recipient has been failing for two and a half days",
   "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;

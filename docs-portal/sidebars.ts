@@ -16,7 +16,7 @@ const sidebars: SidebarsConfig = {
       "usage",
       "versioning",
     ]),
-    category("Reports and orders", ["totals-by-payment-method", "month-of-orders", "accounting-exports", "edge-cases"]),
+    category("Reports and orders", ["totals-by-payment-method", "month-of-orders", "days", "accounting-exports", "edge-cases"]),
     category("Live orders", ["order-live", "stock-from-live-orders"]),
     category("Points of sale and backoffices", ["push-a-till", "catalog-sync", "jobs"]),
     category("Webhooks", ["webhooks", "webhook-receivers", "webhook-events"]),

@@ -16,6 +16,8 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "report.finalized": ["reporting"],
   "report.removed": ["reporting"],
   "till.expired": ["reporting"],
+  "day.closed": ["reporting"],
+  "day.incomplete": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],

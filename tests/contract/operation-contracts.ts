@@ -4,6 +4,7 @@ import { apiKeysContractTestCases } from "./tags/api-keys.ts";
 import { auditLogContractTestCases } from "./tags/audit-log.ts";
 import { catalogContractTestCases } from "./tags/catalog.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
+import { daysContractTestCases } from "./tags/days.ts";
 import { healthContractTestCases, openApiDocumentContractTestCases } from "./tags/health-and-openapi.ts";
 import { jobsContractTestCases } from "./tags/jobs.ts";
 import { liveOrdersContractTestCases } from "./tags/live-orders.ts";
@@ -21,6 +22,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...tillsContractTestCases,
   ...liveOrdersContractTestCases,
   ...reportsContractTestCases,
+  ...daysContractTestCases,
   ...ordersContractTestCases,
   ...catalogContractTestCases,
   ...locationsContractTestCases,

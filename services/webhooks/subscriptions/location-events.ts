@@ -4,9 +4,10 @@ import { defineEventSubscription, type EventSubscription } from "@pragma/runtime
 import type { WebhooksServiceContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
+type DayEvent = "day.closed" | "day.incomplete";
 
 /** Returns the subscription that sends an event of a location to the webhooks that subscribe to that event. */
-function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
+function createLocationEventSubscription<Event extends OrderEvent | "report.finalized" | DayEvent>(
   event: Event,
   toMessageContent: (data: BusEventData<Event>) => { sequence: number; data: WebhookMessageData<Event> },
   { concurrency }: { concurrency: number },
@@ -35,4 +36,7 @@ export const orderAndReportEventSubscriptions = [
   createLocationEventSubscription("report.finalized", (data) => ({ sequence: data.revision, data }), {
     concurrency: 8,
   }),
+  ...(["day.closed", "day.incomplete"] as const).map((event) =>
+    createLocationEventSubscription(event, (data) => ({ sequence: data.revision, data }), { concurrency: 8 }),
+  ),
 ];
