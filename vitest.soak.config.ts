@@ -9,10 +9,19 @@ export default defineConfig({
   test: {
     ...test,
     include: [
-      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks", "packed-tills", "location-fairness"].map(
-        (name) => `tests/${name}.test.ts`,
-      ),
+      ...[
+        "kill",
+        "fuzz",
+        "races",
+        "isolation",
+        "revocation",
+        "webhooks",
+        "packed-tills",
+        "location-fairness",
+        "changes",
+      ].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
+      "services/webhooks/routes/changes.test.ts",
       "services/reporting/packing/packing-kills.test.ts",
       "services/reporting/{interrupted-responses,partition-tables}.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
@@ -26,6 +35,8 @@ export default defineConfig({
       // The default of the product, in seconds. Without this variable, `revocation.test.ts` uses only 2 seconds.
       KEY_CACHE_TTL_SECONDS: "60",
       WEBHOOK_ROUNDS: "1",
+      CHANGES_SECONDS: "240",
+      CHANGE_RUNS: "100",
       LIVE_RUNS: "300",
       PARTITIONED_ORDERS: "20000",
       PACKED_TILLS: "300",

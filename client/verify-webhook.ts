@@ -9,6 +9,7 @@ export interface WebhookMessageByEvent {
   "order.canceled": Schemas["OrderCanceledWebhook"];
   "order.transferred": Schemas["OrderTransferredWebhook"];
   "report.finalized": Schemas["ReportFinalizedWebhook"];
+  "report.replaced": Schemas["ReportReplacedWebhook"];
   "endpoint.failing": Schemas["EndpointFailingWebhook"];
   "endpoint.disabled": Schemas["EndpointDisabledWebhook"];
   test: Schemas["TestWebhook"];

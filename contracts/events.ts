@@ -46,7 +46,10 @@ export const busEventDataSchemas = {
     isErasure: z.boolean().optional(),
   }),
   /** From reporting: the report and the orders of a till are available. */
-  "report.finalized": ReportFinalizedEventData,
+  "report.finalized": ReportFinalizedEventData.extend({
+    /** True if this revision only erased personal data. Absent otherwise. Not in messages to webhooks. */
+    isErasure: z.boolean().optional(),
+  }),
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /**
@@ -63,7 +66,10 @@ export const busEventDataSchemas = {
     reason: z.string().max(64),
   }),
   /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
-  "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }),
+  "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }).extend({
+    /** The report that the till had, or would have had. Absent in events of earlier versions. */
+    reportId: z.guid().optional(),
+  }),
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),

@@ -156,6 +156,18 @@ const orderExample = toWebhookOrder({
   locationId: webhookExample.locationId,
 });
 const paidOrderFields = { isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 };
+const reportExample = {
+  locationId: webhookExample.locationId,
+  reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+  tillId: head.tillId,
+  revision: 1,
+  reportVersion: 1,
+  reportNumber: 24,
+  startedAt: "2026-05-29T08:02:11.000Z",
+  finalizedAt: "2026-05-29T21:41:50.000Z",
+  totalSales: 3430,
+  orderIds: [head.id],
+};
 const endpointExample = {
   locationId: webhookExample.locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
@@ -193,21 +205,13 @@ export const webhookBodySchemas = {
     "report.finalized",
     "ReportFinalizedWebhook",
     ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
-    {
-      sequence: 1,
-      data: {
-        locationId: webhookExample.locationId,
-        reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
-        tillId: head.tillId,
-        revision: 1,
-        reportVersion: 1,
-        reportNumber: 24,
-        startedAt: "2026-05-29T08:02:11.000Z",
-        finalizedAt: "2026-05-29T21:41:50.000Z",
-        totalSales: 3430,
-        orderIds: [head.id],
-      },
-    },
+    { sequence: 1, data: reportExample },
+  ),
+  "report.replaced": webhookBodySchema(
+    "report.replaced",
+    "ReportReplacedWebhook",
+    ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
+    { sequence: 2, data: { ...reportExample, revision: 2 } },
   ),
   "endpoint.failing": webhookBodySchema(
     "endpoint.failing",

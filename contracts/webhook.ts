@@ -10,6 +10,7 @@ const subscribableEvents = {
   "order.canceled": "An order was canceled",
   "order.transferred": "An order was transferred to a hotel's property management system",
   "report.finalized": "The end-of-day report of a till is available",
+  "report.replaced": "The end-of-day report of a till was computed again, for example because the till was replaced",
   "endpoint.failing": "Another endpoint of the recipient has been failing for two and a half days",
   "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;

@@ -153,7 +153,7 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
 
   it("stop if the API key is missing", async () => {
     const programs = ["month-of-orders/orders", "stock-from-live-orders/stock", "accounting-exports/export"];
-    for (const program of [...programs, "catalog-sync/sync"]) {
+    for (const program of [...programs, "catalog-sync/sync", "keep-a-copy/follow"]) {
       const args = [month.since, month.until, "orders.csv"];
       const run = withTemporaryFolder((folder) =>
         runSnippet(language, { program, url: product.url, key: "", args, folder }),
@@ -401,6 +401,66 @@ async function startExhaustedServer() {
     close: () => server.close(),
   };
 }
+
+describe.each(installedSnippetLanguages)("the program that keeps a copy in $label", (language) => {
+  it("has the reports and orders of the lists, although it is killed between changes", { timeout: 60_000 }, () =>
+    withTemporaryFolder(async (folder) => {
+      const other = await createTestLocation(product);
+      const file = join(folder, "copy.json");
+      const readCopy = () => {
+        const { reports, orders } = JSON.parse(readFileSync(file, "utf8"));
+        return { reports: Object.keys(reports).sort(), orders: Object.keys(orders).sort() };
+      };
+      const waitForLists = async (reports: number) =>
+        eventually("the copy", async () => {
+          const [listed, orders] = await Promise.all([
+            other.getJson<{ data: { id: string }[] }>("/v2/reports/?size=100"),
+            readOrders("since=2026-05-01", other),
+          ]);
+          if (listed.data.length !== reports) return false;
+          expect(readCopy()).toMatchObject({
+            reports: listed.data.map(({ id }) => id).sort(),
+            orders: orders.map(({ id }) => id).sort(),
+          });
+          return true;
+        });
+      const start = () =>
+        startSnippet(language, {
+          program: "keep-a-copy/follow",
+          url: product.url,
+          key: other.key,
+          args: ["copy.json"],
+          folder,
+        });
+      const first = start();
+      try {
+        const [lunch, dinner] = ["lunch", "dinner"].map((seed) => ({
+          ...generateTill({ seed, orders: 5, day: twoShiftDay, timeZone: "Europe/Paris" }),
+          id: randomUUID() as string,
+        })) as [TillV2Input, TillV2Input];
+        await other.pushTillWithRetries(lunch);
+        await other.pushTillWithRetries(dinner);
+        await waitForLists(2);
+        await first.kill();
+        // While the program is not running, orders leave a till, and the other till is withdrawn.
+        const replacements = [
+          { ...lunch, orderList: lunch.orderList.slice(1) },
+          { ...dinner, isTraining: true },
+        ];
+        for (const body of replacements)
+          expect((await other.request("PUT", `/v1/tills/${body.id}`, { body })).status).toBe(200);
+        const second = start();
+        try {
+          await waitForLists(1);
+        } finally {
+          await second.kill();
+        }
+      } finally {
+        await first.kill();
+      }
+    }),
+  );
+});
 
 describe.each(installedSnippetLanguages)("the stock program in $label", (language) => {
   let other: TestLocation;

@@ -154,7 +154,7 @@ describe("npm run ops -- location count", () => {
     const others = await countRows(otherLocation.locationId);
     expect(others).toMatchObject({ "accounts.locations": 1, "accounts.api_keys": 1 });
     expect(
-      Object.keys(others).filter((name) => /^(till-ingest|reporting|webhooks)\.(?!daily_usage)/.test(name)),
+      Object.keys(others).filter((name) => /^(till-ingest|reporting|webhooks)\.(?!daily_usage|change)/.test(name)),
     ).toEqual([]);
     await expect(countRows(randomUUID())).rejects.toThrow(/does not exist/);
   });

@@ -20,7 +20,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
 import type { OpenApiDocuments, OpenApiDocumentWithEtag } from "./documents/openapi-documents.ts";
-import { routePrefixByStreamPath, routeTable } from "./forwarding/route-table.ts";
+import { routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
 import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
 interface GatewayAppOptions {
@@ -84,6 +84,11 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
 
   for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {
     app.get(path, authenticate, rateLimit, trackStream, forwardTo(prefix, routeTable[prefix]));
+  }
+  const trackWaitingRequest: GatewayMiddleware = (context, next) =>
+    Number(context.req.query("wait")) > 0 ? trackStream(context, next) : (next() as Promise<undefined>);
+  for (const path of waitingPaths) {
+    app.get(path, authenticate, rateLimit, trackWaitingRequest, forwardTo(path, routeTable[path]));
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;

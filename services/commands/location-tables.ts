@@ -69,6 +69,7 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     webhook_deliveries: { condition: "location_id = $1" },
     attempts: { condition: "location_id = $1" },
     message_location_backfill: { reason: "One row for the service." },
+    report_backfill: { reason: "One row for the service." },
   },
 };
 

@@ -1,4 +1,5 @@
 import type { BusEventType } from "@pragma/contracts/events";
+import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
@@ -32,6 +33,9 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "audit.recorded": serviceNames,
 };
 
+/** The topics of the requests that each service may send over NATS. */
+const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = { webhooks: [reportListingTopic] };
+
 /** A NATS user and the subjects that it may publish and subscribe to. */
 interface NatsUser {
   name: string;
@@ -60,6 +64,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
     publish: [
       ...publishedTypes.flatMap((type) => listFilters(namespace, type).map(({ filter }) => filter.replace(/>$/, "*"))),
       ...signals,
+      ...(sentRequestTopics[name] ?? []).map((topic) => buildRequestSubject(namespace, topic)),
       ...Object.values(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
       ...consumedTypes.flatMap((type) =>
         listFilters(namespace, type).flatMap((filter) => consumerSubjects(buildNatsConsumerName(name, type), filter)),

@@ -38,6 +38,7 @@ const openApiTags = [
   { name: "Orders", description: "Orders of closed shifts" },
   { name: "Live orders", description: "Orders of shifts that are still open, and changes to these orders" },
   { name: "Webhooks", description: "Events of a location, sent to subscribed endpoints" },
+  { name: "Changes", description: "A feed of the changes of a location, with which you keep a copy in step" },
   { name: "Tills", description: "Records of closed shifts, pushed by POS systems" },
   { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
   { name: "Jobs", description: "Background jobs of a location" },

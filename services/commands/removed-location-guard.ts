@@ -15,7 +15,7 @@ const guardedTables: Record<ServiceName, string[]> = {
   "order-live": ["location_streams", "final_tills", "published_devices"],
   reporting: ["tills", "accounting_configs", "accounting_files", "packed_tills", "unused_objects"],
   catalog: ["catalogs"],
-  webhooks: ["recipients"],
+  webhooks: ["recipients", "change_positions"],
   jobs: ["location_jobs"],
 };
 

@@ -15,6 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { enableDecodedBlockCache } from "./packing/decoded-block-cache.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
@@ -165,6 +166,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getAccountingExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription],
+  requestHandlers: [reportListingHandler],
   periodic: [
     {
       name: "remove expired accounting exports",

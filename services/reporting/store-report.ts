@@ -141,7 +141,7 @@ async function deletePackedOrders(
 }
 
 function toReportFinalizedData(
-  { locationId, tillId, revision }: TillPushedData,
+  { locationId, tillId, revision, isErasure }: TillPushedData,
   report: StoredReportAndOrderResponses,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
@@ -157,5 +157,6 @@ function toReportFinalizedData(
     finalizedAt,
     totalSales,
     orderIds,
+    ...(isErasure && { isErasure }),
   };
 }

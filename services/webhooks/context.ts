@@ -1,6 +1,8 @@
 import { createRouteDefiner, type RouteDefinition } from "@pragma/runtime/http/define-route";
+import type { SendBusRequest } from "@pragma/runtime/messaging/event-bus";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { z } from "zod";
+import type { ChangeWaiters } from "./changes/change-waiters.ts";
 import type { WebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { WebhooksDependencies } from "./dependencies.ts";
 import type { WebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
@@ -10,6 +12,8 @@ export interface WebhooksServiceContext extends WebhooksDependencies {
   locations: LocationLookupClient;
   deliveryWorker: WebhookDeliveryWorker;
   messageEnqueuer: WebhookMessageEnqueuer;
+  changeWaiters: ChangeWaiters;
+  sendBusRequest: SendBusRequest;
 }
 
 /** Route fields that all routes of the service share. */
@@ -25,3 +29,6 @@ export function defineWebhooksRoute<
 >(definition: Omit<RouteDefinition<Params, Query, Body, WebhooksServiceContext>, keyof typeof webhooksRouteDefaults>) {
   return createRouteDefiner<WebhooksServiceContext>()<Params, Query, Body>({ ...webhooksRouteDefaults, ...definition });
 }
+
+/** Returns a route of the change feed. */
+export const defineChangesRoute = createRouteDefiner<WebhooksServiceContext>();

@@ -1,6 +1,7 @@
 import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
+import { createChangeWaiters } from "./changes/change-waiters.ts";
 import { webhooksServiceConfigSchema } from "./config.ts";
 import type { WebhooksServiceContext } from "./context.ts";
 import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
@@ -10,9 +11,11 @@ import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
 import { backfillMessageLocationsTask } from "./periodic/backfill-message-locations.ts";
+import { backfillReportsTask } from "./periodic/backfill-reports.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
+import { listChangesRoute } from "./routes/changes.ts";
 import {
   getWebhookDeliveryRoute,
   listWebhookDeliveriesRoute,
@@ -34,6 +37,7 @@ import {
   resumeWebhookRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
+import { changeFeedSubscriptions } from "./subscriptions/change-events.ts";
 import { endpointFailureEventSubscriptions } from "./subscriptions/endpoint-events.ts";
 import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
 import { webhookOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
@@ -45,7 +49,10 @@ interface WebhooksServiceOptions {
   pollSeconds?: number;
 }
 
-/** Returns the definition of the webhooks service, which sends events to webhooks and retries failed deliveries. */
+/**
+ * Returns the definition of the webhooks service, which sends events to webhooks, retries failed deliveries, and stores the
+ * change feed.
+ */
 export const createWebhooksServiceDefinition = ({
   clock = () => new Date(),
   resolveHost,
@@ -55,7 +62,7 @@ export const createWebhooksServiceDefinition = ({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksServiceConfigSchema,
-    createResources({ db, log, metrics, notifier, registry }, config) {
+    createResources({ db, log, metrics, notifier, registry, sendBusRequest }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
@@ -74,9 +81,21 @@ export const createWebhooksServiceDefinition = ({
       });
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerWebhookDeliveryMetrics(metrics, dependencies);
+      const changeWaiters = createChangeWaiters({
+        ...{ sql: db.sql, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerProcess: 1_000 },
+      });
+      metrics.observeGauge(
+        "change_requests_waiting",
+        "Requests of this process that wait for changes",
+        () => changeWaiters.waitingCount,
+      );
       return {
-        services: { ...dependencies, locations, deliveryWorker, messageEnqueuer },
-        close: () => deliveryWorker.close(),
+        services: { ...dependencies, locations, deliveryWorker, messageEnqueuer, changeWaiters, sendBusRequest },
+        beforeStop: () => changeWaiters.close(),
+        close: () => {
+          changeWaiters.close();
+          return deliveryWorker.close();
+        },
       };
     },
     routes: [
@@ -96,9 +115,11 @@ export const createWebhooksServiceDefinition = ({
       recoverWebhookDeliveriesRoute,
       getWebhookDeliveryRecoveryRoute,
       listWebhookDeliveriesRoute,
+      listChangesRoute,
     ],
     subscriptions: [
       ...orderAndReportEventSubscriptions,
+      ...changeFeedSubscriptions,
       ...endpointFailureEventSubscriptions,
       webhookOrderRedactionSubscription,
     ],
@@ -107,6 +128,7 @@ export const createWebhooksServiceDefinition = ({
       createWebhookDeliveryRequeueTask(pollSeconds),
       removeExpiredWebhookDataTask,
       backfillMessageLocationsTask,
+      backfillReportsTask,
     ],
   });
 

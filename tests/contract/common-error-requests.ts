@@ -52,9 +52,9 @@ function invalidateEveryPart(
   };
 }
 
-/** Returns all query parameters except `pageToken`, because an invalid page token causes a different error. */
+/** Returns all query parameters except page tokens and cursors, because invalid ones cause a different error. */
 function invalidatableQueryParameters({ queryParameters }: DocumentedApiOperation): string[] {
-  return queryParameters.filter((name) => name !== "pageToken");
+  return queryParameters.filter((name) => name !== "pageToken" && name !== "after");
 }
 
 /** Returns the expected location of each issue: "body", or the part of the request and the name of the parameter. */

@@ -3,6 +3,7 @@ import { accountingContractTestCases } from "./tags/accounting.ts";
 import { apiKeysContractTestCases } from "./tags/api-keys.ts";
 import { auditLogContractTestCases } from "./tags/audit-log.ts";
 import { catalogContractTestCases } from "./tags/catalog.ts";
+import { changesContractTestCases } from "./tags/changes.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
 import { healthContractTestCases, openApiDocumentContractTestCases } from "./tags/health-and-openapi.ts";
 import { jobsContractTestCases } from "./tags/jobs.ts";
@@ -29,6 +30,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...usageContractTestCases,
   ...auditLogContractTestCases,
   ...webhooksContractTestCases,
+  ...changesContractTestCases,
   ...jobsContractTestCases,
   ...accountingContractTestCases,
 };

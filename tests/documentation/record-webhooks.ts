@@ -116,6 +116,9 @@ export async function recordWebhookExamples(
     await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
     const finalized = await eventually("the report", () => endpoint.messagesOf("report.finalized", tillId)[0]);
     record("report.finalized", finalized, { emittedAt: `${day}T13:05:03.871Z` });
+    await recorder.sendRequest({ method: "PUT", path: `/v1/tills/${tillId}`, body: { ...till, reportNumber: 27 } });
+    const replaced = await eventually("the replacement", () => endpoint.messagesOf("report.replaced", tillId)[0]);
+    record("report.replaced", replaced, { emittedAt: `${day}T13:20:11.402Z` });
 
     const schema = sql(buildServiceSchemaName(environment.namespace, "webhooks"));
     await recordFailedDelivery(fixture, {
@@ -148,7 +151,8 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
   recorder.updateExample("webhook-recipient", (example) =>
     withDocumentedTimes(withDocumentedRecipient(example), times),
   );
-  const events = ["order.call", "order.paid", "order.canceled", "order.transferred", "report.finalized"];
+  const orderEvents = ["order.call", "order.paid", "order.canceled", "order.transferred"];
+  const events = [...orderEvents, "report.finalized", "report.replaced"];
   const webhook = await recorder.recordExchange("webhook", {
     method: "POST",
     path: "/v1/webhooks/",

@@ -75,6 +75,9 @@ insert into placement (service, relation, kind) values
   ('webhooks', 'webhook_messages', 'distributed'),
   ('webhooks', 'attempts', 'distributed'),
   ('webhooks', 'message_location_backfill', 'local'),
+  ('webhooks', 'change_positions', 'distributed'),
+  ('webhooks', 'changes', 'distributed'),
+  ('webhooks', 'report_backfill', 'local'),
 
   ('jobs', 'location_jobs', 'distributed');
 

@@ -119,9 +119,11 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       isClientGone = request.isAborted || request.isStreamEnded;
       if (isClientGone) abort.emit("abort");
     });
+    // A request that waits for a change would otherwise wait until the service responds.
+    request.onStreamEndedBeforeHeaders = () => abort.emit("abort");
     const target = requestTargetOf(context.req.url);
     const upstreamResponse = await sendUpstream(request, target, abort).catch((error: unknown) => {
-      if (!shouldRetry(incoming, error)) throw error;
+      if (request.isStreamEnded || !shouldRetry(incoming, error)) throw error;
       request.isRetried = true;
       return sendUpstream(request, target, abort);
     });
@@ -158,6 +160,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
         ? uploadSemaphore.run(() => forward(context), principal.keyId)
         : forward(context);
       return response.catch((error) => {
+        context.get("request").throwIfStreamEnded();
         throw toUpstreamApiError(error);
       });
     },

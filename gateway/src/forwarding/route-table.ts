@@ -14,12 +14,19 @@ export const routeTable = {
   "/v1/jobs": "jobs",
   "/v1/webhooks": "webhooks",
   "/v1/recipients": "webhooks",
+  "/v1/changes": "webhooks",
   "/v1/locations": "accounts",
   "/v1/consumers": "accounts",
   "/v1/auth": "accounts",
   "/v1/usage": "accounts",
   "/v1/audit": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
+
+/**
+ * The paths on which a request with the query parameter `wait` waits for a change. As for streams, such requests do not
+ * use the connections of other requests, and end when their API key is revoked or the gateway stops.
+ */
+export const waitingPaths = ["/v1/changes"] as const satisfies (keyof typeof routeTable)[];
 
 /** The route prefix for each path that responds with a stream, which stays open until the client disconnects. */
 export const routePrefixByStreamPath = {

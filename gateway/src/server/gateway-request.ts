@@ -79,6 +79,8 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   isRetried = false;
   /** Whether the response is a stream, which stays open until the client disconnects. */
   isStream = false;
+  /** Called if the gateway ends the stream before its headers have been sent. */
+  onStreamEndedBeforeHeaders: () => void = () => {};
 
   constructor({ incoming, outgoing }: HttpBindings, proxies: ProxyConfig) {
     this.incoming = incoming as IncomingMessage;
@@ -141,7 +143,10 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   endStream(reason: StreamEndReason = "service_unavailable"): void {
     if (this.#endReason || this.outgoing.destroyed) return;
     this.#endReason = reason;
-    if (!this.outgoing.headersSent) return;
+    if (!this.outgoing.headersSent) {
+      this.onStreamEndedBeforeHeaders();
+      return;
+    }
     this.outgoing.end();
     const timeout = setTimeout(() => this.outgoing.destroy(), streamFlushTimeoutMs).unref();
     this.outgoing.once("close", () => clearTimeout(timeout));

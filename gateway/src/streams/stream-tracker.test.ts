@@ -260,3 +260,34 @@ describe("a stream whose key is revoked before the response begins", () => {
     await gateway.stop();
   });
 });
+
+describe("a request that waits for changes", () => {
+  it("ends at once when its key is revoked and when the gateway stops, although the service has not responded", async () => {
+    let requestCount = 0;
+    const waitingService = await startHttpServer(
+      () => {
+        requestCount += 1;
+        return new Promise<Response>(() => {});
+      },
+      { port: 0 },
+    );
+    const gateway = await startStreamGateway(
+      { UPSTREAM_TIMEOUT_SECONDS: "25", WEBHOOKS_URL: `http://127.0.0.1:${waitingService.port}` },
+      false,
+    );
+    const [revoked, other] = [accounts.addKey(), accounts.addKey()];
+    const startedAt = performance.now();
+    const request = ({ key }: { key: string }) => gateway.request("/v1/changes/?wait=20", { key });
+    const [rejected, ended] = [request(revoked), request(other)];
+    await eventually("the requests", () => requestCount === 2);
+    const { hash, resolvedKey } = revoked;
+    accounts.keys.set(hash, { ...resolvedKey, revokedAt: new Date().toISOString() });
+    await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
+    expect((await rejected).status).toBe(401);
+    await gateway.stop();
+    const response = await ended;
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    await waitingService.stop();
+  });
+});

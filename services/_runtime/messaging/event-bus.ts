@@ -57,6 +57,9 @@ export interface InstanceNotifier {
   subscribe(listener: (locationId: string, text: string) => void): void;
 }
 
+/** Sends a request over NATS. See `EventBus.request`. */
+export type SendBusRequest = (topic: string, text: string, options: { timeoutMs: number }) => Promise<string>;
+
 /** Answers requests over NATS. See `EventBus.answerRequests`. */
 export interface BusRequestHandler<Services> {
   /** The last part of the subject, such as `accounts.usage`. It begins with the name of the service. */

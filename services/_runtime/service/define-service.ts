@@ -2,7 +2,7 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import type { z } from "zod";
 import type { Database } from "../database/postgres.ts";
 import type { ServiceRouteDefinition } from "../http/define-route.ts";
-import type { BusRequestHandler, InstanceNotifier } from "../messaging/event-bus.ts";
+import type { BusRequestHandler, InstanceNotifier, SendBusRequest } from "../messaging/event-bus.ts";
 import type { EventSubscription } from "../messaging/subscription.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
@@ -13,6 +13,8 @@ export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMe
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;
+  /** Sends a request over NATS to another service. */
+  sendBusRequest: SendBusRequest;
   /** The other services, which run in this process or are called over HTTP. */
   registry: ServiceRegistry;
 }

@@ -82,7 +82,10 @@ export async function startService(
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
     const notifier = bus.createInstanceNotifier(name);
-    const resources = await definition.createResources({ db, log, metrics, notifier, registry }, serviceConfig);
+    const resources = await definition.createResources(
+      { db, log, metrics, notifier, registry, sendBusRequest: bus.request },
+      serviceConfig,
+    );
     const { services, startupChecks = {}, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
     if (close) closers.push(close);
 

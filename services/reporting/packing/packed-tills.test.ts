@@ -1,5 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { type ReportListingRequest, reportListingReplySchema } from "@pragma/contracts/report-listing";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -7,6 +8,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { reportingServiceConfigSchema } from "../config.ts";
+import { reportListingHandler } from "../list-reports.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
 import { countTillsToPack } from "../queries/reports.ts";
@@ -498,5 +500,32 @@ describe("packTill", () => {
     expect(packedCount).toBeGreaterThan(3);
     expect(packedCount).toBeLessThan(25 * tills.length);
     expect(await readEverything(service, principal, tills)).toEqual(before);
+  });
+});
+
+describe("the list of reports for the change feed", () => {
+  it("contains packed and other reports of all locations with the ids of their orders", async () => {
+    const [packed, hot] = [buildOldTill(2), buildOldTill(3)];
+    const principals = [newPrincipal(), newPrincipal()] as const;
+    await pushOldTill(principals[0], packed);
+    expect(await packTill(services(), keyOf(principals[0], packed))).toBe(true);
+    await service.pushTills([hot], principals[1].location.id);
+    const read = async (request: ReportListingRequest) =>
+      reportListingReplySchema.parse(
+        JSON.parse(await reportListingHandler.handle(services(), JSON.stringify(request))),
+      );
+    const listed = new Map<string, string[]>();
+    let after: ReportListingRequest["after"] = null;
+    do {
+      const reply = await read({ after, storedSince: null });
+      for (const { reportId, orderIds } of reply.reports) listed.set(reportId, orderIds.toSorted());
+      after = reply.next;
+    } while (after);
+    for (const { id, orderList } of [packed, hot])
+      expect(listed.get(computeTillReportId(id))).toEqual(orderList.map((order) => order.id).sort());
+    const recent = await read({ after: null, storedSince: new Date(Date.now() - 3_600_000).toISOString() });
+    const recentIds = recent.reports.map(({ reportId }) => reportId);
+    expect(recentIds).toContain(computeTillReportId(hot.id));
+    expect(recentIds).not.toContain(computeTillReportId(packed.id));
   });
 });

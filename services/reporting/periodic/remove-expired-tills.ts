@@ -1,3 +1,4 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -98,7 +99,7 @@ async function removeExpiredTill(
       await recordLocationWrite(tx, locationId);
       await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
       await deleteTillRow(tx, { locationId, tillId });
-      const data = { locationId, tillId, revision: till.revision };
+      const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });
       return true;
     }),

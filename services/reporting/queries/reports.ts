@@ -52,7 +52,16 @@ export async function findReportFinalizedEventData(
   const [row] = await tx<{ finalized: string }[]>`
     select finalized from reports where location_id = ${locationId} and till_id = ${tillId}`;
   if (!row) return undefined;
-  const data: BusEventData<"report.finalized"> = JSON.parse(row.finalized);
+  return completeReportFinalizedEventData(tx, { locationId, tillId }, row.finalized);
+}
+
+/** Returns the data of the `report.finalized` event that is stored with a report. */
+async function completeReportFinalizedEventData(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+  finalized: string,
+): Promise<BusEventData<"report.finalized">> {
+  const data: BusEventData<"report.finalized"> = JSON.parse(finalized);
   // The report of a packed till is stored without the ids of its orders.
   return data.orderIds.length > 0 ? data : { ...data, orderIds: await findOrderIdsOfTill(tx, { locationId, tillId }) };
 }
@@ -186,4 +195,41 @@ export async function listTillsWithReportBefore(
     where location_id = ${locationId} and day < ${beforeDay}::text::date
       and till_id <> all(${skippedTillIds}::uuid[])
     order by day, started_at, id limit ${limit}`;
+}
+
+/** Returns the lowest location id after `after` that has reports. Reads one partition at a time. */
+export async function findNextLocationWithReports(
+  sql: SqlClient,
+  after: string | undefined,
+): Promise<string | undefined> {
+  const locationIds: string[] = [];
+  for (const partition of await listPartitionNames(sql, "reports")) {
+    const [row] = await sql<{ locationId: string }[]>`
+      select location_id from ${sql(partition)} ${after === undefined ? sql`` : sql`where location_id > ${after}`}
+      order by location_id limit 1`;
+    if (row) locationIds.push(row.locationId);
+  }
+  // Lowercase hexadecimal has the same sequence in PostgreSQL and here.
+  return locationIds.sort()[0];
+}
+
+/** Returns up to `limit` reports of a location after an id, sorted by id, with the data of their last event. */
+export async function listReportsOfLocation(
+  tx: SqlTransaction,
+  {
+    locationId,
+    afterId,
+    storedSince,
+    limit,
+  }: { locationId: string; afterId: string; storedSince: string | null; limit: number },
+): Promise<{ id: string; data: BusEventData<"report.finalized"> }[]> {
+  const rows = await tx<{ id: string; tillId: string; finalized: string }[]>`
+    select id, till_id, finalized from reports
+    where location_id = ${locationId} and id > ${afterId}
+      ${storedSince === null ? tx`` : tx`and updated_at >= ${storedSince}`}
+    order by id limit ${limit}`;
+  const reports = [];
+  for (const { id, tillId, finalized } of rows)
+    reports.push({ id, data: await completeReportFinalizedEventData(tx, { locationId, tillId }, finalized) });
+  return reports;
 }

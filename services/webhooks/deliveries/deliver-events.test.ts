@@ -1,4 +1,5 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
+import type { BusEventData } from "@pragma/contracts/events";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -68,5 +69,32 @@ describe("an order event", () => {
       { number: 1, status: 503, response: "not now", error: "The endpoint responded with status 503." },
       { number: 2, status: 200 },
     ]);
+  });
+});
+
+describe("a report that was computed again", () => {
+  it("is sent as report.finalized as before, and as report.replaced with an id of its own", async () => {
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url, {
+      events: ["report.finalized", "report.replaced"],
+    });
+    const data: BusEventData<"report.finalized"> = {
+      ...{ locationId: subscription.locationId, reportId: randomUUID(), tillId: randomUUID(), revision: 1 },
+      ...{ reportVersion: 1, reportNumber: 1, totalSales: 100, orderIds: [randomUUID()] },
+      ...{ startedAt: "2026-05-29T08:00:00.000Z", finalizedAt: "2026-05-29T20:00:00.000Z" },
+    };
+    const firstId = await service.publishEvent("report.finalized", data);
+    await service.waitForDelivery(subscription, firstId, "succeeded");
+    const secondId = await service.publishEvent("report.finalized", { ...data, revision: 2, isErasure: true });
+    await eventually("all messages", () => endpoint.receivedWebhooks.length === 3);
+    const messages = endpoint.receivedWebhooks.map(({ headers, body }) => ({ headers, body: JSON.parse(body) }));
+    const find = (event: string, revision: number) =>
+      messages.filter(({ body }) => body.meta.event === event && body.meta.sequence === revision);
+    expect(find("report.finalized", 1).map(({ body }) => body.data)).toEqual([data]);
+    expect(find("report.finalized", 2).map(({ headers }) => headers["webhook-id"])).toEqual([secondId]);
+    const [replaced] = find("report.replaced", 2);
+    expect(replaced?.body).toMatchObject({ meta: { id: replaced?.headers["webhook-id"] } });
+    expect(replaced?.body.data).toEqual({ ...data, revision: 2 });
+    expect([firstId, secondId]).not.toContain(replaced?.headers["webhook-id"]);
   });
 });

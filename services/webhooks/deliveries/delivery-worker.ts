@@ -150,7 +150,9 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
       notifier.publish("due", webhookIds.slice(from, from + maxIdsPerSignal).join(" "));
     }
   }
-  notifier.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
+  notifier.subscribe((topic, webhookIds) => {
+    if (topic === "due") scheduler.poll(webhookIds.split(" "));
+  });
   const countActive = () => scheduler.activeCount;
   metrics.observeGauge("webhook_messages_in_flight", "Messages sent to endpoints and awaiting a response", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;

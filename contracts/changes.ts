@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { UtcDateTimeSchema } from "./date-time.ts";
+import { boundedString } from "./fields.ts";
+import { integerQueryParameter } from "./pagination.ts";
+import type { ApiScope } from "./scopes.ts";
+
+/** The types of entries in the change feed, with the scope that a key needs for them. */
+export const changeTypeScopes = {
+  report: "reports:read",
+  order: "orders:read",
+  catalog: "catalog:read",
+  location: "locations:read",
+} as const satisfies Record<string, ApiScope>;
+
+export type ChangeType = keyof typeof changeTypeScopes;
+
+export const changeTypes = Object.keys(changeTypeScopes) as [ChangeType, ...ChangeType[]];
+
+const changeActions = ["created", "replaced", "erased", "removed"] as const;
+
+export type ChangeAction = (typeof changeActions)[number];
+
+/** The maximum number of seconds for which a request waits. Shorter than the usual timeouts of clients and proxies. */
+const maxChangeWaitSeconds = 25;
+
+const changeExample = {
+  cursor: "AQAAAAAAAAAqAAAAAbVqk0yDzQ",
+  type: "report" as const,
+  action: "replaced" as const,
+  id: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+  revision: 2,
+  at: "2026-05-29T21:58:03.871Z",
+  href: "http://127.0.0.1:4000/v2/reports/dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+};
+
+/** An entry of the change feed: the last change of a report, order, catalog or location. */
+export const Change = z
+  .object({
+    cursor: z.string().meta({ description: "Cursor of the entry. Send it as `after` to get the entries that follow." }),
+    type: z.enum(changeTypes).meta({ description: "What has changed" }),
+    action: z.enum(changeActions).meta({
+      description:
+        "What has happened. `created` or `replaced`: get the thing from `href`. `erased`: personal data of the till was erased; get the thing from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404.",
+    }),
+    id: z.guid().meta({
+      description: "ID of the report or order. For a catalog and a location, the ID of the location.",
+    }),
+    revision: z.int().min(1).meta({
+      description:
+        "For a report and an order, the revision of the till: 1 for the first push, incremented by each replacement, reprocessing and erasure. For a catalog and a location, a number that each change increments.",
+    }),
+    at: UtcDateTimeSchema.meta({ description: "When the change happened. Entries are not sorted by this time." }),
+    href: z.url().meta({ description: "URL of the current state" }),
+  })
+  .meta({
+    id: "Change",
+    description: "The last change of a report, order, catalog or location",
+    example: changeExample,
+  });
+
+export type Change = z.infer<typeof Change>;
+
+/** A page of the change feed. */
+export const ChangePage = z
+  .object({
+    data: z.array(Change).meta({ description: "Changes in the order in which they were stored" }),
+    nextCursor: z.string().meta({
+      description:
+        "Cursor of the end of this page, also if the page is empty. Store it together with your copy, and send it as `after` in the next request.",
+    }),
+    hasMore: z.boolean().meta({
+      description: "Whether there are more changes now. If false, send `wait` with the next request.",
+    }),
+  })
+  .meta({
+    id: "ChangePage",
+    description: "A page of the change feed",
+    example: { data: [changeExample], nextCursor: changeExample.cursor, hasMore: false },
+  });
+
+export type ChangePage = z.infer<typeof ChangePage>;
+
+const changeTypeSchema = z.enum(changeTypes);
+
+/** Parses comma-separated types, without duplicates. */
+const changeTypesQueryParameter = boundedString(100).transform((text, context) => {
+  const types = [...new Set(text.split(",").map((type) => type.trim()))];
+  const isEachValid = types.every((type) => changeTypeSchema.safeParse(type).success);
+  if (isEachValid) return types as ChangeType[];
+  context.addIssue({ code: "custom", message: `Must be a comma-separated list of: ${changeTypes.join(", ")}` });
+  return z.NEVER;
+});
+
+/** The query parameters of the change feed, without the location. */
+export const changesQueryShape = {
+  after: boundedString(100).optional().meta({
+    description:
+      "Cursor after which the feed continues. If omitted, the feed begins with the oldest entry. `now` begins at the end of the feed. Cursors never expire.",
+  }),
+  types: changeTypesQueryParameter.optional().meta({
+    description: `Types of the changes to return, separated by commas: ${changeTypes.join(", ")}. Default: the types that the API key can read.`,
+    type: "string",
+    example: "report,order",
+  }),
+  wait: integerQueryParameter(z.int().min(0).max(maxChangeWaitSeconds)).default(0).meta({
+    description: "Seconds to wait for a change if there is none",
+    type: "integer",
+    minimum: 0,
+    maximum: maxChangeWaitSeconds,
+    default: 0,
+    example: maxChangeWaitSeconds,
+  }),
+  size: integerQueryParameter(z.int().min(1).max(1_000)).default(100).meta({
+    description: "Maximum number of changes to return. A page can have fewer, also if `hasMore` is true.",
+    type: "integer",
+    minimum: 1,
+    maximum: 1_000,
+    default: 100,
+    example: 100,
+  }),
+};

@@ -1,0 +1,105 @@
+import { type Database, runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  type ChangeRow,
+  findChangeRow,
+  findOrderIdsInOtherReports,
+  lockChangeFeedReturningPosition,
+  upsertLastChangeRow,
+} from "../queries/changes.ts";
+import type { ChangeFeedNotifier } from "./change-waiters.ts";
+
+/** A new state of a report. */
+export interface ReportChange {
+  locationId: string;
+  reportId: string;
+  /** The revision of the till. */
+  revision: number;
+  /** `stored`: the report was computed. `erased`: the same, after personal data was erased. */
+  kind: "stored" | "erased" | "removed" | "expired";
+  /** When the change happened, in UTC. */
+  changedAt: string;
+  /** The orders of the till; empty if the report was removed. */
+  orderIds: string[];
+}
+
+interface ChangeFeedServices {
+  db: Database;
+  changeWaiters: ChangeFeedNotifier;
+}
+
+/**
+ * Moves a report and its orders to the end of the location's change feed. Does nothing if the feed already has this or a
+ * later revision, so that an event that arrives again or late has no effect.
+ */
+export async function recordReportChange(services: ChangeFeedServices, change: ReportChange): Promise<boolean> {
+  const { locationId, reportId, revision, kind, changedAt, orderIds } = change;
+  return services.db.transaction(async (tx) => {
+    const lastPosition = await lockChangeFeedReturningPosition(tx, locationId);
+    const key = { locationId, type: "report", id: reportId } as const;
+    const previous = await findChangeRow(tx, key);
+    if (previous && !isLaterChange(change, previous)) return false;
+    const isPresent = kind === "stored" || kind === "erased";
+    const wasPresent = previous && previous.action !== "removed" && previous.action !== "expired";
+    const present = new Set(orderIds);
+    const departedIds = previous
+      ? [...previous.orderIds, ...previous.reassignedOrderIds, ...previous.removedOrderIds].filter(
+          (id) => !present.has(id),
+        )
+      : [];
+    const elsewhere =
+      departedIds.length > 0
+        ? await findOrderIdsInOtherReports(tx, { locationId, reportId, orderIds: departedIds })
+        : new Set<string>();
+    const row: ChangeRow = {
+      ...{ type: "report", id: reportId, revision, orderIds },
+      position: lastPosition + 1,
+      action: !isPresent || kind === "erased" ? kind : wasPresent ? "replaced" : "created",
+      changedAt: new Date(changedAt),
+      reassignedOrderIds: departedIds.filter((id) => elsewhere.has(id)),
+      removedOrderIds: departedIds.filter((id) => !elsewhere.has(id)),
+    } as ChangeRow;
+    await upsertLastChangeRow(tx, locationId, row);
+    notifyAfterCommit(tx, services, { locationId, position: row.position });
+    return true;
+  });
+}
+
+/**
+ * Returns whether a change comes after what the feed has. An expired till has no revision any more, so that only the time
+ * tells whether it was pushed again. An expiration removes the revision that the feed has.
+ */
+function isLaterChange({ revision, kind, changedAt }: ReportChange, previous: ChangeRow): boolean {
+  if (previous.action === "expired") return kind !== "expired" && new Date(changedAt) > previous.changedAt;
+  return revision > previous.revision || (kind === "expired" && revision === previous.revision);
+}
+
+interface LocationThingChange {
+  locationId: string;
+  type: "catalog" | "location";
+  changedAt: string;
+}
+
+/** Moves the catalog or the data of a location to the end of its change feed. */
+export async function recordLocationThingChange(
+  tx: SqlTransaction,
+  services: Pick<ChangeFeedServices, "changeWaiters">,
+  { locationId, type, changedAt }: LocationThingChange,
+): Promise<void> {
+  const lastPosition = await lockChangeFeedReturningPosition(tx, locationId);
+  const previous = await findChangeRow(tx, { locationId, type, id: locationId });
+  const position = lastPosition + 1;
+  await upsertLastChangeRow(tx, locationId, {
+    ...{ type, id: locationId, position, changedAt: new Date(changedAt) },
+    ...{ action: previous ? "replaced" : "created", revision: (previous?.revision ?? 0) + 1 },
+    ...{ orderIds: [], reassignedOrderIds: [], removedOrderIds: [] },
+  });
+  notifyAfterCommit(tx, services, { locationId, position });
+}
+
+function notifyAfterCommit(
+  tx: SqlTransaction,
+  { changeWaiters }: Pick<ChangeFeedServices, "changeWaiters">,
+  { locationId, position }: { locationId: string; position: number },
+): void {
+  runAfterCommit(tx, () => changeWaiters.notify(locationId, position));
+}

@@ -1,0 +1,122 @@
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+
+/** The types of rows in the change feed. Orders have no rows: they are entries of the report of their till. */
+export type ChangeRowType = "report" | "catalog" | "location";
+
+/** `expired` is a removal because of the report's age. */
+export type StoredChangeAction = "created" | "replaced" | "erased" | "removed" | "expired";
+
+interface ChangeRowKey {
+  locationId: string;
+  type: ChangeRowType;
+  id: string;
+}
+
+/** A row of the change feed: the last change of a report, with its orders, or of a catalog or location. */
+export interface ChangeRow {
+  type: ChangeRowType;
+  id: string;
+  position: number;
+  action: StoredChangeAction;
+  revision: number;
+  changedAt: Date;
+  orderIds: string[];
+  reassignedOrderIds: string[];
+  removedOrderIds: string[];
+}
+
+/**
+ * Locks the change feed of a location until the transaction ends, and returns its last position. Every transaction that
+ * takes a position needs this lock, so that positions are committed in sequence. A new feed begins with the location and
+ * its catalog, which every location has.
+ */
+export async function lockChangeFeedReturningPosition(tx: SqlTransaction, locationId: string): Promise<number> {
+  const lock = () => tx<{ position: number }[]>`
+    select position from change_positions where location_id = ${locationId} for update`;
+  const [existing] = await lock();
+  if (existing) return existing.position;
+  const inserted = await tx`
+    insert into change_positions (location_id, position) values (${locationId}, 2) on conflict do nothing`;
+  if (inserted.count === 1)
+    await tx`
+      insert into changes (location_id, type, id, position, action, revision, changed_at)
+      values
+        (${locationId}, 'location', ${locationId}, 1, 'created', 1, now()),
+        (${locationId}, 'catalog', ${locationId}, 2, 'created', 1, now())`;
+  const [created] = await lock();
+  if (!created) throw new Error(`The change feed of location ${locationId} was removed.`);
+  return created.position;
+}
+
+export async function findChangeRow(
+  tx: SqlTransaction,
+  { locationId, type, id }: ChangeRowKey,
+): Promise<ChangeRow | undefined> {
+  const [row] = await tx<ChangeRow[]>`
+    select type, id, position, action, revision, changed_at, order_ids, reassigned_order_ids, removed_order_ids
+    from changes where location_id = ${locationId} and type = ${type} and id = ${id}`;
+  return row;
+}
+
+/** Stores a row at its new position, which is the last one of the feed. The caller must hold the lock of the feed. */
+export async function upsertLastChangeRow(tx: SqlTransaction, locationId: string, row: ChangeRow): Promise<void> {
+  await Promise.all([
+    tx`
+      insert into changes ${tx({ locationId, ...row })}
+      on conflict (location_id, type, id) do update set
+        position = excluded.position, action = excluded.action, revision = excluded.revision,
+        changed_at = excluded.changed_at, order_ids = excluded.order_ids,
+        reassigned_order_ids = excluded.reassigned_order_ids, removed_order_ids = excluded.removed_order_ids`,
+    tx`update change_positions set position = ${row.position} where location_id = ${locationId}`,
+  ]);
+}
+
+/**
+ * Returns those of these orders that other reports of the location contain. Reads the order ids of all reports of the
+ * location: an index of them would need more space than the feed, and only tills that lose orders need it.
+ */
+export async function findOrderIdsInOtherReports(
+  tx: SqlTransaction,
+  { locationId, reportId, orderIds }: { locationId: string; reportId: string; orderIds: string[] },
+): Promise<Set<string>> {
+  const rows = await tx<{ id: string }[]>`
+    select distinct order_id as id from changes, unnest(order_ids) as order_id
+    where location_id = ${locationId} and type = 'report' and changes.id <> ${reportId}
+      and order_ids && ${orderIds}::uuid[] and order_id = any(${orderIds}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Returns the last position of a location's feed; undefined if the location has no feed yet. */
+export async function findLastChangePosition(sql: SqlClient, locationId: string): Promise<number | undefined> {
+  const [row] = await sql<{ position: number }[]>`
+    select position from change_positions where location_id = ${locationId}`;
+  return row?.position;
+}
+
+/** Returns the last positions of the feeds of these locations. */
+export async function findLastChangePositions(
+  sql: SqlClient,
+  locationIds: string[],
+): Promise<{ locationId: string; position: number }[]> {
+  return sql`select location_id, position from change_positions where location_id = any(${locationIds}::uuid[])`;
+}
+
+/** Returns up to `limit` rows of these types from a position on. Without orders, the rows have no order ids. */
+export async function findChangeRowsFrom(
+  sql: SqlClient,
+  {
+    locationId,
+    position,
+    types,
+    hasOrders,
+    limit,
+  }: { locationId: string; position: number; types: ChangeRowType[]; hasOrders: boolean; limit: number },
+): Promise<ChangeRow[]> {
+  const orderColumns = hasOrders
+    ? sql`order_ids, reassigned_order_ids, removed_order_ids`
+    : sql`'{}'::uuid[] as order_ids, '{}'::uuid[] as reassigned_order_ids, '{}'::uuid[] as removed_order_ids`;
+  return sql<ChangeRow[]>`
+    select type, id, position, action, revision, changed_at, ${orderColumns} from changes
+    where location_id = ${locationId} and position >= ${position} and type = any(${types}::text[])
+    order by position limit ${limit}`;
+}

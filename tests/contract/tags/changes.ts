@@ -1,0 +1,22 @@
+import { randomUUID } from "node:crypto";
+import type { TagContractTestCases } from "../operation-contract.ts";
+
+export const changesContractTestCases: TagContractTestCases = {
+  listChanges: {
+    requestsByOutcome: {
+      200: ({ testLocation }) => ({ query: { locationId: testLocation.locationId } }),
+      invalid_cursor: () => ({ query: { after: "x" } }),
+      location_forbidden: ({ otherLocation }) => ({ query: { locationId: otherLocation.locationId } }),
+      location_not_found: ({ product }) => ({ query: { locationId: randomUUID() }, key: product.adminKey }),
+      too_many_waiting_requests: async ({ createKeyWithScopes, testLocation }) => {
+        const key = await createKeyWithScopes(["reports:read"]);
+        const path = "/v1/changes/?after=now&wait=5";
+        // One more than the limit, of which one is rejected at once.
+        const requests = Array.from({ length: 11 }, () => testLocation.request("GET", path, { key }));
+        await Promise.race(requests);
+        return { query: { after: "now", wait: "1" }, key };
+      },
+    },
+    statusForOtherLocation: 403,
+  },
+};
