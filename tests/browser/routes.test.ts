@@ -23,6 +23,7 @@ const guides = [
   "glossary",
   "idempotency",
   "jobs",
+  "keep-a-copy",
   "legacy-tills",
   "month-of-orders",
   "order-live",

@@ -8,13 +8,14 @@ export const changesContractTestCases: TagContractTestCases = {
       invalid_cursor: () => ({ query: { after: "x" } }),
       location_forbidden: ({ otherLocation }) => ({ query: { locationId: otherLocation.locationId } }),
       location_not_found: ({ product }) => ({ query: { locationId: randomUUID() }, key: product.adminKey }),
-      too_many_waiting_requests: async ({ createKeyWithScopes, testLocation }) => {
-        const key = await createKeyWithScopes(["reports:read"]);
-        const path = "/v1/changes/?after=now&wait=5";
+      // Nothing changes in the other location, so that the requests wait until their time ends.
+      too_many_waiting_requests: async ({ product, testLocation, otherLocation: { locationId } }) => {
+        const key = product.adminKey;
+        const path = `/v1/changes/?locationId=${locationId}&after=now&wait=5`;
         // One more than the limit, of which one is rejected at once.
         const requests = Array.from({ length: 11 }, () => testLocation.request("GET", path, { key }));
         await Promise.race(requests);
-        return { query: { after: "now", wait: "1" }, key };
+        return { query: { locationId, after: "now", wait: "1" }, key };
       },
     },
     statusForOtherLocation: 403,
