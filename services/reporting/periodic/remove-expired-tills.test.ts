@@ -1,3 +1,4 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -65,7 +66,7 @@ describe("the task that removes expired tills", () => {
       const events = await listPublishedTestEvents(service.environment, "till.expired", old.id);
       return events.length > 0 && events;
     });
-    expect(expired).toEqual([{ locationId: id, tillId: old.id, revision: 1 }]);
+    expect(expired).toEqual([{ locationId: id, tillId: old.id, reportId: computeTillReportId(old.id), revision: 1 }]);
     expect(await listPublishedTestEvents(service.environment, "till.expired", recent.id)).toEqual([]);
   });
 
