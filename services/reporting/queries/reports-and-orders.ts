@@ -182,7 +182,11 @@ async function selectPage(
     )
     select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
       later_orders, report_till_id
-      ${withPacked ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), position` : sql``}
+      ${
+        withPacked
+          ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), to_json(block_v1_ends), position`
+          : sql``
+      }
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
     order by number`.raw();
