@@ -8,7 +8,7 @@ import {
   readPackedBodies,
 } from "../packing/packed-reader.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
-import { recordPackedStart, startsAmongPackedOrders } from "./packed-start-cache.ts";
+import { needsPackedOrders, recordPackedStart } from "./packed-start-cache.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
 export interface ReportAndOrderStores {
@@ -56,14 +56,14 @@ const latestDay = "9999-12-31";
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
- * store. A page that is known to start among packed orders needs only the second statement.
+ * store. A page that is known to need packed orders takes only the second statement.
  */
 export async function findReportOrOrderListPage(
   { sql, objects }: ReportAndOrderStores,
   filter: ReportOrOrderFilter,
   range: ReportOrOrderPageRange,
 ): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
-  const stored = startsAmongPackedOrders(filter, range)
+  const stored = needsPackedOrders(filter, range)
     ? undefined
     : await selectPage(sql, filter, range, { withPacked: false });
   const rows =
