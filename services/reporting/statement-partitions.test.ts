@@ -94,7 +94,7 @@ it("reads and changes one partition of each table in a statement, except for the
     /^select .* from reports/,
     /^select .* from orders/,
     /^with page .* from day_counts/,
-    /^with first .* from day_counts/,
+    /^with periods .* from day_counts/,
   ];
   const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/];
   for (const pattern of [...sent, ...changed]) expect(texts).toContainEqual(expect.stringMatching(pattern));
