@@ -48,8 +48,11 @@ async function requestWithRetries(method: string, path: string, body?: unknown):
 
 type Till = ReturnType<typeof generateTill>;
 
-/** Pushes, replaces, reprocesses and erases random tills until the time is over. Tills share some of their orders. */
-async function writeTills(until: number): Promise<number> {
+/**
+ * Pushes, replaces, reprocesses and erases random tills until the time is over, and adds their ids to `writtenTillIds`.
+ * Tills share some of their orders.
+ */
+async function writeTills(until: number, writtenTillIds: Set<string>): Promise<number> {
   const tills: Till[] = [];
   let writes = 0;
   while (Date.now() < until) {
@@ -62,6 +65,7 @@ async function writeTills(until: number): Promise<number> {
       for (const order of pushed.orderList) order.firebaseCustomerName = `Ada ${randomUUID()}`;
       expect((await requestWithRetries("POST", "/v2/tills/", pushed)).status).toBeLessThan(300);
       tills.push(pushed);
+      writtenTillIds.add(pushed.id);
     } else if (randomInt(3) > 0) {
       // Some orders leave the till, or return to it. Now and then, the till is in training mode.
       const orderList = till.orderList.filter(() => randomInt(4) > 0);
@@ -146,6 +150,13 @@ async function readLists(): Promise<Map<string, unknown>> {
   return state;
 }
 
+/** Returns whether the report of a till was computed, so that its lists do not change by themselves any more. */
+async function isTillSettled(id: string): Promise<boolean> {
+  const response = await requestWithRetries("GET", `/v1/tills/${id}`);
+  if (response.status === 404) return true;
+  return ((await response.json()) as { reportState: string }).reportState !== "pending";
+}
+
 const toSortedObject = (state: Map<string, unknown>) => Object.fromEntries([...state].sort());
 
 it(
@@ -156,13 +167,25 @@ it(
     const following = Promise.all(followers.map((follower) => follower.follow(stopping.signal)));
     const until = Date.now() + seconds * 1_000;
     try {
-      const writing = Promise.all(Array.from({ length: writerCount }, () => writeTills(until)));
+      const writtenTillIds = new Set<string>();
+      const writing = Promise.all(Array.from({ length: writerCount }, () => writeTills(until, writtenTillIds)));
       const [writes] = await Promise.race([
         Promise.all([writing, killServices(until)]),
         following.then(() => expect.unreachable("the followers run until they are stopped")),
       ]);
       expect(writes.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(writerCount);
-      // The services still compute the last revisions.
+      // The services still compute the last revisions. A message that a killed service had received is sent again later.
+      await eventually(
+        "the reports of all tills",
+        async () => {
+          for (const id of writtenTillIds) {
+            if (await isTillSettled(id)) writtenTillIds.delete(id);
+            else return false;
+          }
+          return true;
+        },
+        { timeoutSeconds: 90 },
+      );
       let lists = new Map<string, unknown>();
       await eventually(
         "copies that equal the lists",
@@ -196,5 +219,5 @@ it(
     await lateFollowing;
     expect(toSortedObject(late.copy)).toEqual(expected);
   },
-  (seconds + 180) * 1_000,
+  (seconds + 270) * 1_000,
 );
