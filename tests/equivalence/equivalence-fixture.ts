@@ -8,6 +8,7 @@ import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../co
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { buildContractTestTillV2 } from "../contract/order-and-till-inputs.ts";
 import { testJobLimitEnvironmentVariables } from "../contract/tags/jobs.ts";
+import { tillsContractTestCases } from "../contract/tags/tills.ts";
 import {
   type DeploymentMode,
   type PragmaInBothDeploymentModes,
@@ -78,10 +79,10 @@ export async function buildTestRequestCausingOutcome(
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
-  const operationRequest = {
-    key: contractFixturesByDeploymentMode[mode].testLocation.key,
-    ...(await buildRequest(contractFixturesByDeploymentMode[mode])),
-  };
+  const fixture = contractFixturesByDeploymentMode[mode];
+  const operationRequest = { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
+  // Until a pushed till has its report, responses about it depend on the time at which they are requested.
+  if (contract && contract === tillsContractTestCases[operation.id]) await fixture.testLocation.waitForTillStates();
   // The requests of the tests themselves change the usage of their keys at any time, but not that of an unused key.
   const isUsage = operation.path.startsWith("/v1/usage");
   return isUsage ? addContractTestRequestQuery(operationRequest, { keyId: unusedKeyId }) : operationRequest;
