@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import type { Change, ChangePage } from "@pragma/contracts/changes";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -20,7 +20,7 @@ let location: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });

@@ -11,7 +11,7 @@ import { serviceNames } from "@pragma/contracts/service-names";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { createTestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
@@ -53,7 +53,7 @@ let keyOfSharedConsumer: string;
 let countsBefore: Record<string, number>;
 
 async function startInstallation(dataKeys: string): Promise<Installation> {
-  const environment = await createIsolatedTestEnvironment({ DATA_KEYS: dataKeys });
+  const environment = await createMigratedTestEnvironment({ DATA_KEYS: dataKeys });
   const product = await startPragmaUnderTest(environment.variables);
   return { environment, product, sql: postgres(environment.variables.DATABASE_URL ?? "", { max: 1 }) };
 }

@@ -1,4 +1,4 @@
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../contract/api-operations.ts";
@@ -31,7 +31,7 @@ let backoffice: FakeLegacyBackoffice;
 
 export async function startDeploymentEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
