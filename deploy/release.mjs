@@ -36,14 +36,22 @@ writeJson("package-lock.json", lockfile);
 /** Files that name the version in file names and image tags. */
 const documents = [
   ...["client/README.md", "docs-portal/docs/client.mdx", "docs-portal/docs/versioning.mdx"],
-  ...["deploy/kubernetes/README.md", "deploy/kubernetes/overlays/production/kustomization.yaml"],
-  "deploy/kubernetes/operations/ops.yaml",
+  "deploy/kubernetes/README.md",
 ];
 for (const path of documents)
   writeFileSync(
     join(checkout, path),
     readText(path).replaceAll(new RegExp(`\\b${escapeDots(previous)}\\b`, "g"), version),
   );
+
+// The version of the Helm chart and of the images. The versions of its dependencies follow other releases.
+const chart = "deploy/kubernetes/pragma/Chart.yaml";
+writeFileSync(
+  join(checkout, chart),
+  readText(chart)
+    .replace(/^version: .*$/m, `version: ${version}`)
+    .replace(/^appVersion: .*$/m, `appVersion: "${version}"`),
+);
 
 process.stdout.write(
   [

@@ -103,14 +103,18 @@ it("pins every image to an exact version", () => {
   const bases = [...dockerfiles.matchAll(/^FROM (\S+)/gm)].map(([, base = ""]) => base);
   const servers = [
     composeText,
-    read("deploy", "kubernetes", "nats", "nats.yaml"),
-    read("deploy", "kubernetes", "redis", "redis.yaml"),
+    read("deploy", "kubernetes", "pragma", "values.yaml"),
     read("deploy", "local", "find-servers.ts"),
   ]
-    .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z][\w/.-]+:[^\s",]+)"?/gm)])
+    .flatMap((source) => [
+      ...source.matchAll(/^\s*(?:image|exporterImage|postgres|nats|redis): "?([a-z][\w/.-]+:[^\s",]+)"?/gm),
+    ])
     .map(([, image = ""]) => image);
+  // The official chart of NATS has separate values for the tags.
+  const { container, promExporter } = parse(read("deploy", "kubernetes", "pragma", "values.yaml")).nats;
+  servers.push(`nats:${container.image.tag}`, `natsio/prometheus-nats-exporter:${promExporter.image.tag}`);
   const pinnedImages = [...bases.filter((base) => !stages.includes(base)), ...servers];
-  expect(pinnedImages).toHaveLength(26);
+  expect(pinnedImages).toHaveLength(27);
   for (const image of pinnedImages) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
   // All images of a program have the same version. The image for backups has another variant of the PostgreSQL image.
   const withoutVariant = pinnedImages.map((image) => image.replace(/-(?:alpine|bookworm)$/, ""));

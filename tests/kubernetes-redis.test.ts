@@ -8,7 +8,7 @@ import { createRedisClient } from "@pragma/runtime/database/redis";
 import { Redis } from "ioredis";
 import { expect, it, onTestFinished } from "vitest";
 import { createTemporaryDataFolder, startRedisServer } from "../deploy/local/servers.js";
-import { readKubernetesManifests } from "./kubernetes/manifests.ts";
+import { renderInstallation } from "./kubernetes/manifests.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const passwords = {
@@ -31,11 +31,11 @@ function writeUsers(folder: string): string {
   return file;
 }
 
-/** Starts a Redis server with the settings of `redis-replicated`, and with those that the operator adds. */
+/** Starts a Redis server with the settings of the operator's nodes, and with those that the operator adds. */
 async function startNode(name: string) {
   const folder = createTemporaryDataFolder("kubernetes-redis");
   mkdirSync(folder, { recursive: true });
-  const manifests = await readKubernetesManifests("redis-replicated");
+  const manifests = await renderInstallation("several namespaces");
   const settings = manifests.find(({ metadata }) => metadata.name === "redis-replication-config")?.data;
   const include = join(folder, `${name}.conf`);
   writeFileSync(include, settings?.["redis-additional.conf"] ?? "");

@@ -8,14 +8,7 @@ import { processConfigSchema } from "@pragma/runtime/process/run-process";
 import { loadServiceDefinition } from "@pragma/services/definitions";
 import { expect, it } from "vitest";
 import type { z } from "zod";
-import {
-  buildKustomizedManifests,
-  type KubernetesManifest,
-  kustomizeCommand,
-  listContainers,
-  listPods,
-  readKubernetesManifests,
-} from "./kubernetes/manifests.ts";
+import { type KubernetesManifest, listContainers, listPods, renderInstallation } from "./kubernetes/manifests.ts";
 
 /** The credentials of the object store, which the AWS SDK reads. */
 const objectStoreKeys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
@@ -64,7 +57,7 @@ async function listSecretsReadByParts(): Promise<Record<string, string[]>> {
     // A role that may only read and write the rows of a service cannot back up its tables.
     backup: [...databases.filter((name) => !isDatabaseUrlOfService(name)), ...objectStoreKeys],
     ops: [...databases, "NATS_URL", "DATA_KEYS", ...objectStoreKeys],
-    nats: await listVariablesInFiles(/\$(NATS_PASSWORD_\w+)/g, "nats/users.conf", "kubernetes/nats/nats.conf"),
+    nats: await listVariablesInFiles(/\$(NATS_PASSWORD_\w+)/g, "nats/users.conf", "kubernetes/pragma/values.yaml"),
     redis: await listVariablesInFiles(/\$(REDIS_PASSWORD_\w+)/g, "redis/users.acl"),
   };
 }
@@ -111,28 +104,29 @@ async function expectOnlySecretsInUse(manifests: KubernetesManifest[]): Promise<
   });
 }
 
-const operations = await readKubernetesManifests("operations");
-const readAllParts = async () => {
-  const folders = ["base", "components/backup", "nats", "redis"];
-  return [...(await Promise.all(folders.map(readKubernetesManifests))).flat(), ...operations];
-};
-
 it("each part gets only the secrets that its configuration reads", async () => {
-  await expectOnlySecretsInUse(await readAllParts());
+  await expectOnlySecretsInUse(await renderInstallation("production"));
 });
 
 it.each([
   ["a secret that the part does not use", { name: "pragma-jobs", key: "REDIS_URL" }],
   ["a secret of another part", { name: "pragma-jobs", key: "DATABASE_URL" }],
 ])("the test notices %s", async (_, secretKeyRef) => {
-  const manifests = await readAllParts();
+  const manifests = await renderInstallation("production");
   const accounts = manifests.filter(({ kind, metadata }) => kind === "Deployment" && metadata.name === "accounts");
   listContainers(accounts)[0]?.env?.push({ name: secretKeyRef.key, valueFrom: { secretKeyRef } });
   await expect(expectOnlySecretsInUse(manifests)).rejects.toThrow();
 });
 
+it("the test notices a secret that a part lacks", async () => {
+  const manifests = await renderInstallation("production");
+  const job = manifests.filter(({ kind, metadata }) => kind === "Job" && metadata.name === "migrate");
+  listContainers(job)[0]?.env?.pop();
+  await expect(expectOnlySecretsInUse(manifests)).rejects.toThrow();
+});
+
 it("the operator's Redis gets only its own secrets", async () => {
-  const objects = (await readKubernetesManifests("redis-replicated")).filter(({ kind }) => kind.startsWith("Redis"));
+  const objects = (await renderInstallation("several namespaces")).filter(({ kind }) => kind.startsWith("Redis"));
   const keys = JSON.stringify(objects).match(/"name":"pragma-[^}]*"key":"[^"]*"/g) ?? [];
   expect([...new Set(keys)].sort()).toEqual([
     '"name":"pragma-redis","key":"REDIS_PASSWORD_MONITOR"',
@@ -144,7 +138,3 @@ it("the operator's Redis gets only its own secrets", async () => {
     '"secretName":"pragma-redis-users"',
   ]);
 });
-
-it.runIf(kustomizeCommand !== undefined)("a kustomize build gives each part only these secrets", () =>
-  expectOnlySecretsInUse([...buildKustomizedManifests("overlays/production"), ...operations]),
-);

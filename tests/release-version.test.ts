@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 
 const checkout = join(findEnclosingPackageFolder(import.meta.url), "..");
 const readText = (path: string) => readFile(join(checkout, path), "utf8");
@@ -50,12 +51,12 @@ describe("the version of the release", () => {
     expect((await readJson(join("contracts", name))).info.version).toBe(version);
   });
 
-  it("is the example of the health check, and the tag of the images in Kubernetes", async () => {
+  it("is the example of the health check, and the version of the Helm chart and of its images", async () => {
     expect((await readJson("docs-portal/examples/health.json")).reply.body.version).toBe(version);
-    const tags = (await readText("deploy/kubernetes/overlays/production/kustomization.yaml")).matchAll(
-      /newTag: (\S+)/g,
-    );
-    expect([...new Set([...tags].map(([, tag]) => tag?.replace(/ ?\}$/, "")))]).toEqual([version]);
-    expect(await readText("deploy/kubernetes/operations/ops.yaml")).toContain(`pragma-api:${version}\n`);
+    expect(parse(await readText("deploy/kubernetes/pragma/Chart.yaml"))).toMatchObject({
+      version,
+      appVersion: version,
+    });
+    expect(await readText("deploy/kubernetes/README.md")).toContain(`pragma-api:${version} `);
   });
 });

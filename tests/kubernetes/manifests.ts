@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as cloudNativePg from "@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1";
 import * as gatewayApi from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
@@ -12,54 +12,129 @@ import * as batch from "kubernetes-models/batch/v1";
 import * as networking from "kubernetes-models/networking.k8s.io/v1";
 import * as policy from "kubernetes-models/policy/v1";
 import * as core from "kubernetes-models/v1";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
+import { findOrDownloadHelm } from "../../deploy/local/helm.js";
+import { createTemporaryDataFolder } from "../../deploy/local/servers.js";
+import { createObjectsOfNatsChart } from "./nats-chart.ts";
 import { toStatefulSetOfRedisOperator } from "./redis-operator.ts";
 
 /** A Kubernetes object, limited to the fields that the tests use. */
 export interface KubernetesManifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
   spec?: Record<string, unknown>;
   data?: Record<string, string>;
 }
 
 const kubernetesFolder = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
-const kustomizeCommands = [
-  { command: "kustomize", args: ["build"] },
-  { command: "kubectl", args: ["kustomize"] },
+
+/** A release of the chart. */
+export interface ChartRelease {
+  namespace: string;
+  /** Values files in `deploy/kubernetes/examples`, without extension. */
+  examples: string[];
+  /** Further values, such as `backup.enabled=true`. */
+  values?: string[];
+  isUpgrade?: boolean;
+}
+
+/** The releases of each installation that the tests render. */
+const installations = {
+  "one namespace": [{ namespace: "pragma", examples: [], values: ["backup.enabled=true"] }],
+  production: [{ namespace: "pragma", examples: ["production", "1000-locations"] }],
+  "several namespaces": [
+    { namespace: "pragma", examples: ["services"] },
+    { namespace: "pragma-data", examples: ["servers"] },
+  ],
+  "managed servers": [{ namespace: "pragma", examples: ["managed-servers"], values: ["keda.enabled=false"] }],
+} satisfies Record<string, ChartRelease[]>;
+
+export type Installation = keyof typeof installations;
+export const installationNames = Object.keys(installations) as Installation[];
+
+const rendered = new Map<Installation, Promise<KubernetesManifest[]>>();
+
+/** Renders all releases of an installation, with the pod for operators' commands. Each installation is rendered once. */
+export async function renderInstallation(name: Installation): Promise<KubernetesManifest[]> {
+  const objects =
+    rendered.get(name) ??
+    Promise.all(
+      (installations[name] as ChartRelease[]).map((release) =>
+        renderRelease({ ...release, values: [...(release.values ?? []), "ops.enabled=true"] }),
+      ),
+    ).then((all) => all.flat());
+  rendered.set(name, objects);
+  return structuredClone(await objects);
+}
+
+/** Renders a release with `helm template`. @throws Error with the message of Helm if it rejects the values. */
+export async function renderRelease(release: ChartRelease): Promise<KubernetesManifest[]> {
+  const upgrade = release.isUpgrade ? ["--is-upgrade"] : [];
+  const text = await runHelm("template", "pragma", await copyChart(), ...upgrade, ...listOptions(release));
+  return parseManifests(text).flatMap((manifest) =>
+    manifest.metadata.name === natsValuesName
+      ? createObjectsOfNatsChart(JSON.parse(manifest.data?.values ?? ""), "pragma", release.namespace)
+      : manifest,
+  );
+}
+
+/** Runs `helm lint --strict`. @throws Error with its messages if the chart or the values have errors or warnings. */
+export async function lintRelease(release: ChartRelease): Promise<void> {
+  await runHelm("lint", "--strict", await copyChart(), ...listOptions(release));
+}
+
+const listOptions = ({ namespace, examples, values = [] }: ChartRelease): string[] => [
+  `--namespace=${namespace}`,
+  ...examples.map((name) => `--values=${join(kubernetesFolder, "examples", `${name}.yaml`)}`),
+  ...values.map((value) => `--set=${value}`),
 ];
 
-/** The installed command that builds kustomizations; undefined if none is installed. */
-export const kustomizeCommand = kustomizeCommands.find(
-  ({ command, args }) => spawnSync(command, [...args, "--help"]).status === 0,
-);
-
-/** Builds a kustomization, such as `base` or `overlays/production`, and returns its objects with patches applied. */
-export function buildKustomizedManifests(kustomization: string): KubernetesManifest[] {
-  if (!kustomizeCommand) throw new Error("Neither kustomize nor kubectl is installed on this machine.");
-  const { command, args } = kustomizeCommand;
-  const { stdout, stderr, status } = spawnSync(command, [...args, join(kubernetesFolder, kustomization)], {
+async function runHelm(...args: string[]): Promise<string> {
+  const { status, stdout, stderr, error } = spawnSync(await findOrDownloadHelm(), args, {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (status !== 0) throw new Error(stderr);
-  return parseManifests(stdout);
+  if (status !== 0) throw error ?? new Error(`${stderr}${stdout}`);
+  return stdout;
 }
 
-/** Returns the objects in the files of a kustomization folder, without applying patches. */
-export async function readKubernetesManifests(kustomization: string): Promise<KubernetesManifest[]> {
-  const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
-    (name) => /\.(?:yaml|json)$/.test(name) && name !== "kustomization.yaml",
-  );
-  const texts = await Promise.all(files.map((name) => readFile(join(kubernetesFolder, kustomization, name), "utf8")));
-  return texts.flatMap(parseManifests);
+const natsValuesName = "values-of-nats-chart";
+let chartCopy: Promise<string> | undefined;
+
+/**
+ * Returns a copy of the chart with a chart in the place of the official chart of NATS, which the tests cannot download: it
+ * only writes its values to a config map.
+ */
+function copyChart(): Promise<string> {
+  chartCopy ??= (async () => {
+    const folder = join(createTemporaryDataFolder("chart"), "pragma");
+    await cp(join(kubernetesFolder, "pragma"), folder, {
+      recursive: true,
+      dereference: true,
+      filter: (source) => basename(source) !== "charts",
+    });
+    const { dependencies } = parse(await readFile(join(folder, "Chart.yaml"), "utf8"));
+    const nats = join(folder, "charts", "nats");
+    await mkdir(join(nats, "templates"), { recursive: true });
+    await writeFile(join(nats, "Chart.yaml"), `apiVersion: v2\nname: nats\nversion: ${dependencies[0].version}\n`);
+    const data = "data: { values: {{ toJson .Values | quote }} }";
+    const template = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${natsValuesName} }\n${data}\n`;
+    await writeFile(join(nats, "templates", "values.yaml"), template);
+    return folder;
+  })();
+  return chartCopy;
 }
 
 function parseManifests(text: string): KubernetesManifest[] {
-  return parseAllDocuments(text, { merge: true }).map((document) => {
+  return parseAllDocuments(text, { uniqueKeys: true }).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0];
-    return document.toJS() as KubernetesManifest;
+    return (document.toJS() as KubernetesManifest | null) ?? [];
   });
 }
 
@@ -76,6 +151,7 @@ export interface Pod {
 export interface Container {
   name: string;
   image: string;
+  command?: string[];
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: { name: string; key: string } } }[];
   envFrom?: { secretRef?: { name: string } }[];
   ports?: { name: string; containerPort: number }[];

@@ -20,6 +20,8 @@ interface NetworkPolicySpec {
   egress?: { to?: NetworkPeer[]; ports?: NetworkPort[] }[];
 }
 
+type Policy = NetworkPolicySpec & { namespace: string };
+
 interface NetworkPort {
   protocol?: string;
   port?: number;
@@ -59,7 +61,7 @@ function isAddressInBlock(address: string, cidr: string): boolean {
 
 /** Returns a function that decides whether network policies allow a TCP connection from one endpoint to another. */
 export function createNetworkPolicyEvaluator(manifests: KubernetesManifest[], namespaces: NamespaceLabels) {
-  const policies = manifests
+  const policies: Policy[] = manifests
     .filter(({ kind }) => kind === "NetworkPolicy")
     .map(({ spec, metadata }) => ({ namespace: metadata.namespace ?? "", ...(spec as unknown as NetworkPolicySpec) }));
 
@@ -79,6 +81,25 @@ export function createNetworkPolicyEvaluator(manifests: KubernetesManifest[], na
     return isInNamespace && isSelectedByLabels(peer.podSelector ?? {}, labels);
   };
 
+  /** The policies that select a pod, which restrict it to what they allow. */
+  const selectingByEndpoint = {
+    Ingress: new Map<NetworkEndpoint, Policy[]>(),
+    Egress: new Map<NetworkEndpoint, Policy[]>(),
+  };
+  const findSelecting = (direction: "Ingress" | "Egress", endpoint: NetworkEndpoint) => {
+    const known = selectingByEndpoint[direction].get(endpoint);
+    if (known) return known;
+    const { labels = {}, namespace = "" } = endpoint.pod ?? {};
+    const selecting = policies.filter(
+      (policy) =>
+        policy.namespace === namespace &&
+        policy.policyTypes.includes(direction) &&
+        isSelectedByLabels(policy.podSelector, labels),
+    );
+    selectingByEndpoint[direction].set(endpoint, selecting);
+    return selecting;
+  };
+
   const isAllowedInDirection = (
     direction: "Ingress" | "Egress",
     own: NetworkEndpoint,
@@ -88,10 +109,7 @@ export function createNetworkPolicyEvaluator(manifests: KubernetesManifest[], na
     const { pod } = own;
     // No policy restricts hosts outside the cluster.
     if (!pod) return true;
-    const selecting = policies.filter(
-      ({ namespace, podSelector, policyTypes }) =>
-        namespace === pod.namespace && policyTypes.includes(direction) && isSelectedByLabels(podSelector, pod.labels),
-    );
+    const selecting = findSelecting(direction, own);
     if (selecting.length === 0) return true;
     return selecting.some(({ namespace, ingress = [], egress = [] }) => {
       const rules = direction === "Ingress" ? ingress.map(({ from, ports }) => ({ peers: from, ports })) : [];

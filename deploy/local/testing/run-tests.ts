@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryDataFolder, removeServerDataFolder } from "../data-folder.mjs";
+import { findOrDownloadHelm } from "../helm.ts";
 import { buildDocsPortal } from "../portal.ts";
 import { spawnProcessWithExitCleanup } from "../process-cleanup.mjs";
 import { ensureLocalServersRunning } from "../servers.ts";
@@ -39,6 +40,7 @@ export async function runChecksAndTests(args: string[], add: (part: TestTotals) 
       .then(installMissingSampleRuntimes)
       .then(() => ensureLocalServersRunning("test")),
     buildDocsPortal(),
+    findOrDownloadHelm(),
   ]);
   preparing.catch(() => {});
   add(await runRepositoryChecks());

@@ -1,0 +1,217 @@
+{{/*
+The gateway and the services: what does not differ between installations.
+  port             of its HTTP server
+  secrets          the keys of its secret `pragma-<name>`, beside the keys with which internal requests are signed
+  optionalSecrets  keys that the secret may lack
+  objects          whether it uses the object store
+  internetPorts    ports of public hosts to which it connects; an empty list means all ports
+  backlogs         the queries of KEDA by the name of their target in the values
+Events "in hand" were delivered: they are processed, or wait for a retry. They are counted, because a pod takes many events
+at a time, so that "waiting" can be 0 while all pods are busy.
+*/}}
+{{- define "pragma.parts" -}}
+gateway:
+  port: 4000
+  secrets: [NATS_URL, REDIS_URL]
+accounts:
+  port: 4005
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+  optionalSecrets: [PRAGMA_ADMIN_KEY]
+till-ingest:
+  port: 4001
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+  optionalSecrets: [LEGACY_POPINA_TOKEN, LEGACY_JALIA_TOKEN]
+  objects: true
+  # Legacy backoffices.
+  internetPorts: [443]
+order-live:
+  port: 4002
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+reporting:
+  port: 4003
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+  optionalSecrets: [DATABASE_READ_URL]
+  objects: true
+  backlogs:
+    events: sum(max by (event, state) (event_consumer_lag{service="reporting",state=~"waiting|in hand"}))
+    exports: max(accounting_exports_unfinished)
+catalog:
+  port: 4004
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+webhooks:
+  port: 4006
+  secrets: [DATABASE_URL, NATS_URL, DATA_KEYS]
+  # Webhook endpoints.
+  internetPorts: []
+  backlogs:
+    events: sum(max by (event, state) (event_consumer_lag{service="webhooks",state=~"waiting|in hand"}))
+jobs:
+  port: 4007
+  secrets: [DATABASE_URL, NATS_URL, REDIS_URL, DATA_KEYS]
+  backlogs:
+    jobs: max(jobs_unfinished)
+{{- end }}
+
+{{/* The names of the services, without the gateway, as a list. */}}
+{{- define "pragma.services" -}}
+{{ omit (include "pragma.parts" . | fromYaml) "gateway" | keys | sortAlpha | toYaml }}
+{{- end }}
+
+{{/* The name of a service in environment variables, such as TILL_INGEST. */}}
+{{- define "pragma.variable" -}}
+{{ . | upper | replace "-" "_" }}
+{{- end }}
+
+{{/* The names of the keys with which a part signs its requests, and verifies those of others, as a list. */}}
+{{- define "pragma.internalKeys" -}}
+{{- $name := .name }}
+{{- $services := include "pragma.services" .root | fromYamlArray }}
+{{- $own := include "pragma.variable" $name }}
+{{- if eq $name "gateway" }}
+{{- range $services }}
+- GATEWAY_TO_{{ include "pragma.variable" . }}_KEYS
+{{- end }}
+{{- else }}
+- GATEWAY_TO_{{ $own }}_KEYS
+{{- if eq $name "accounts" }}
+{{- range without $services "accounts" }}
+- {{ include "pragma.variable" . }}_TO_ACCOUNTS_KEYS
+{{- end }}
+{{- else }}
+- {{ $own }}_TO_ACCOUNTS_KEYS
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Environment variables with the values of keys of a secret. */}}
+{{- define "pragma.secretVariables" -}}
+{{- $secret := .secret }}
+{{- $optional := .optional }}
+{{- range .keys }}
+- name: {{ . }}
+  valueFrom: { secretKeyRef: { name: {{ $secret }}, key: {{ . }}{{ if $optional }}, optional: true{{ end }} } }
+{{- end }}
+{{- end }}
+
+{{/* The URLs of services' databases, and those of the owner for services with a database of their own. */}}
+{{- define "pragma.databaseVariables" -}}
+{{- $secret := .secret }}
+{{- $suffixes := .suffixes }}
+{{- $services := include "pragma.services" .root | fromYamlArray }}
+{{- include "pragma.secretVariables" (dict "secret" $secret "keys" (list "DATABASE_URL")) }}
+{{- range $suffix := $suffixes }}
+{{- range $services }}
+{{- include "pragma.secretVariables" (dict "secret" $secret "keys" (list (printf "%s_%s" (include "pragma.variable" .) $suffix)) "optional" true) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* The credentials of the object store, which are not needed if pods have an IAM role. */}}
+{{- define "pragma.objectVariables" -}}
+{{ include "pragma.secretVariables" (dict "secret" "pragma-objects" "keys" (list "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY") "optional" true) }}
+{{- end }}
+
+{{/* Environment variables with fixed values, from a map. */}}
+{{- define "pragma.plainVariables" -}}
+{{- range $name, $value := . }}
+- { name: {{ $name }}, value: {{ include "pragma.text" $value | quote }} }
+{{- end }}
+{{- end }}
+
+{{/* A value as text. Numbers of values files are floating-point numbers, which would be written as 1.6e+10. */}}
+{{- define "pragma.text" -}}
+{{- if kindIs "float64" . }}{{ if eq (floor .) . }}{{ . | int64 }}{{ else }}{{ . }}{{ end }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{/* The settings of all processes, as a map. */}}
+{{- define "pragma.settings" -}}
+NODE_ENV: production
+# Services do not migrate at startup, because the migrate job creates tables, roles and the event streams.
+MIGRATE: "off"
+EVENT_STREAM_REPLICAS: {{ .Values.eventStreams.replicas }}
+TILL_EVENT_STREAM_MAX_BYTES: {{ .Values.eventStreams.tillEventsMaxBytes | int64 }}
+ORDER_EVENT_STREAM_MAX_BYTES: {{ .Values.eventStreams.orderEventsMaxBytes | int64 }}
+DATABASE_POOL: {{ .Values.databasePool }}
+# For this time after SIGTERM, a pod reports that it is not ready but still serves requests, so that other pods have time to
+# stop sending requests to it.
+SHUTDOWN_DELAY_SECONDS: 10
+{{- with .Values.access.apiHost }}
+PUBLIC_URL: https://{{ . }}
+{{- end }}
+{{- with .Values.access.docsHost }}
+DOCS_URL: https://{{ . }}/docs
+{{- end }}
+{{- end }}
+
+{{- define "pragma.allSettings" -}}
+{{- $settings := include "pragma.settings" . | fromYaml }}
+{{- range $name, $value := mergeOverwrite $settings .Values.settings }}
+{{ $name }}: {{ include "pragma.text" $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "pragma.image" -}}
+{{ .image }}:{{ .root.Values.images.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{- define "pragma.labels" -}}
+app.kubernetes.io/name: {{ . }}
+app.kubernetes.io/part-of: pragma
+{{- end }}
+
+{{/* Labels of objects, in addition to those that pods have. */}}
+{{- define "pragma.metadata" -}}
+name: {{ .name }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "pragma.labels" .name | nindent 2 }}
+  app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+  app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+{{- end }}
+
+{{/* The settings of all pods. */}}
+{{- define "pragma.podSettings" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.images.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- with .Values.podSettings }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "pragma.containerSecurity" -}}
+readOnlyRootFilesystem: true
+allowPrivilegeEscalation: false
+capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* CA and client certificates for PostgreSQL, NATS and Redis (TLS_CA_FILE=/tls/ca.crt, ...). */}}
+{{- define "pragma.tlsVolume" -}}
+- name: tls
+  secret: { secretName: pragma-tls, optional: true }
+{{- end }}
+
+{{/* Pods are spread over nodes and zones. */}}
+{{- define "pragma.spread" -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ . }}
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels: { app.kubernetes.io/part-of: pragma }
+  matchLabelKeys: [app.kubernetes.io/name]
+{{- end }}
+{{- end }}
+
+{{/* A quantity, such as 24G or 25Gi, in bytes. */}}
+{{- define "pragma.bytes" -}}
+{{- $units := dict "" 1.0 "M" 1e6 "G" 1e9 "T" 1e12 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 }}
+{{- $unit := regexFind "[A-Za-z]*$" . }}
+{{- if not (hasKey $units $unit) }}{{ fail (printf "%s has an unknown unit: use M, G, T, Mi, Gi or Ti." .) }}{{ end }}
+{{- mulf (trimSuffix $unit . | float64) (get $units $unit) | int64 }}
+{{- end }}
