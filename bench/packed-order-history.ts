@@ -240,7 +240,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const { pushed, report } = till;
   const { tillId, locationId, revision, pushedAt, object } = pushed;
   const { id, day, reportVersion, reportNumber, startedAt, finalizedAt, totalSales, orders } = report;
-  const { v2, listItem, accountingFacts } = report;
+  const { v2, listItem, accountingFacts, dayFacts } = report;
   const times = { createdAt: storedAt, updatedAt: storedAt };
   const v0 = joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0);
   const finalized = {
@@ -263,7 +263,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {
-      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts },
+      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts, dayFacts },
       etag: computeReportOrOrderEntityTag(contentVersion, id),
       finalized: "",
     });

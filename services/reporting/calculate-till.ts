@@ -6,6 +6,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
+import { computeTillDayFacts } from "./days/till-day-facts.ts";
 import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
@@ -38,6 +39,8 @@ export interface SerializedReportAndOrderResponses {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
+  /** `TillDayFacts` as JSON: figures from which the business day is added up. Null if a sum is too large. */
+  dayFacts: string | null;
   orders: SerializedV1AndV2Order[];
 }
 
@@ -74,6 +77,8 @@ export default function calculateTill({
   const report = computeReportAndOrders(till, { locationId });
   if (!report) return null;
   const toDay = createDayFormatter(timeZone);
+  const accountingData = computeTillAccountingData(till, toDay);
+  const dayFacts = computeTillDayFacts(report.reportV2, accountingData, till);
   return {
     id: report.id,
     reportVersion: currentReportCalculationVersion,
@@ -85,7 +90,8 @@ export default function calculateTill({
     v2: JSON.stringify(report.reportV2),
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
-    accountingFacts: JSON.stringify(computeTillAccountingData(till, toDay)),
+    accountingFacts: JSON.stringify(accountingData),
+    dayFacts: dayFacts && JSON.stringify(dayFacts),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),

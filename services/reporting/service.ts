@@ -44,6 +44,7 @@ import {
   getAccountingExportFileRoute,
   getAccountingExportRoute,
 } from "./routes/accounting-exports.ts";
+import { getDayRoute, listDaysRoute } from "./routes/days.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -153,6 +154,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getReportV2Route,
     listReportsV0Route,
     getReportV0Route,
+    listDaysRoute,
+    getDayRoute,
     listOrdersRoute,
     getOrderV1Route,
     getOrderV2Route,

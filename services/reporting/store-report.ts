@@ -3,6 +3,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
+import { addEntityTagToDayFacts, updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes } from "./order-texts.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
@@ -38,9 +39,10 @@ export async function replaceStoredReportAndOrders(
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
+  const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
-    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
-    etag: computeReportOrOrderEntityTag(contentVersion, id),
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
+    dayFacts: report.dayFacts && addEntityTagToDayFacts(etag, report.dayFacts),
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
@@ -59,6 +61,7 @@ export async function replaceStoredReportAndOrders(
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
   await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
+  await updateDays(tx, { locationId, days: [...reportDays.before, ...reportDays.after], updatedAt: now });
   return finalized;
 }
 
@@ -81,6 +84,7 @@ export async function deleteReportAndOrdersOfTill(
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
   await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
+  await updateDays(tx, { locationId, days: reportDays.before, updatedAt: new Date().toISOString() });
 }
 
 interface OrderReplacement {

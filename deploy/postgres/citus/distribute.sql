@@ -51,6 +51,7 @@ insert into placement (service, relation, kind) values
   ('reporting', 'reports', 'distributed'),
   ('reporting', 'orders', 'distributed'),
   ('reporting', 'day_counts', 'distributed'),
+  ('reporting', 'days', 'distributed'),
   ('reporting', 'packed_tills', 'distributed'),
   ('reporting', 'packed_orders', 'distributed'),
   ('reporting', 'packed_days', 'distributed'),

@@ -1,0 +1,129 @@
+import type { BusEventData } from "@pragma/contracts/events";
+import { maxTillsPerDay } from "@pragma/contracts/day";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { computeEntityTag } from "@pragma/runtime/http/route-response";
+import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
+import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
+import {
+  countReportsOfDay,
+  type DayKey,
+  deleteDay,
+  listDaysAround,
+  listReportsOfDay,
+  maxHashedReports,
+  type ReportOfDayRow,
+  type StoredDay,
+  storeDayFacts,
+  upsertDay,
+} from "../queries/days.ts";
+import { computeDay, type TillOfDay } from "./compute-day.ts";
+import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
+
+/** For how many days without a shift the report numbers of a device are followed. */
+const maxDaysBetweenShifts = 31;
+
+/**
+ * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
+ * location first.
+ */
+export async function updateDays(
+  tx: SqlTransaction,
+  { locationId, days, updatedAt }: { locationId: string; days: readonly string[]; updatedAt: string },
+): Promise<void> {
+  const changed = [...new Set(days)].sort();
+  const following = new Set<string>();
+  for (const day of changed)
+    for (const next of await updateDay(tx, { locationId, day, updatedAt })) following.add(next);
+  for (const day of [...following].sort())
+    if (!changed.includes(day)) await updateDay(tx, { locationId, day, updatedAt });
+}
+
+/** Adds up one day. Returns the later days whose report numbers follow those that have changed. */
+async function updateDay(
+  tx: SqlTransaction,
+  { locationId, day, updatedAt }: DayKey & { updatedAt: string },
+): Promise<string[]> {
+  const key = { locationId, day };
+  const [{ count, hash }, around] = await Promise.all([
+    countReportsOfDay(tx, key, maxHashedReports),
+    listDaysAround(tx, key, maxDaysBetweenShifts),
+  ]);
+  const previous = around.find((stored) => stored.day === day);
+  const later = around.filter((stored) => stored.day > day);
+  if (hash === null) {
+    if (!previous) return [];
+    await deleteDay(tx, key);
+    return findFollowingDays(later, Object.keys(previous.devices));
+  }
+  const rows = count > maxTillsPerDay ? [] : await listReportsOfDay(tx, key, maxTillsPerDay);
+  const tills = rows.map(toTillOfDay);
+  const derived = tills.flatMap(({ derivedFacts, reportId }) =>
+    derivedFacts === null ? [] : [{ id: reportId, dayFacts: derivedFacts }],
+  );
+  if (derived.length > 0) await storeDayFacts(tx, locationId, derived);
+  const { content, devices } = computeDay(tills, {
+    tillCount: count,
+    earlierDevices: around
+      .filter((stored) => stored.day < day)
+      .map((stored) => stored.devices)
+      .reverse(),
+  });
+  const revision = (previous?.revision ?? 0) + 1;
+  const body = JSON.stringify({ day, locationId, ...content, revision, updatedAt });
+  const { state } = content;
+  const etag = computeEntityTag(body);
+  await upsertDay(tx, { ...key, state, revision, updatedAt, etag, reportsHash: hash, devices, body });
+  const changed = [...new Set([...Object.keys(previous?.devices ?? {}), ...Object.keys(devices)])].filter(
+    (device) => JSON.stringify(previous?.devices[device]) !== JSON.stringify(devices[device]),
+  );
+  return findFollowingDays(later, changed);
+}
+
+/** Returns the first of these days on which each of the devices has a shift. */
+function findFollowingDays(later: readonly StoredDay[], devices: readonly string[]): string[] {
+  return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.devices, device))?.day ?? []);
+}
+
+/** Returns a till of a day. `derivedFacts` is the text to store if the figures are not stored yet. */
+function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: string | null } {
+  const { tillId, id: reportId, revision } = row;
+  if (row.dayFacts !== null) {
+    const facts: TillDayFacts = JSON.parse(row.dayFacts);
+    return { tillId, reportId, revision, facts, ...toReportSummary(facts), derivedFacts: null };
+  }
+  const facts = deriveDayFacts(row);
+  if (facts)
+    return {
+      ...{ tillId, reportId, revision, facts, ...toReportSummary(facts) },
+      derivedFacts: addEntityTagToDayFacts(row.etag, JSON.stringify(facts)),
+    };
+  const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
+  return { tillId, reportId, revision, facts: null, ...toReportSummary({ ...report, sales: report.totalSales }), derivedFacts: null };
+}
+
+function toReportSummary({
+  reportNumber,
+  startedAt,
+  finalizedAt,
+  sales: totalSales,
+}: Pick<TillDayFacts, "reportNumber" | "startedAt" | "finalizedAt" | "sales">): Pick<TillOfDay, "report"> {
+  return { report: { reportNumber, startedAt, finalizedAt, totalSales } };
+}
+
+/** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
+function deriveDayFacts({ v2, accountingFacts }: ReportOfDayRow): TillDayFacts | null {
+  if (v2 === null) return null;
+  try {
+    const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
+    return deriveDayFactsFromReport(JSON.parse(v2) as ReportV2, accountingData);
+  } catch {
+    // Must not prevent that another report of the day is stored.
+    return null;
+  }
+}
+
+/** Returns the text that is stored. It begins with the entity tag of its report, so that it cannot be that of another. */
+export function addEntityTagToDayFacts(etag: string, dayFacts: string): string {
+  return joinJsonObjectTexts(JSON.stringify({ etag }), dayFacts);
+}
