@@ -38,7 +38,8 @@ export const dayCheckDescriptions = {
   report_number_repeats: "No device used a report number twice.",
   shift_overlaps: "The shifts of each device do not overlap.",
   cancellations_after_bill: "No product was canceled after the bill of its order was printed.",
-  refunds_without_sale: "No till refunds more of a product than it sells. Such refunds have their original in another till, or none.",
+  refunds_without_sale:
+    "No till refunds more of a product than it sells. Such refunds have their original in another till, or none.",
 } as const;
 
 export type DayCheckCode = keyof typeof dayCheckDescriptions;
@@ -84,7 +85,10 @@ const finding = z
     otherTillId: z
       .guid()
       .nullable()
-      .meta({ description: "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day" }),
+      .meta({
+        description:
+          "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
+      }),
     paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
     taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
     deviceIdentifier: z.string().nullable().meta({ description: "ID of the device; null for other findings" }),
@@ -199,8 +203,14 @@ export const Day = z
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
     tills: z.array(dayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
-    totals: totals.nullable().meta({ description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills` }),
-    reconciliation: z.array(check).meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
+    totals: totals
+      .nullable()
+      .meta({
+        description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
+      }),
+    reconciliation: z
+      .array(check)
+      .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
   })
   .meta({
     id: "Day",

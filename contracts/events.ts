@@ -5,6 +5,7 @@ import { PosDeviceIdentity } from "./device.ts";
 import { LiveOrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
+  DayStateEventData,
   ReportFinalizedEventData,
   WebhookEndpointDisabledEventData,
   WebhookEndpointFailingEventData,
@@ -70,6 +71,10 @@ export const busEventDataSchemas = {
     /** The report that the till had, or would have had. Absent in events of earlier versions. */
     reportId: z.guid().optional(),
   }),
+  /** From reporting: a business day became closed. */
+  "day.closed": DayStateEventData,
+  /** From reporting: a business day became incomplete. */
+  "day.incomplete": DayStateEventData,
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),

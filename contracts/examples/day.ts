@@ -27,9 +27,7 @@ export const dayExample = {
     guestsNumber: 2,
     discounts: 0,
     taxes: [{ taxRate: 1000, taxableAmount: 3118, taxAmount: 312 }],
-    payments: [
-      { paymentMode: "card", recordedAmount: 3430, tipsAmount: 200, changeAmount: 0, declaredAmount: 3430 },
-    ],
+    payments: [{ paymentMode: "card", recordedAmount: 3430, tipsAmount: 200, changeAmount: 0, declaredAmount: 3430 }],
   },
   reconciliation: [
     {

@@ -18,6 +18,8 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "report.removed": ["reporting"],
   "report.parked": ["reporting"],
   "till.expired": ["reporting"],
+  "day.closed": ["reporting"],
+  "day.incomplete": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],

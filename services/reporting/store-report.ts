@@ -24,6 +24,7 @@ export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
   report: StoredReportAndOrderResponses,
+  { traceparent }: { traceparent?: string } = {},
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
@@ -61,7 +62,8 @@ export async function replaceStoredReportAndOrders(
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
   await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
-  await updateDays(tx, { locationId, days: [...reportDays.before, ...reportDays.after], updatedAt: now });
+  const days = [...reportDays.before, ...reportDays.after];
+  await updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true });
   return finalized;
 }
 
@@ -72,6 +74,7 @@ export async function replaceStoredReportAndOrders(
 export async function deleteReportAndOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
+  { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
   const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
   if (!previousReport) return;
@@ -84,7 +87,8 @@ export async function deleteReportAndOrdersOfTill(
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
   await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
-  await updateDays(tx, { locationId, days: reportDays.before, updatedAt: new Date().toISOString() });
+  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, publishesNewDays: true };
+  await updateDays(tx, { locationId, days: reportDays.before, ...change });
 }
 
 interface OrderReplacement {

@@ -5,10 +5,9 @@ import type { TillDayFacts } from "./till-day-facts.ts";
 
 /** What later days need to know of a device's shifts on a day. */
 export interface DeviceDay {
-  /** The report numbers of the first and the last shift. */
-  first: number;
+  /** The report number that the next shift follows. */
   last: number;
-  startedAt: string;
+  /** When the last shift ended. */
   finalizedAt: string;
 }
 
@@ -57,23 +56,21 @@ export function checkDevices(
     const deviceIdentifier = device;
     gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
     repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
-    overlaps.push(
-      ...findOverlaps(shifts, before?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })),
-    );
+    overlaps.push(...findOverlaps(shifts, before?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })));
     const [first] = shifts;
     if (!first) continue;
     devices[device] = {
-      first: first.reportNumber,
       last: numbers.last,
-      startedAt: first.startedAt,
       finalizedAt: shifts.reduce(
         (end, { finalizedAt }) => (isUtcBefore(end, finalizedAt) ? finalizedAt : end),
         first.finalizedAt,
       ),
     };
   }
-  const build = (code: "report_number_gaps" | "report_number_repeats" | "shift_overlaps", findings: Partial<DayCheckFinding>[]) =>
-    buildCheck(code, { ...{ checked, findings, uncheckedTillIds }, difference: null, amounts: [] });
+  const build = (
+    code: "report_number_gaps" | "report_number_repeats" | "shift_overlaps",
+    findings: Partial<DayCheckFinding>[],
+  ) => buildCheck(code, { ...{ checked, findings, uncheckedTillIds }, difference: null, amounts: [] });
   return {
     checks: [
       build("report_number_gaps", gaps),
@@ -82,7 +79,8 @@ export function checkDevices(
     ],
     devices,
     missingReports: gaps.reduce(
-      (count, { firstReportNumber, lastReportNumber }) => count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
+      (count, { firstReportNumber, lastReportNumber }) =>
+        count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
       0,
     ),
   };

@@ -1,6 +1,6 @@
 import { type Day, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
-import { type DeviceDays, type DeviceTill, checkDevices } from "./check-devices.ts";
+import { checkDevices, type DeviceDays, type DeviceTill } from "./check-devices.ts";
 import { checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
 import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
 
@@ -48,7 +48,9 @@ export function computeDay(
     );
     const reconciliation = [...checkTillFigures(complete, otherTillIds), ...checkedDevices.checks];
     const reasons = [
-      ...(missingReports > 0 ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)] : []),
+      ...(missingReports > 0
+        ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)]
+        : []),
       ...(complete.length < tillCount
         ? [buildReason("figures_unavailable", `Tills that must be reprocessed: ${tillCount - complete.length}.`)]
         : []),
@@ -96,7 +98,10 @@ function toListedTill({ tillId, reportId, revision, report, facts }: TillOfDay):
 function addUpTotals(tills: readonly TillOfDay[], facts: readonly TillDayFacts[]): DayTotals {
   const taxes = addUpRows(
     facts.flatMap((till) =>
-      till.taxes.map(([rate, taxable, tax]) => ({ key: [rate] as const, amounts: { taxableAmount: taxable, taxAmount: tax } })),
+      till.taxes.map(([rate, taxable, tax]) => ({
+        key: [rate] as const,
+        amounts: { taxableAmount: taxable, taxAmount: tax },
+      })),
     ),
   );
   const payments = addUpRows(

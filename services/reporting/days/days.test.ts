@@ -2,6 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Day } from "@pragma/contracts/day";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
+import { DayStateEventData } from "@pragma/contracts/webhook-message";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import {
@@ -74,9 +77,7 @@ describe("a business day", () => {
     expect(day.totals).toEqual({
       ...{ totalSales: 2_200, orderCount: 2, guestsNumber: 4, discounts: 0 },
       taxes: [{ taxRate: 1_000, taxableAmount: 2_000, taxAmount: 200 }],
-      payments: [
-        { paymentMode: "cash", recordedAmount: 2_200, tipsAmount: 0, changeAmount: 0, declaredAmount: 2_200 },
-      ],
+      payments: [{ paymentMode: "cash", recordedAmount: 2_200, tipsAmount: 0, changeAmount: 0, declaredAmount: 2_200 }],
     });
     expect(day.reconciliation.map(({ code, status }) => `${code} ${status}`)).toEqual([
       ...["recorded_payments passed", "sales passed", "cash passed", "order_totals passed", "taxes passed"],
@@ -165,7 +166,7 @@ describe("a business day", () => {
     const { id } = principal.location;
     const late = buildTill("2026-05-28", 2);
     await service.pushTills([buildTill("2026-05-27", 1)], id);
-    await service.pushTills([buildTill("2026-05-29", 3), buildTill("2026-05-29", 90, { deviceIdentifier: "bar" })], id);
+    await service.pushTills([buildTill("2026-05-29", 3)], id);
     const incomplete = await readDay(principal, "2026-05-29");
     expect(incomplete).toMatchObject({ state: "incomplete", reasons: [{ code: "report_number_gap" }] });
     expect(findCheck(incomplete, "report_number_gaps").findings).toMatchObject([
@@ -173,10 +174,22 @@ describe("a business day", () => {
     ]);
     await service.pushTills([late], id);
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "closed", reasons: [], revision: 3 });
+    // Pushing the same revision again changes nothing.
+    await service.pushTills([late], id);
     // A till in training mode has no report.
     await service.pushTills([{ ...late, isTraining: true }], id, { revision: 2 });
     expect(await getDay(principal, "2026-05-28")).toBe(404);
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "incomplete" });
+
+    const listEvents = async (type: "day.closed" | "day.incomplete") =>
+      (await listPublishedTestEvents(service.environment, type, id)).map((data) => DayStateEventData.parse(data));
+    const published = await eventually("an event for each change of state", async () => {
+      const [closed, missing] = await Promise.all([listEvents("day.closed"), listEvents("day.incomplete")]);
+      return closed.length + missing.length >= 5 && { closed, missing };
+    });
+    const toKey = ({ day, revision }: { day: string; revision: number }) => `${day} ${revision}`;
+    expect(published.closed.map(toKey).sort()).toEqual(["2026-05-27 1", "2026-05-28 1", "2026-05-29 3"]);
+    expect(published.missing.map(toKey).sort()).toEqual(["2026-05-29 1", "2026-05-29 4"]);
   });
 
   it("states repeated report numbers and overlapping shifts of a device", async () => {
@@ -259,6 +272,8 @@ describe("a business day", () => {
       update reports set etag = 'other', v2 = replace(v2, '"totalSales":1100', '"totalSales":1200')
       where location_id = ${locationId}`;
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ revision: 2, totals: { totalSales: 1_200 } });
+    // Reports that are stored again with the same figures do not change the day.
+    await service.db.sql`update reports set etag = 'another' where location_id = ${locationId}`;
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ revision: 2 });
   });
 

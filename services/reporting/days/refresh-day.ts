@@ -15,7 +15,7 @@ export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: str
     if (!found) return undefined;
     if (found.body === null) {
       await recordLocationWrite(tx, locationId);
-      await updateDays(tx, { locationId, days: [day], updatedAt: new Date().toISOString() });
+      await updateDays(tx, { locationId, days: [day], updatedAt: new Date().toISOString(), publishesNewDays: false });
       found = await findDay(tx, key);
     }
     if (!found || found.body === null || found.etag === null) throw new Error(`The day ${day} was not stored.`);

@@ -1,9 +1,11 @@
-import type { BusEventData } from "@pragma/contracts/events";
 import { maxTillsPerDay } from "@pragma/contracts/day";
+import type { BusEventData } from "@pragma/contracts/events";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { v5 as uuidV5 } from "uuid";
 import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
 import {
   countReportsOfDay,
@@ -15,8 +17,10 @@ import {
   type ReportOfDayRow,
   type StoredDay,
   storeDayFacts,
+  updateReportsHash,
   upsertDay,
 } from "../queries/days.ts";
+import type { DeviceDay } from "./check-devices.ts";
 import { computeDay, type TillOfDay } from "./compute-day.ts";
 import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
 
@@ -25,24 +29,35 @@ const maxDaysBetweenShifts = 31;
 
 /**
  * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
- * location first.
+ * location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
  */
-export async function updateDays(
-  tx: SqlTransaction,
-  { locationId, days, updatedAt }: { locationId: string; days: readonly string[]; updatedAt: string },
-): Promise<void> {
+export async function updateDays(tx: SqlTransaction, { days, ...change }: DaysChange): Promise<void> {
   const changed = [...new Set(days)].sort();
   const following = new Set<string>();
-  for (const day of changed)
-    for (const next of await updateDay(tx, { locationId, day, updatedAt })) following.add(next);
-  for (const day of [...following].sort())
-    if (!changed.includes(day)) await updateDay(tx, { locationId, day, updatedAt });
+  for (const day of changed) for (const next of await updateDay(tx, { ...change, day })) following.add(next);
+  // The report numbers before the first that is kept are not missing.
+  if (change.isExpiry) return;
+  for (const day of [...following].sort()) if (!changed.includes(day)) await updateDay(tx, { ...change, day });
+}
+
+interface DayUpdateOptions {
+  locationId: string;
+  updatedAt: string;
+  traceparent?: string | undefined;
+  /** Whether the reports of the days are removed because of their age. */
+  isExpiry?: boolean;
+  /** Whether days that are not stored yet are published. */
+  publishesNewDays: boolean;
+}
+
+interface DaysChange extends DayUpdateOptions {
+  days: readonly string[];
 }
 
 /** Adds up one day. Returns the later days whose report numbers follow those that have changed. */
 async function updateDay(
   tx: SqlTransaction,
-  { locationId, day, updatedAt }: DayKey & { updatedAt: string },
+  { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
   const [{ count, hash }, around] = await Promise.all([
@@ -69,15 +84,37 @@ async function updateDay(
       .map((stored) => stored.devices)
       .reverse(),
   });
+  const serialize = (version: { revision: number; updatedAt: string }) =>
+    JSON.stringify({ day, locationId, ...content, ...version });
+  if (
+    previous &&
+    previous.etag ===
+      computeEntityTag(serialize({ revision: previous.revision, updatedAt: previous.updatedAt.toISOString() }))
+  ) {
+    await updateReportsHash(tx, key, hash);
+    return [];
+  }
   const revision = (previous?.revision ?? 0) + 1;
-  const body = JSON.stringify({ day, locationId, ...content, revision, updatedAt });
+  const body = serialize({ revision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
   await upsertDay(tx, { ...key, state, revision, updatedAt, etag, reportsHash: hash, devices, body });
+  if (!isExpiry && (previous ? previous.state !== state : publishesNewDays)) {
+    const { reasons, tillCount, totals } = content;
+    const data = { locationId, day, revision, state, reasons, tillCount, totalSales: totals?.totalSales ?? null };
+    // The entity tag distinguishes the day from one with the same revision whose reports were all removed.
+    const id = uuidV5(`day ${day} ${revision} ${etag}`, locationId);
+    await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
+  }
   const changed = [...new Set([...Object.keys(previous?.devices ?? {}), ...Object.keys(devices)])].filter(
-    (device) => JSON.stringify(previous?.devices[device]) !== JSON.stringify(devices[device]),
+    (device) => !isSameDeviceDay(previous?.devices[device], devices[device]),
   );
   return findFollowingDays(later, changed);
+}
+
+/** Returns whether later days find the same of a device. */
+function isSameDeviceDay(one: DeviceDay | undefined, other: DeviceDay | undefined): boolean {
+  return one?.last === other?.last && one?.finalizedAt === other?.finalizedAt;
 }
 
 /** Returns the first of these days on which each of the devices has a shift. */
@@ -99,7 +136,14 @@ function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: string | 
       derivedFacts: addEntityTagToDayFacts(row.etag, JSON.stringify(facts)),
     };
   const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
-  return { tillId, reportId, revision, facts: null, ...toReportSummary({ ...report, sales: report.totalSales }), derivedFacts: null };
+  return {
+    tillId,
+    reportId,
+    revision,
+    facts: null,
+    ...toReportSummary({ ...report, sales: report.totalSales }),
+    derivedFacts: null,
+  };
 }
 
 function toReportSummary({

@@ -23,7 +23,7 @@ create table days (
   -- Of the entity tags of the day's reports. The row is out of date if it differs, for example because an instance of the
   -- previous version stored a report.
   reports_hash text not null,
-  -- The first and the last report number, start and end of the day's shifts, by device.
+  -- The last report number and the end of the day's shifts, by device.
   devices jsonb not null,
   body text compression lz4 not null,
   primary key (location_id, day)

@@ -97,7 +97,7 @@ async function removeExpiredTill(
       if (report && report.day >= beforeDay) return false;
       await assertTillCanBeDeleted(tx, { locationId, tillId });
       await recordLocationWrite(tx, locationId);
-      await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
+      await deleteReportAndOrdersOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
       await deleteTillRow(tx, { locationId, tillId });
       const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });

@@ -1,5 +1,10 @@
-import { type SqlClient, type SqlFragment, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { maxTillsPerDay } from "@pragma/contracts/day";
+import {
+  type SqlClient,
+  type SqlFragment,
+  type SqlTransaction,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
 import type { DeviceDays } from "../days/check-devices.ts";
 
 /** A report of a day as it is stored. */
@@ -83,6 +88,8 @@ export interface StoredDay {
   day: string;
   state: string;
   revision: number;
+  updatedAt: Date;
+  etag: string;
   devices: DeviceDays;
 }
 
@@ -93,7 +100,7 @@ export async function listDaysAround(
   distance: number,
 ): Promise<StoredDay[]> {
   return tx<StoredDay[]>`
-    select day::text as day, state, revision, devices from days
+    select day::text as day, state, revision, updated_at, etag, devices from days
     where location_id = ${locationId}
       and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
     order by day`;
@@ -120,6 +127,11 @@ export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> 
       reports_hash = excluded.reports_hash, devices = excluded.devices, body = excluded.body`;
 }
 
+/** Records that a stored day is the same with the current reports. */
+export async function updateReportsHash(tx: SqlTransaction, { locationId, day }: DayKey, hash: string): Promise<void> {
+  await tx`update days set reports_hash = ${hash} where location_id = ${locationId} and day = ${day}::text::date`;
+}
+
 export async function deleteDay(tx: SqlTransaction, { locationId, day }: DayKey): Promise<void> {
   await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
 }
@@ -139,7 +151,9 @@ export async function findDay(
   sql: SqlClient | SqlTransaction,
   { locationId, day }: DayKey,
 ): Promise<ListedDay | undefined> {
-  const [row] = await sql<{ body: string | null; etag: string | null; hash: string | null; storedHash: string | null }[]>`
+  const [row] = await sql<
+    { body: string | null; etag: string | null; hash: string | null; storedHash: string | null }[]
+  >`
     select body, etag, hash, reports_hash as stored_hash
     from (${reportsHash(sql, { locationId, day: sql`${day}::text::date`, limit: maxHashedReports })}) as current
       left join days on days.location_id = ${locationId} and days.day = ${day}::text::date`;
@@ -182,12 +196,4 @@ export async function listDays(
     sql<[{ total: number }]>`select count(*) as total from day_counts where ${isCounted}`,
   ]);
   return { days, total: counted.total };
-}
-
-/** Deletes the days of a location before a day (YYYY-MM-DD). */
-export async function deleteDaysBefore(
-  sql: SqlClient,
-  { locationId, beforeDay }: { locationId: string; beforeDay: string },
-): Promise<void> {
-  await sql`delete from days where location_id = ${locationId} and day < ${beforeDay}::text::date`;
 }
