@@ -99,7 +99,7 @@ it("reads and changes one partition of each table in a statement, except for the
     /^select body, etag, hash, .* left join days/,
     /^with page as \( select day from day_counts .* from days/,
   ];
-  const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/, /^insert into days/];
+  const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/];
   for (const pattern of [...sent, ...changed]) expect(texts).toContainEqual(expect.stringMatching(pattern));
   expect(texts.filter((text) => text.includes("tills_p")).length).toBe(32);
   await assertStatementsUseOnePartition(service.db, service.statements);
