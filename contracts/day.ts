@@ -10,7 +10,7 @@ export const maxTillsPerDay = 200;
 export const maxFindingsPerCheck = 100;
 
 /** The states of a day, with their descriptions. */
-export const dayStateDescriptions = {
+const dayStateDescriptions = {
   closed: "Every known shift of the day has ended, and no report is known to be missing",
   incomplete: "Something is missing. `reasons` states what.",
 } as const;
@@ -82,13 +82,10 @@ export type DayCheckAmountName = keyof typeof checkAmountDescriptions;
 const finding = z
   .object({
     tillId: z.guid().nullable().meta({ description: "ID of the till; null if the finding concerns the whole day" }),
-    otherTillId: z
-      .guid()
-      .nullable()
-      .meta({
-        description:
-          "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
-      }),
+    otherTillId: z.guid().nullable().meta({
+      description:
+        "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
+    }),
     paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
     taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
     deviceIdentifier: z.string().nullable().meta({ description: "ID of the device; null for other findings" }),
@@ -153,8 +150,6 @@ const dayTill = z
   })
   .meta({ id: "DayTill", description: "A till of a business day" });
 
-export type DayTill = z.infer<typeof dayTill>;
-
 const totals = z
   .object({
     totalSales: computedAmountField("Total sales, including VAT"),
@@ -203,11 +198,9 @@ export const Day = z
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
     tills: z.array(dayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
-    totals: totals
-      .nullable()
-      .meta({
-        description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
-      }),
+    totals: totals.nullable().meta({
+      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
+    }),
     reconciliation: z
       .array(check)
       .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
