@@ -11,12 +11,18 @@ export const maxFindingsPerCheck = 100;
 
 /** The states of a day, with their descriptions. */
 const dayStateDescriptions = {
-  closed: "Every known shift of the day has ended, and no report is known to be missing",
-  incomplete: "Something is missing. `reasons` states what.",
+  open: "A shift of the day has live orders, so its till is still expected",
+  closed: "Every known shift of the day has ended, and nothing is known to be missing",
+  incomplete: "No shift of the day is open, and something is missing. `reasons` states what.",
 } as const;
+
+/** The states of which webhooks are notified. */
+export const notifiedDayStates = ["closed", "incomplete"] as const;
 
 /** The reasons why a day is incomplete, with their descriptions. */
 export const dayReasonDescriptions = {
+  orders_without_till:
+    "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",
   report_number_gap: "A device skipped report numbers, so tills are probably missing",
   figures_unavailable: "Some tills must be reprocessed before all their figures can be added up",
   too_many_tills: `The day has more than ${maxTillsPerDay} tills, so nothing is added up`,
@@ -37,6 +43,7 @@ export const dayCheckDescriptions = {
   report_number_gaps: "The report numbers of each device follow each other without a gap.",
   report_number_repeats: "No device used a report number twice.",
   shift_overlaps: "The shifts of each device do not overlap.",
+  orders_without_till: "Every order of the day that was live is in a till.",
   cancellations_after_bill: "No product was canceled after the bill of its order was printed.",
   refunds_without_sale:
     "No till refunds more of a product than it sells. Such refunds have their original in another till, or none.",
@@ -75,17 +82,22 @@ const checkAmountDescriptions = {
   counted: "Cash that was counted at the end of shifts",
   canceled: "Price of products that were canceled after the bill was printed",
   refunded: "Price of refunded products without a sale in the same till",
+  withoutTill: "Totals of orders that were live and are in no till, as they were last sent",
 } as const;
 
 export type DayCheckAmountName = keyof typeof checkAmountDescriptions;
 
 const finding = z
   .object({
-    tillId: z.guid().nullable().meta({ description: "ID of the till; null if the finding concerns the whole day" }),
+    tillId: z.guid().nullable().meta({
+      description:
+        "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
+    }),
     otherTillId: z.guid().nullable().meta({
       description:
         "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
     }),
+    orderId: z.guid().nullable().meta({ description: "ID of an order that is in no till; null for other findings" }),
     paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
     taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
     deviceIdentifier: z.string().nullable().meta({ description: "ID of the device; null for other findings" }),
@@ -100,7 +112,8 @@ const finding = z
 
 export type DayCheckFinding = z.infer<typeof finding>;
 
-const check = z
+/** A reconciliation check of a day or a till. */
+export const DayCheck = z
   .object({
     code: enumOf(dayCheckDescriptions).meta({ description: listDescriptions(dayCheckDescriptions) }),
     status: z.enum(["passed", "failed", "unavailable"]).meta({
@@ -129,9 +142,10 @@ const check = z
   })
   .meta({ id: "DayCheck", description: "A reconciliation check. It states what it finds, and corrects nothing." });
 
-export type DayCheck = z.infer<typeof check>;
+export type DayCheck = z.infer<typeof DayCheck>;
 
-const dayTill = z
+/** A till as its business day lists it. */
+export const DayTill = z
   .object({
     tillId: z.guid().meta({ description: "ID of the till" }),
     reportId: z.guid().meta({ description: "ID of the report" }),
@@ -149,6 +163,13 @@ const dayTill = z
     }),
   })
   .meta({ id: "DayTill", description: "A till of a business day" });
+
+const openShift = z
+  .object({
+    tillId: z.guid().meta({ description: "ID of the till that live orders name, and that is not closed yet" }),
+    startedAt: UtcDateTimeSchema.meta({ description: "When the first known order of the shift was opened" }),
+  })
+  .meta({ id: "OpenShift", description: "A shift with live orders" });
 
 const totals = z
   .object({
@@ -193,16 +214,22 @@ export const Day = z
           message: z.string().meta({ description: "The reason, as a sentence" }),
         }),
       )
-      .meta({ description: "Why the day is incomplete; empty for other states" }),
+      .meta({
+        description:
+          "What is missing; empty if the day is closed. A day that is still open can also miss something already.",
+      }),
     revision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
-    tills: z.array(dayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
+    tills: z.array(DayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
+    openShifts: z.array(openShift).meta({
+      description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
+    }),
     totals: totals.nullable().meta({
       description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
     }),
     reconciliation: z
-      .array(check)
+      .array(DayCheck)
       .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
   })
   .meta({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { Day } from "./day.ts";
+import { Day, notifiedDayStates } from "./day.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { LiveOrderInEvent, OrderLiveInput } from "./order-live.ts";
@@ -106,7 +106,7 @@ export const DayStateEventData = z.object({
   revision: Day.shape.revision.meta({
     description: "Revision of the day, which increases each time the day changes",
   }),
-  state: Day.shape.state,
+  state: Day.shape.state.extract([...notifiedDayStates]),
   reasons: Day.shape.reasons,
   tillCount: Day.shape.tillCount,
   totalSales: z

@@ -21,6 +21,7 @@ export const dayExample = {
       isComplete: true,
     },
   ],
+  openShifts: [],
   totals: {
     totalSales: 3430,
     orderCount: 1,
@@ -61,6 +62,7 @@ export const dayExample = {
         {
           tillId: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9",
           otherTillId: null,
+          orderId: null,
           paymentMode: null,
           taxRate: null,
           deviceIdentifier: null,

@@ -25,6 +25,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "order.paid": ["order-live"],
   "order.canceled": ["order-live"],
   "order.transferred": ["order-live"],
+  "shift.changed": ["order-live"],
   "device.seen": ["order-live", "till-ingest"],
   "catalog.updated": ["catalog"],
   "endpoint.failing": ["webhooks"],

@@ -31,6 +31,7 @@ import {
 } from "./queries/accounting-exports.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
+import { deleteEndedShifts } from "./queries/shifts.ts";
 import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
@@ -54,6 +55,7 @@ import {
   listReportsV0Route,
   listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
+import { shiftChangeSubscription } from "./subscriptions/shift-changed.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 import { createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
@@ -62,6 +64,9 @@ const erasureRequestSchema = z.union([
   z.object({ locationId, orderIds: boundedArray(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
   z.object({ locationId, before: z.iso.date() }),
 ]);
+
+/** Longer than events are stored in their stream. */
+const endedShiftRetentionDays = 60;
 
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
@@ -168,13 +173,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getAccountingExportRoute,
     getAccountingExportFileRoute,
   ],
-  subscriptions: [calculateTillReportSubscription],
+  subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
   requestHandlers: [reportListingHandler],
   periodic: [
     {
       name: "remove expired accounting exports",
       intervalSeconds: 3_600,
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
+    },
+    {
+      name: "remove ended shifts",
+      intervalSeconds: 6 * 3_600,
+      run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
     },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,

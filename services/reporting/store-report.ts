@@ -10,6 +10,7 @@ import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
+import { updateOrdersWithoutTill } from "./queries/shifts.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
@@ -29,8 +30,8 @@ export async function replaceStoredReportAndOrders(
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
-  const [previousReport, copies] = await Promise.all([
-    reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId }),
+  const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
+    reports.findPreviousReportAndOrdersWithoutTill(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const creationTimes = findEarliestCreationTimes(copies);
@@ -61,9 +62,12 @@ export async function replaceStoredReportAndOrders(
   // Only a till with a report can be packed or lost.
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
-  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
   const days = [...reportDays.before, ...reportDays.after];
-  await updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true });
+  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
+  await Promise.all([
+    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true }),
+  ]);
   return finalized;
 }
 
@@ -76,7 +80,9 @@ export async function deleteReportAndOrdersOfTill(
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
   { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
-  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+  const { previousReport, hasOrdersWithoutTill } = await reports.findPreviousReportAndOrdersWithoutTill(tx, {
+    ...{ locationId, tillId },
+  });
   if (!previousReport) return;
   // Copies that are not current are deleted without an effect on those of other tills, which may be packed.
   const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
@@ -86,9 +92,13 @@ export async function deleteReportAndOrdersOfTill(
   orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
-  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
+  const days = [previousReport.day];
+  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
   const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, publishesNewDays: true };
-  await updateDays(tx, { locationId, days: reportDays.before, ...change });
+  await Promise.all([
+    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    updateDays(tx, { locationId, days, ...change }),
+  ]);
 }
 
 interface OrderReplacement {

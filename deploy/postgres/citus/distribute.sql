@@ -45,6 +45,7 @@ insert into placement (service, relation, kind) values
   ('order_live', 'live_orders', 'distributed'),
   ('order_live', 'order_revisions', 'distributed'),
   ('order_live', 'final_tills', 'distributed'),
+  ('order_live', 'open_shifts', 'distributed'),
   ('order_live', 'published_devices', 'distributed'),
 
   ('reporting', 'tills', 'distributed'),
@@ -52,6 +53,8 @@ insert into placement (service, relation, kind) values
   ('reporting', 'orders', 'distributed'),
   ('reporting', 'day_counts', 'distributed'),
   ('reporting', 'days', 'distributed'),
+  ('reporting', 'shifts', 'distributed'),
+  ('reporting', 'orders_without_till', 'distributed'),
   ('reporting', 'packed_tills', 'distributed'),
   ('reporting', 'packed_orders', 'distributed'),
   ('reporting', 'packed_days', 'distributed'),

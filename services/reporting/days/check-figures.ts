@@ -168,6 +168,7 @@ interface CheckParts extends Pick<DayCheck, "difference" | "amounts" | "unchecke
 const emptyFinding: DayCheckFinding = {
   tillId: null,
   otherTillId: null,
+  orderId: null,
   paymentMode: null,
   taxRate: null,
   deviceIdentifier: null,

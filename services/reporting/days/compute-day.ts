@@ -1,7 +1,8 @@
-import { type Day, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
+import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
+import type { OrderWithoutTill } from "../queries/shifts.ts";
 import { checkDevices, type DeviceDays, type DeviceTill } from "./check-devices.ts";
-import { checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
+import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
 import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
 
 /** A till of a day with what is stored of its report. */
@@ -15,24 +16,32 @@ export interface TillOfDay {
   facts: TillDayFacts | null;
 }
 
-export type DayContent = Pick<Day, "state" | "reasons" | "tillCount" | "tills" | "totals" | "reconciliation">;
+export type DayContent = Pick<
+  Day,
+  "state" | "reasons" | "tillCount" | "tills" | "openShifts" | "totals" | "reconciliation"
+>;
+
+/** What a day is computed from, besides its tills. */
+export interface DayContext {
+  tillCount: number;
+  openShifts: Day["openShifts"];
+  ordersWithoutTill: readonly OrderWithoutTill[];
+  /** The devices of earlier days, latest day first. */
+  earlierDevices: readonly DeviceDays[];
+}
 
 export interface ComputedDay {
   content: DayContent;
   devices: DeviceDays;
 }
 
-/**
- * Adds up and checks the tills of a day, which are sorted by start. `earlierDevices` are the devices of earlier days,
- * latest day first.
- */
-export function computeDay(
-  tills: readonly TillOfDay[],
-  { tillCount, earlierDevices }: { tillCount: number; earlierDevices: readonly DeviceDays[] },
-): ComputedDay {
+/** Adds up and checks the tills of a day, which are sorted by start. */
+export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
+  const { tillCount, openShifts, ordersWithoutTill, earlierDevices } = context;
+  if (tillCount > maxTillsPerDay)
+    return { content: withoutFigures({ tillCount, tills: [], openShifts }, "too_many_tills"), devices: {} };
   const listed = tills.slice(0, maxTillsPerDay);
-  const content = { tillCount, tills: listed.map(toListedTill) };
-  if (tillCount > maxTillsPerDay) return { content: withoutFigures(content, "too_many_tills"), devices: {} };
+  const content = { tillCount, tills: listed.map(toListedTill), openShifts };
   const complete = listed.flatMap(({ tillId, facts }) => (facts ? [{ tillId, facts }] : []));
   const otherTillIds = listed.filter(({ facts }) => !facts).map(({ tillId }) => tillId);
   const checkedDevices = checkDevices(
@@ -46,8 +55,16 @@ export function computeDay(
       listed,
       complete.map(({ facts }) => facts),
     );
-    const reconciliation = [...checkTillFigures(complete, otherTillIds), ...checkedDevices.checks];
+    const reconciliation = [
+      ...checkTillFigures(complete, otherTillIds),
+      ...checkedDevices.checks,
+      checkOrdersWithoutTill(ordersWithoutTill),
+    ];
+    const missingOrders = ordersWithoutTill.filter(({ isCanceled }) => !isCanceled).length;
     const reasons = [
+      ...(missingOrders > 0
+        ? [buildReason("orders_without_till", `Live orders that are in no till: ${missingOrders}.`)]
+        : []),
       ...(missingReports > 0
         ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)]
         : []),
@@ -56,7 +73,7 @@ export function computeDay(
         : []),
     ];
     return {
-      content: { ...content, state: reasons.length > 0 ? "incomplete" : "closed", reasons, totals, reconciliation },
+      content: { ...content, state: toState(openShifts, reasons), reasons, totals, reconciliation },
       devices,
     };
   } catch (error) {
@@ -66,23 +83,32 @@ export function computeDay(
   }
 }
 
+/** A day whose shifts are still open can be complete later, so it is not reported as incomplete. */
+function toState(openShifts: readonly unknown[], reasons: readonly unknown[]): Day["state"] {
+  if (openShifts.length > 0) return "open";
+  return reasons.length > 0 ? "incomplete" : "closed";
+}
+
+function checkOrdersWithoutTill(orders: readonly OrderWithoutTill[]): DayCheck {
+  return buildCheck("orders_without_till", {
+    ...{ checked: 1, difference: null, uncheckedTillIds: [] },
+    amounts: [{ name: "withoutTill", amount: sum(orders.map(({ total }) => total)) }],
+    findings: orders.map(({ tillId, orderId }) => ({ tillId, orderId })),
+  });
+}
+
 const buildReason = (code: DayReasonCode, message: string) => ({ code, message });
 
 function withoutFigures(
-  content: Pick<DayContent, "tillCount" | "tills">,
+  content: Pick<DayContent, "tillCount" | "tills" | "openShifts">,
   reason: "too_many_tills" | "figures_unavailable",
 ): DayContent {
   const message = {
     too_many_tills: `The day has ${content.tillCount} tills, which is more than ${maxTillsPerDay}.`,
     figures_unavailable: "The amounts are too large to be added up.",
   }[reason];
-  return {
-    ...content,
-    state: "incomplete",
-    reasons: [buildReason(reason, message)],
-    totals: null,
-    reconciliation: [],
-  };
+  const reasons = [buildReason(reason, message)];
+  return { ...content, state: toState(content.openShifts, reasons), reasons, totals: null, reconciliation: [] };
 }
 
 function toListedTill({ tillId, reportId, revision, report, facts }: TillOfDay): Day["tills"][number] {

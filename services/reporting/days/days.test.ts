@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Day } from "@pragma/contracts/day";
+import type { BusEventData } from "@pragma/contracts/events";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { DayStateEventData } from "@pragma/contracts/webhook-message";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -66,6 +68,30 @@ function buildSale(fields: Parameters<typeof buildTestOrder>[0] = {}) {
   });
 }
 
+/** Returns an event of order-live about a shift. */
+const shiftOf = (principal: Reader, fields: Partial<BusEventData<"shift.changed">> = {}) => ({
+  ...{
+    locationId: principal.location.id,
+    tillId: randomUUID(),
+    position: 1,
+    isOpen: true,
+    ordersWithoutTill: [],
+    continuedOrderIds: [],
+  },
+  ...{ day: "2026-05-29", startedAt: "2026-05-29T08:00:00.000Z" },
+  ...fields,
+});
+async function changeShift(shift: BusEventData<"shift.changed">) {
+  const id = randomUUID();
+  await service.db.transaction((tx) =>
+    writeEventToOutbox(tx, "shift.changed", { id, subject: shift.tillId, data: shift, traceparent: undefined }),
+  );
+  await eventually("the change to be handled", async () => {
+    const [row] = await service.db.sql`select from inbox where event_id = ${id}`;
+    return row !== undefined;
+  });
+}
+
 describe("a business day", () => {
   it("has the tills, totals and passed checks of consistent tills, and is closed", async () => {
     const principal = newReader();
@@ -84,6 +110,7 @@ describe("a business day", () => {
       ...["order_taxes passed", "order_net_totals passed", "order_discounts passed"],
       ...["cancellations_after_bill passed", "refunds_without_sale passed"],
       ...["report_number_gaps passed", "report_number_repeats passed", "shift_overlaps passed"],
+      "orders_without_till passed",
     ]);
   });
 
@@ -134,6 +161,7 @@ describe("a business day", () => {
       report_number_gaps: ["passed", null],
       report_number_repeats: ["passed", null],
       shift_overlaps: ["passed", null],
+      orders_without_till: ["passed", null],
     });
     expect(findCheck(day, "refunds_without_sale").amounts).toEqual([{ name: "refunded", amount: -1_100 }]);
     expect(findCheck(day, "cancellations_after_bill").amounts).toEqual([{ name: "canceled", amount: 1_100 }]);
@@ -296,6 +324,89 @@ describe("a business day", () => {
       ...{ state: "incomplete", reasons: [{ code: "too_many_tills" }], tillCount: 201 },
       ...{ tills: [], totals: null, reconciliation: [] },
     });
+  });
+});
+
+describe("a business day with live orders", () => {
+  it("is open until its shifts end, and is listed without reports", async () => {
+    const principal = newReader();
+    const till = buildTill("2026-05-29", 1);
+    const shift = shiftOf(principal, { tillId: till.id });
+    await changeShift(shift);
+    const openShifts = [{ tillId: till.id, startedAt: shift.startedAt }];
+    const totals = { totalSales: 0, orderCount: 0 };
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "open", tills: [], openShifts, totals });
+    expect((await listDays(principal)).meta.totalCount).toBe(1);
+    // The till is known before order-live has removed its orders.
+    await service.pushTills([till], principal.location.id);
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "open", tillCount: 1, openShifts });
+    await changeShift({ ...shift, position: 2, isOpen: false });
+    const closed = { state: "closed", openShifts: [], revision: 3 };
+    expect(await readDay(principal, "2026-05-29")).toMatchObject(closed);
+    // An event that arrives late does not open the shift again.
+    await changeShift(shift);
+    expect(await readDay(principal, "2026-05-29")).toMatchObject(closed);
+    expect((await listDays(principal)).meta.totalCount).toBe(1);
+    const published = await listPublishedTestEvents(service.environment, "day.closed", principal.location.id);
+    expect(published).toHaveLength(1);
+  });
+
+  it("moves to an earlier day with its first order, and is not found once its shift has ended without orders", async () => {
+    const principal = newReader();
+    const shift = shiftOf(principal);
+    await changeShift(shift);
+    await changeShift({ ...shift, position: 2, day: "2026-05-28", startedAt: "2026-05-28T20:00:00.000Z" });
+    expect((await listDays(principal)).data.map(({ day, state }) => `${day} ${state}`)).toEqual(["2026-05-28 open"]);
+    await changeShift({ ...shift, position: 3, day: "2026-05-28", isOpen: false });
+    expect(await getDay(principal, "2026-05-28")).toBe(404);
+    expect((await listDays(principal)).meta.totalCount).toBe(0);
+  });
+
+  it("is incomplete while orders that were live are in no till", async () => {
+    const principal = newReader();
+    const { id: locationId } = principal.location;
+    const [till, other] = [buildTill("2026-05-29", 1), buildTill("2026-05-30", 2)];
+    const [inTill, inOther, canceled] = [till, other, buildTill("2026-05-29", 3)].map(
+      ({ orderList }) => orderList[0]?.id ?? "",
+    ) as [string, string, string];
+    await service.pushTills([till], locationId);
+    const ordersWithoutTill = [
+      { orderId: inTill, total: 1_100, isCanceled: false },
+      { orderId: inOther, total: 1_100, isCanceled: false },
+      { orderId: canceled, total: 300, isCanceled: true },
+    ];
+    await changeShift(shiftOf(principal, { tillId: till.id, isOpen: false, ordersWithoutTill }));
+    const incomplete = await readDay(principal, "2026-05-29");
+    expect(incomplete).toMatchObject({ state: "incomplete", reasons: [{ code: "orders_without_till" }] });
+    const check = findCheck(incomplete, "orders_without_till");
+    expect(check).toMatchObject({ status: "failed", amounts: [{ name: "withoutTill", amount: 1_400 }] });
+    expect(check.findings.map(({ tillId, orderId }) => [tillId, orderId])).toEqual(
+      [inOther, canceled].sort().map((orderId) => [till.id, orderId]),
+    );
+    // Another till contains the order, until it is replaced.
+    await service.pushTills([other], locationId);
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "closed", reasons: [] });
+    await service.pushTills([{ ...other, orderList: [] }], locationId, { revision: 2 });
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "incomplete" });
+    await service.pushTills([{ ...other, isTraining: true }], locationId, { revision: 3 });
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "incomplete" });
+  });
+});
+
+describe("an order that continues in the next shift", () => {
+  it.each(["before", "after"])("is not without a till, if its event arrives %s the end of its shift", async (when) => {
+    const principal = newReader();
+    const till = buildTill("2026-05-29", 1);
+    await service.pushTills([till], principal.location.id);
+    const orderId = randomUUID();
+    const ordersWithoutTill = [{ orderId, total: 500, isCanceled: false }];
+    const ended = shiftOf(principal, { tillId: till.id, isOpen: false, position: 5, ordersWithoutTill });
+    const next = shiftOf(principal, { day: "2026-05-30", position: 6, continuedOrderIds: [orderId] });
+    for (const change of when === "before" ? [next, ended] : [ended, next]) await changeShift(change);
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "closed" });
+    expect(await readDay(principal, "2026-05-30")).toMatchObject({ state: "open" });
+    await changeShift({ ...next, isOpen: false, position: 9, continuedOrderIds: [], ordersWithoutTill });
+    expect(await readDay(principal, "2026-05-30")).toMatchObject({ state: "incomplete" });
   });
 });
 

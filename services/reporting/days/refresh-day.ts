@@ -5,7 +5,7 @@ import { updateDays } from "./update-days.ts";
 
 /**
  * Adds up a day that is not stored, or that is out of date, because an earlier version stored one of its reports. Returns
- * undefined if the day has no reports.
+ * undefined if there is nothing to show of the day.
  */
 export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: string; body: string } | undefined> {
   return db.transaction(async (tx) => {
@@ -17,8 +17,9 @@ export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: str
       await recordLocationWrite(tx, locationId);
       await updateDays(tx, { locationId, days: [day], updatedAt: new Date().toISOString(), publishesNewDays: false });
       found = await findDay(tx, key);
+      if (!found) return undefined;
     }
-    if (!found || found.body === null || found.etag === null) throw new Error(`The day ${day} was not stored.`);
+    if (found.body === null || found.etag === null) throw new Error(`The day ${day} was not stored.`);
     return { etag: found.etag, body: found.body };
   });
 }

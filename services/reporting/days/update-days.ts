@@ -1,4 +1,3 @@
-import { maxTillsPerDay } from "@pragma/contracts/day";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
@@ -8,24 +7,23 @@ import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
 import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
 import {
-  countReportsOfDay,
   type DayKey,
   deleteDay,
-  listDaysAround,
-  listReportsOfDay,
-  maxHashedReports,
+  findDayParts,
+  hashReports,
   type ReportOfDayRow,
   type StoredDay,
+  type StoredDayParts,
   storeDayFacts,
   updateReportsHash,
   upsertDay,
 } from "../queries/days.ts";
 import type { DeviceDay } from "./check-devices.ts";
-import { computeDay, type TillOfDay } from "./compute-day.ts";
+import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
 import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
 
 /** For how many days without a shift the report numbers of a device are followed. */
-const maxDaysBetweenShifts = 31;
+export const maxDaysBetweenShifts = 31;
 
 /**
  * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
@@ -60,30 +58,21 @@ async function updateDay(
   { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
-  const [{ count, hash }, around] = await Promise.all([
-    countReportsOfDay(tx, key, maxHashedReports),
-    listDaysAround(tx, key, maxDaysBetweenShifts),
-  ]);
-  const previous = around.find((stored) => stored.day === day);
-  const later = around.filter((stored) => stored.day > day);
-  if (hash === null) {
+  const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
+  const previous = parts.days.find((stored) => stored.day === day);
+  const later = parts.days.filter((stored) => stored.day > day);
+  if (parts.reports.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
     if (!previous) return [];
     await deleteDay(tx, key);
     return findFollowingDays(later, Object.keys(previous.devices));
   }
-  const rows = count > maxTillsPerDay ? [] : await listReportsOfDay(tx, key, maxTillsPerDay);
-  const tills = rows.map(toTillOfDay);
+  const tills = parts.reports.map(toTillOfDay);
   const derived = tills.flatMap(({ derivedFacts, reportId }) =>
     derivedFacts === null ? [] : [{ id: reportId, dayFacts: derivedFacts }],
   );
   if (derived.length > 0) await storeDayFacts(tx, locationId, derived);
-  const { content, devices } = computeDay(tills, {
-    tillCount: count,
-    earlierDevices: around
-      .filter((stored) => stored.day < day)
-      .map((stored) => stored.devices)
-      .reverse(),
-  });
+  const { content, devices } = computeDay(tills, toDayContext(parts, day));
+  const hash = hashReports(parts.reports);
   const serialize = (version: { revision: number; updatedAt: string }) =>
     JSON.stringify({ day, locationId, ...content, ...version });
   if (
@@ -98,14 +87,17 @@ async function updateDay(
   const body = serialize({ revision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
-  await upsertDay(tx, { ...key, state, revision, updatedAt, etag, reportsHash: hash, devices, body });
-  if (!isExpiry && (previous ? previous.state !== state : publishesNewDays)) {
+  const row = { ...key, state, revision, updatedAt, etag, devices, body };
+  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
+  const publish = async () => {
+    if (!isPublished) return;
     const { reasons, tillCount, totals } = content;
     const data = { locationId, day, revision, state, reasons, tillCount, totalSales: totals?.totalSales ?? null };
     // The entity tag distinguishes the day from one with the same revision whose reports were all removed.
     const id = uuidV5(`day ${day} ${revision} ${etag}`, locationId);
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
-  }
+  };
+  await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0, reportsHash: hash }), publish()]);
   const changed = [...new Set([...Object.keys(previous?.devices ?? {}), ...Object.keys(devices)])].filter(
     (device) => !isSameDeviceDay(previous?.devices[device], devices[device]),
   );
@@ -122,13 +114,21 @@ function findFollowingDays(later: readonly StoredDay[], devices: readonly string
   return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.devices, device))?.day ?? []);
 }
 
+/** Returns what a day is computed from, besides its tills. */
+export function toDayContext(parts: StoredDayParts, day: string): DayContext {
+  const { reportCount: tillCount, openShifts, ordersWithoutTill } = parts;
+  const earlierDevices = parts.days
+    .filter((stored) => stored.day < day)
+    .map(({ devices }) => devices)
+    .reverse();
+  return { tillCount, openShifts, ordersWithoutTill, earlierDevices };
+}
+
 /** Returns a till of a day. `derivedFacts` is the text to store if the figures are not stored yet. */
-function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: string | null } {
-  const { tillId, id: reportId, revision } = row;
-  if (row.dayFacts !== null) {
-    const facts: TillDayFacts = JSON.parse(row.dayFacts);
-    return { tillId, reportId, revision, facts, ...toReportSummary(facts), derivedFacts: null };
-  }
+export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: string | null } {
+  const { tillId, id: reportId, revision, dayFacts } = row;
+  if (dayFacts !== null)
+    return { tillId, reportId, revision, facts: dayFacts, ...toReportSummary(dayFacts), derivedFacts: null };
   const facts = deriveDayFacts(row);
   if (facts)
     return {

@@ -20,24 +20,72 @@ create table days (
   revision int not null,
   updated_at timestamptz(3) not null,
   etag text not null,
-  -- Of the entity tags of the day's reports. The row is out of date if it differs, for example because an instance of the
-  -- previous version stored a report.
+  -- False for a day that has only open shifts, or orders without a till.
+  has_reports boolean not null,
+  -- Of the entity tags of the day's reports; empty without reports. The row is out of date if it differs, for example
+  -- because an instance of the previous version stored a report.
   reports_hash text not null,
   -- The last report number and the end of the day's shifts, by device.
   devices jsonb not null,
   body text compression lz4 not null,
   primary key (location_id, day)
 ) partition by hash (location_id);
+-- Days with reports are listed from their counts.
+create index days_without_reports on days (location_id, day) where not has_reports;
+
+-- The shifts that have or had live orders, by the id of the till that is pushed when the shift is closed. An ended shift
+-- is kept for a while, so that an event that arrives late cannot open it again.
+create table shifts (
+  location_id uuid not null,
+  till_id uuid not null,
+  -- Of the first known order.
+  day date not null,
+  started_at timestamptz not null,
+  -- The position of the last change in the location's stream of live orders.
+  position bigint not null,
+  is_open boolean not null,
+  changed_at timestamptz not null default now(),
+  primary key (location_id, till_id)
+) partition by hash (location_id);
+create index shifts_open on shifts (location_id, day) where is_open;
+
+-- The orders that were live and that the till of their shift does not contain. Those that were found, or are live again,
+-- are kept for a while, because events can arrive in a different sequence, and tills can be replaced.
+create table orders_without_till (
+  location_id uuid not null,
+  order_id uuid not null,
+  -- The till of their shift, which may not exist.
+  till_id uuid not null,
+  -- Of that till; of its shift if there is no such till.
+  day date not null,
+  -- The total of the order as it was last sent, in minor units.
+  total bigint not null,
+  is_canceled boolean not null,
+  -- The position of the last change in the location's stream of live orders.
+  position bigint not null,
+  -- Whether the order is live again, in a later shift.
+  is_live boolean not null,
+  -- Another till that contains the order; null if there is none.
+  found_in_till_id uuid,
+  changed_at timestamptz not null default now(),
+  primary key (location_id, order_id)
+) partition by hash (location_id);
+create index orders_without_till_by_day on orders_without_till (location_id, day)
+  where found_in_till_id is null and not is_live;
 
 do $$
 declare
+  target text;
   partition text;
 begin
-  perform copy_grants('tills', 'days');
-  for number in 0 .. 31 loop
-    partition := 'days_p' || lpad(number::text, 2, '0');
-    execute format('create table %I partition of days for values with (modulus 32, remainder %s)', partition, number);
-    perform copy_grants('tills', partition::regclass);
+  foreach target in array '{days, shifts, orders_without_till}'::text[] loop
+    perform copy_grants('tills', target::regclass);
+    for number in 0 .. 31 loop
+      partition := target || '_p' || lpad(number::text, 2, '0');
+      execute format(
+        'create table %I partition of %I for values with (modulus 32, remainder %s)', partition, target, number);
+      perform copy_grants('tills', partition::regclass);
+    end loop;
   end loop;
 end
 $$;

@@ -32,6 +32,21 @@ export async function findDayAndCreationTimeOfTillReport(
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
+/** As `findDayAndCreationTimeOfTillReport`, and whether the location has orders that were live and are in no till. */
+export async function findPreviousReportAndOrdersWithoutTill(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<{ previousReport: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {
+  const [row] = await tx<[{ day: string | null; createdAt: Date | null; hasOrdersWithoutTill: boolean }]>`
+    select day::text as day, created_at, exists (
+      select from orders_without_till where location_id = ${locationId}
+    ) as has_orders_without_till
+    from (values (1)) as one left join reports on location_id = ${locationId} and till_id = ${tillId}`;
+  const { day, createdAt, hasOrdersWithoutTill } = row;
+  const previousReport = day === null || createdAt === null ? undefined : { day, createdAt: createdAt.toISOString() };
+  return { previousReport, hasOrdersWithoutTill };
+}
+
 export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
   await tx`
     insert into reports ${tx(row)}

@@ -22,7 +22,7 @@ export const listDaysRoute = defineReportingRoute({
   ...dayRouteDefaults,
   summary: "List business days",
   description:
-    "Returns the location's business days that have reports, latest day first. Each day has its tills, its totals, and checks that compare its figures. A day changes when a till of the day is pushed, replaced, reprocessed or removed.",
+    "Returns the location's business days that have reports or open shifts, latest day first. Each day has its tills, its totals, and checks that compare its figures. A day changes when a till of the day is pushed, replaced, reprocessed or removed, and when a shift of the day has its first live order or has none anymore.",
   request: {
     query: z.object({
       ...paginationQueryShape,
@@ -38,7 +38,7 @@ export const listDaysRoute = defineReportingRoute({
     const { since = null, until = null } = query;
     const positionSchema = z.object({ day: pageTokenDateSchema });
     return createConcurrencyLimitedPageResponse(
-      { query, principal, url, origin },
+      { query, locationId, principal, url, origin },
       positionSchema,
       async ({ after, offset, limit }) => {
         const range = { since, until, before: after?.day ?? null, offset, limit: limit + 1 };
@@ -91,7 +91,7 @@ export const getDayRoute = defineReportingRoute({
     const found = await services.db.read(locationId, ({ sql }) => findDay(sql, key));
     const current = found && (found.body === null ? await refreshDay(services.db, key) : found);
     if (!current?.etag || current.body === null)
-      throw new ApiError("day_not_found", { detail: `This location has no reports of ${day}.` });
+      throw new ApiError("day_not_found", { detail: `This location has neither reports nor live orders of ${day}.` });
     return createConditionalJsonResponse(current.body, { etag: current.etag, ifNoneMatch: header("if-none-match") });
   },
 });
