@@ -15,6 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { tillCheckHandler } from "./days/check-till.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { enableDecodedBlockCache } from "./packing/decoded-block-cache.ts";
@@ -174,7 +175,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getAccountingExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-  requestHandlers: [reportListingHandler],
+  requestHandlers: [reportListingHandler, tillCheckHandler],
   periodic: [
     {
       name: "remove expired accounting exports",

@@ -28,12 +28,14 @@ export interface DeviceChecks {
 
 /**
  * Returns the checks of report numbers and shifts of each device. `earlier` are the devices of earlier days, latest day
- * first. The reports of a device whose numbers begin again at a lower number are not missing.
+ * first. The reports of a device whose numbers begin again at a lower number are not missing. With `onlyTillId`, the
+ * findings about other tills are left out.
  */
 export function checkDevices(
   tills: readonly DeviceTill[],
   earlier: readonly DeviceDays[],
   otherTillIds: readonly string[],
+  { onlyTillId }: { onlyTillId?: string } = {},
 ): DeviceChecks {
   const byDevice = new Map<string, DeviceTill[]>();
   const uncheckedTillIds = [...otherTillIds];
@@ -50,7 +52,7 @@ export function checkDevices(
   const devices: DeviceDays = {};
   let checked = 0;
   for (const [device, shifts] of byDevice) {
-    checked += shifts.length;
+    checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
     const before = earlier.find((day) => Object.hasOwn(day, device))?.[device];
     const numbers = findNumberFaults(shifts, before?.last);
     const deviceIdentifier = device;
@@ -69,8 +71,15 @@ export function checkDevices(
   }
   const build = (
     code: "report_number_gaps" | "report_number_repeats" | "shift_overlaps",
-    findings: Partial<DayCheckFinding>[],
-  ) => buildCheck(code, { ...{ checked, findings, uncheckedTillIds }, difference: null, amounts: [] });
+    found: Partial<DayCheckFinding>[],
+  ) => {
+    const concerns = (id: string | null | undefined) => onlyTillId === undefined || id === onlyTillId;
+    const findings = found.filter(({ tillId, otherTillId }) => concerns(tillId) || concerns(otherTillId));
+    return buildCheck(code, {
+      ...{ checked, findings, difference: null, amounts: [] },
+      uncheckedTillIds: uncheckedTillIds.filter(concerns),
+    });
+  };
   return {
     checks: [
       build("report_number_gaps", gaps),
