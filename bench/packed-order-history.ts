@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
+import { toStoredDayFacts } from "@pragma/reporting/days/day-texts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
 import {
   addBlockChecksum,
@@ -260,11 +261,12 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const bytes = Buffer.concat(blocks);
   await objects.put(objectKey, bytes);
   const contentVersion = buildContentVersion({ hash: object.hash, revision, reportVersion, updatedAt: storedAt });
+  const etag = computeReportOrOrderEntityTag(contentVersion, id);
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {
-      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts, dayFacts },
-      etag: computeReportOrOrderEntityTag(contentVersion, id),
+      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts, etag },
+      dayFacts: dayFacts === null ? null : toStoredDayFacts(etag, dayFacts),
       finalized: "",
     });
     await replaceTillByPackedTill(

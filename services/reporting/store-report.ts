@@ -3,7 +3,8 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
-import { addEntityTagToDayFacts, updateDays } from "./days/update-days.ts";
+import { toStoredDayFacts } from "./days/day-texts.ts";
+import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes } from "./order-texts.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
@@ -44,7 +45,7 @@ export async function replaceStoredReportAndOrders(
   const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
-    dayFacts: report.dayFacts && addEntityTagToDayFacts(etag, report.dayFacts),
+    dayFacts: report.dayFacts === null ? null : toStoredDayFacts(etag, report.dayFacts),
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { brotliCompressSync } from "node:zlib";
 import { Day } from "@pragma/contracts/day";
 import type { BusEventData } from "@pragma/contracts/events";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import { type TillCheckRequest, TillDryRun } from "@pragma/contracts/till-check";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { DayStateEventData } from "@pragma/contracts/webhook-message";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -20,6 +24,8 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
+import { tillCheckHandler } from "./check-till.ts";
+import { compressDayText, decompressDayText } from "./day-texts.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -431,5 +437,37 @@ describe("the list of business days", () => {
     expect((await listDays(principal, "?until=2026-05-24")).data).toEqual([]);
     const other = await service.request("GET", `/v1/days/?locationId=${randomUUID()}`, { principal });
     expect(other.status).toBe(403);
+  });
+});
+
+describe("the stored text of a day", () => {
+  it("is decompressed as it was, also if the first version with business days stored it", () => {
+    const text = '{"day":"2026-05-29","state":"closed","note":"é"}';
+    expect(decompressDayText(compressDayText(text))).toBe(text);
+    expect(decompressDayText(Buffer.from("eLuTdwMrwzqMjTEympcP5h9eqVQLAE0TDoY=", "base64"))).toBe(text);
+  });
+});
+
+describe("the check of a till that is not stored", () => {
+  it("states why the report cannot be computed", async () => {
+    const bytes = Buffer.from(JSON.stringify(buildTill("2026-05-29", 1)));
+    const request: TillCheckRequest = {
+      ...{ locationId: randomUUID(), tillId: randomUUID(), timeZone: "Europe/Paris", version: "V2", hash: "hash" },
+      body: brotliCompressSync(bytes).toString("base64"),
+    };
+    const failWith = async (error: Error) => {
+      const calculator = { run: () => Promise.reject(error), close: async () => {} };
+      const log = createLogger({ name: "test", level: "silent" });
+      return TillDryRun.parse(
+        JSON.parse(await tillCheckHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request))),
+      );
+    };
+    const tooLarge = new PermanentEventError("too large", { publicReason: "too_large" });
+    expect(await failWith(tooLarge)).toMatchObject({
+      reportState: "parked",
+      reportParkedReason: "too_large",
+      day: null,
+    });
+    expect(await failWith(new Error("other"))).toMatchObject({ reportParkedReason: "calculation_failed" });
   });
 });

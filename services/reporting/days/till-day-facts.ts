@@ -9,8 +9,8 @@ type RecordedPaymentGroup = ReportV2["reportRecordedPayments"][number];
 type Movement = ReportV2["reportEntries"][number];
 
 /**
- * The figures of a till from which its business day is added up and checked. They are stored as JSON of about 1 KB, which
- * also packed tills keep. Amounts are in minor units, VAT rates in hundredths of a percent. Lists have one entry for each
+ * The figures of a till from which its business day is added up and checked. They are stored with the report, compressed
+ * to about 350 bytes, also while the till is packed. Amounts are in minor units, VAT rates in hundredths of a percent. Lists have one entry for each
  * mode, type or rate, so that their length has a limit.
  */
 export interface TillDayFacts {

@@ -2,7 +2,6 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
 import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
@@ -20,6 +19,7 @@ import {
 } from "../queries/days.ts";
 import type { DeviceDay } from "./check-devices.ts";
 import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
+import { compressDayText, toStoredDayFacts } from "./day-texts.ts";
 import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
 
 /** For how many days without a shift the report numbers of a device are followed. */
@@ -87,7 +87,7 @@ async function updateDay(
   const body = serialize({ revision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
-  const row = { ...key, state, revision, updatedAt, etag, devices, body };
+  const row = { ...key, state, revision, updatedAt, etag, devices, body: compressDayText(body) };
   const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
   const publish = async () => {
     if (!isPublished) return;
@@ -124,8 +124,8 @@ export function toDayContext(parts: StoredDayParts, day: string): DayContext {
   return { tillCount, openShifts, ordersWithoutTill, earlierDevices };
 }
 
-/** Returns a till of a day. `derivedFacts` is the text to store if the figures are not stored yet. */
-export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: string | null } {
+/** Returns a till of a day. `derivedFacts` is what to store if the figures are not stored yet. */
+export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: Uint8Array | null } {
   const { tillId, id: reportId, revision, dayFacts } = row;
   if (dayFacts !== null)
     return { tillId, reportId, revision, facts: dayFacts, ...toReportSummary(dayFacts), derivedFacts: null };
@@ -133,7 +133,7 @@ export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: st
   if (facts)
     return {
       ...{ tillId, reportId, revision, facts, ...toReportSummary(facts) },
-      derivedFacts: addEntityTagToDayFacts(row.etag, JSON.stringify(facts)),
+      derivedFacts: toStoredDayFacts(row.etag, JSON.stringify(facts)),
     };
   const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
   return {
@@ -165,9 +165,4 @@ function deriveDayFacts({ v2, accountingFacts }: ReportOfDayRow): TillDayFacts |
     // Must not prevent that another report of the day is stored.
     return null;
   }
-}
-
-/** Returns the text that is stored. It begins with the entity tag of its report, so that it cannot be that of another. */
-export function addEntityTagToDayFacts(etag: string, dayFacts: string): string {
-  return joinJsonObjectTexts(JSON.stringify({ etag }), dayFacts);
 }

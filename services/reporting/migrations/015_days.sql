@@ -1,5 +1,5 @@
--- The figures of a till from which its business day is added up, as JSON (days/till-day-facts.ts). Null in reports that
--- an earlier version stored.
+-- The figures of a till from which its business day is added up (days/till-day-facts.ts), compressed, after the hash of the
+-- entity tag of their report (days/day-texts.ts). Null in reports that an earlier version stored.
 do $$
 declare
   target text;
@@ -7,12 +7,14 @@ begin
   -- An installation whose table is partitioned later also has the empty partitioned table.
   foreach target in array '{reports, reports_partitioned}'::text[] loop
     if to_regclass(target) is null then continue; end if;
-    execute format('alter table %I add column day_facts text compression lz4', target);
+    execute format('alter table %I add column day_facts bytea', target);
+    -- Is compressed already.
+    execute format('alter table %I alter column day_facts set storage external', target);
   end loop;
 end
 $$;
 
--- The business days of locations, as they are sent.
+-- The business days of locations, as they are sent, compressed (days/day-texts.ts).
 create table days (
   location_id uuid not null,
   day date not null,
@@ -27,9 +29,10 @@ create table days (
   reports_hash text not null,
   -- The last report number and the end of the day's shifts, by device.
   devices jsonb not null,
-  body text compression lz4 not null,
+  body bytea not null,
   primary key (location_id, day)
 ) partition by hash (location_id);
+alter table days alter column body set storage external;
 -- Days with reports are listed from their counts.
 create index days_without_reports on days (location_id, day) where not has_reports;
 

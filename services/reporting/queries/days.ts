@@ -10,6 +10,7 @@ import {
 } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { DeviceDays } from "../days/check-devices.ts";
+import { decompressDayText } from "../days/day-texts.ts";
 import type { TillDayFacts } from "../days/till-day-facts.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
 
@@ -71,7 +72,8 @@ export async function findDayParts(
   { locationId, day }: DayKey,
   distance: number,
 ): Promise<StoredDayParts> {
-  type Row = Omit<StoredDayParts, "days" | "openShifts" | "reportCount"> & {
+  type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
+    reports: (Omit<ReportOfDayRow, "dayFacts"> & { dayFacts: string | null })[];
     reportCount: number | null;
     days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
     openShifts: Day["openShifts"];
@@ -81,13 +83,13 @@ export async function findDayParts(
   const [row] = await sql<[Row]>`
     with found as (
       select till_id, id, etag, started_at, finalized, v2, accounting_facts,
-        case when starts_with(day_facts, '{"etag":"' || etag || '"') then day_facts end as day_facts
+        case when substr(day_facts, 1, 16) = decode(md5(etag), 'hex') then substr(day_facts, 17) end as day_facts
       from reports where ${isOfDay} order by started_at, id limit ${maxHashedReports}
     )
     select
       coalesce((
         select json_agg(json_build_object(
-          'tillId', found.till_id, 'id', id, 'etag', etag, 'revision', revision, 'dayFacts', day_facts::json,
+          'tillId', found.till_id, 'id', id, 'etag', etag, 'revision', revision, 'dayFacts', encode(day_facts, 'base64'),
           'v2', case when day_facts is null then v2 end,
           'accountingFacts', case when day_facts is null then accounting_facts end,
           'finalized', case when day_facts is null and v2 is null then finalized end
@@ -114,9 +116,13 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const { reports } = row;
+  const reports = row.reports.map(({ dayFacts, ...report }): ReportOfDayRow => {
+    if (dayFacts === null) return { ...report, dayFacts };
+    return { ...report, dayFacts: JSON.parse(decompressDayText(Buffer.from(dayFacts, "base64"))) };
+  });
   return {
     ...row,
+    reports,
     reportCount: reports.length < maxHashedReports ? reports.length : (row.reportCount ?? reports.length),
     days: row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt) })),
     openShifts: row.openShifts.map(({ tillId, startedAt }) => ({
@@ -130,11 +136,13 @@ export async function findDayParts(
 export async function storeDayFacts(
   tx: SqlTransaction,
   locationId: string,
-  facts: readonly { id: string; dayFacts: string }[],
+  facts: readonly { id: string; dayFacts: Uint8Array }[],
 ): Promise<void> {
+  const texts = facts.map(({ id, dayFacts }) => ({ id, dayFacts: Buffer.from(dayFacts).toString("base64") }));
+  const parameter = toRecordsetParameter(tx, texts);
   await tx`
-    update reports set day_facts = derived.day_facts
-    from jsonb_to_recordset(${toRecordsetParameter(tx, facts)}) as derived (id uuid, day_facts text)
+    update reports set day_facts = decode(derived.day_facts, 'base64')
+    from jsonb_to_recordset(${parameter}) as derived (id uuid, day_facts text)
     where reports.location_id = ${locationId} and reports.id = derived.id`;
 }
 
@@ -155,7 +163,8 @@ export interface DayRow extends DayKey {
   hasReports: boolean;
   reportsHash: string;
   devices: DeviceDays;
-  body: string;
+  /** As `compressDayText` returns it. */
+  body: Uint8Array;
 }
 
 export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
@@ -192,13 +201,13 @@ export async function findDay(
   sql: SqlClient | SqlTransaction,
   { locationId, day }: DayKey,
 ): Promise<ListedDay | undefined> {
-  const [row] = await sql<{ body: string | null; etag: string | null; hash: string; storedHash: string | null }[]>`
+  const [row] = await sql<{ body: Uint8Array | null; etag: string | null; hash: string; storedHash: string | null }[]>`
     select body, etag, hash, reports_hash as stored_hash
     from (${reportsHash(sql, { locationId, day: sql`${day}::text::date` })}) as current
       left join days on days.location_id = ${locationId} and days.day = ${day}::text::date`;
   if (!row || (row.hash === "" && row.storedHash === null)) return undefined;
   const isCurrent = row.hash === row.storedHash;
-  return { day, etag: isCurrent ? row.etag : null, body: isCurrent ? row.body : null };
+  return { day, etag: isCurrent ? row.etag : null, body: isCurrent && row.body ? decompressDayText(row.body) : null };
 }
 
 export interface DayListRange {
@@ -223,7 +232,7 @@ export async function listDays(
     union
     select day from days where ${isInRange} and not has_reports`;
   const [days, [counted]] = await Promise.all([
-    sql<ListedDay[]>`
+    sql<(Omit<ListedDay, "body"> & { body: Uint8Array | null })[]>`
       with page as (
         select day from (${listed}) as listed where day < ${before ?? "infinity"}::text::date
         order by day desc offset ${offset} limit ${limit}
@@ -238,7 +247,10 @@ export async function listDays(
       order by page.day desc`,
     sql<[{ total: number }]>`select count(*) as total from (${listed}) as listed`,
   ]);
-  return { days, total: counted.total };
+  return {
+    days: days.map((row) => ({ ...row, body: row.body && decompressDayText(row.body) })),
+    total: counted.total,
+  };
 }
 
 /**

@@ -19,7 +19,7 @@ export interface ReportRow {
   v0: string;
   listItem: string;
   accountingFacts: string;
-  dayFacts: string | null;
+  dayFacts: Uint8Array | null;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
