@@ -106,7 +106,10 @@ export const DayStateEventData = z.object({
   revision: Day.shape.revision.meta({
     description: "Revision of the day, which increases each time the day changes",
   }),
-  state: Day.shape.state.extract([...notifiedDayStates]),
+  state: Day.shape.state.extract([...notifiedDayStates]).meta({
+    description:
+      "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
+  }),
   reasons: Day.shape.reasons,
   tillCount: Day.shape.tillCount,
   totalSales: z

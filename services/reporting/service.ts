@@ -15,7 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { tillCheckHandler } from "./days/check-till.ts";
+import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { enableDecodedBlockCache } from "./packing/decoded-block-cache.ts";
@@ -128,6 +128,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       "packed_objects_unreadable",
       "Reads of packed tills whose object was missing or damaged",
       countUnreadableObjects,
+    );
+    metrics.observeCounter(
+      "till_checks_dropped",
+      "Pushes with dryRun=true that were not checked, because they had waited too long",
+      countDroppedTillChecks,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
     const exportLoop = startClaimLoop({

@@ -32,6 +32,11 @@ const locationSemaphore = createKeyedSemaphore(1);
 /** A request that has waited longer is not handled, because its sender has stopped waiting. */
 const maxWaitMs = 15_000;
 
+let droppedCheckCount = 0;
+
+/** Returns how many checks this process dropped, because they had waited too long. */
+export const countDroppedTillChecks = (): number => droppedCheckCount;
+
 /** Calculates and checks a till for a push with `dryRun=true`, and stores nothing. */
 export const tillCheckHandler: BusRequestHandler<CheckServices> = {
   topic: tillCheckTopic,
@@ -39,7 +44,10 @@ export const tillCheckHandler: BusRequestHandler<CheckServices> = {
     const receivedAt = Date.now();
     const request = tillCheckRequestSchema.parse(JSON.parse(text));
     const check = async () => {
-      if (Date.now() - receivedAt > maxWaitMs) throw new Error("The request has waited too long.");
+      if (Date.now() - receivedAt > maxWaitMs) {
+        droppedCheckCount += 1;
+        throw new Error("The request has waited too long.");
+      }
       return checkTill(services, request);
     };
     const result = await locationSemaphore.run(() => calculationSemaphore.run(check), request.locationId);

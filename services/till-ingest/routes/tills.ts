@@ -56,6 +56,7 @@ const pushResponses = {
   200: {
     description: "The same till already existed, or the result of a push with `dryRun=true`",
     schema: z.union([PushTillResponse, TillDryRun]),
+    example: PushTillResponse.meta()?.example,
   },
 };
 
