@@ -252,12 +252,12 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     const { v1, v2 } = buildResponses(order, storedAt);
     return { v1: Buffer.from(v1), v2: Buffer.from(v2) };
   });
-  const compressed = await Promise.all([
+  const [reportBytes, orderBlock] = await Promise.all([
     encodeReportBlock({ v2, v0, accountingFacts, finalized: JSON.stringify(finalized) }),
     encodeOrderBlock(texts),
   ]);
   const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
-  const blocks = compressed.map((bytes, block) => addBlockChecksum(bytes, { objectKey, block }));
+  const blocks = [reportBytes, orderBlock.bytes].map((bytes, block) => addBlockChecksum(bytes, { objectKey, block }));
   const bytes = Buffer.concat(blocks);
   await objects.put(objectKey, bytes);
   const contentVersion = buildContentVersion({ hash: object.hash, revision, reportVersion, updatedAt: storedAt });
@@ -276,6 +276,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
         hash: createHash("sha256").update(bytes).digest("hex"),
         blockEnds: [blocks[0]?.byteLength ?? 0, bytes.byteLength],
         blockFirstPositions: [0, 0],
+        blockV1Ends: [0, orderBlock.v1End],
       },
       {
         orders: [

@@ -27,6 +27,7 @@ const changeExample = {
   cursor: "AQAAAAAAAAAqAAAAAbVqk0yDzQ",
   type: "report" as const,
   action: "replaced" as const,
+  locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
   id: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
   revision: 2,
   at: "2026-05-29T21:58:03.871Z",
@@ -42,6 +43,7 @@ export const Change = z
       description:
         "What has happened. `created` or `replaced`: get the thing from `href`. `erased`: personal data of the till was erased; get the thing from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404.",
     }),
+    locationId: z.guid().meta({ description: "ID of the location to which the thing belongs" }),
     id: z.guid().meta({
       description: "ID of the report or order. For a catalog and a location, the ID of the location.",
     }),
@@ -97,6 +99,15 @@ export const changesQueryShape = {
     description:
       "Cursor after which the feed continues. If omitted, the feed begins with the oldest entry. `now` begins at the end of the feed. Cursors never expire.",
   }),
+  allLocations: z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .optional()
+    .meta({
+      description:
+        "Returns the changes of all locations in one feed (`true`). Requires the scope `locations:any`, and cannot be combined with `locationId`. The cursors of this feed and of the feeds of locations are different.",
+      type: "boolean",
+    }),
   types: changeTypesQueryParameter.optional().meta({
     description: `Types of the changes to return, separated by commas: ${changeTypes.join(", ")}. Default: the types that the API key can read.`,
     type: "string",

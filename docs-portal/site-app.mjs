@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { getInstallationUrls } from "./installation-urls.mjs";
-import { loadSiteFiles } from "./site-files.mjs";
+import { contentCodings, loadSiteFiles } from "./site-files.mjs";
 
 const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
@@ -51,18 +51,23 @@ export function createDocumentationSiteApp({
  * @param {import("./site-files.mjs").SiteFile} file
  * @param {number} status
  */
-function createFileResponse(context, { body, compressed, headers }, status) {
-  const codings = [...compressed.keys()];
+async function createFileResponse(context, { body, compress, headers }, status) {
   // Browsers list their codings without a preference, gzip first.
-  const coding = accepts(context, {
-    header: "Accept-Encoding",
-    supports: codings,
-    default: "identity",
-    match: (accepted) =>
-      codings.find((name) => accepted.some(({ type, q }) => q > 0 && type.toLowerCase() === name)) ?? "identity",
-  });
-  const compressedBody = compressed.get(coding);
-  return compressedBody
-    ? new Response(compressedBody, { status, headers: { ...headers, "content-encoding": coding } })
-    : new Response(body, { status, headers });
+  for (const coding of contentCodings.filter((name) => acceptsCoding(context, name))) {
+    const compressed = await compress(coding);
+    if (compressed) return new Response(compressed, { status, headers: { ...headers, "content-encoding": coding } });
+  }
+  return new Response(body, { status, headers });
 }
+
+/**
+ * @param {import("hono").Context} context
+ * @param {string} coding
+ */
+const acceptsCoding = (context, coding) =>
+  accepts(context, {
+    header: "Accept-Encoding",
+    supports: [coding],
+    default: "identity",
+    match: (accepted) => (accepted.some(({ type, q }) => q > 0 && type.toLowerCase() === coding) ? coding : "identity"),
+  }) === coding;

@@ -1,29 +1,41 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { getMimeType, mimes } from "hono/utils/mime";
 import { replaceBuiltUrls } from "./installation-urls.mjs";
 
 /**
- * A file as it is sent. `compressed` has the body in each content coding that makes it smaller, the smallest first.
+ * A file as it is sent. `compress` returns the body in a content coding, or undefined if this does not make it smaller.
  * @typedef {{
  *   body: Uint8Array<ArrayBuffer>,
- *   compressed: Map<string, Uint8Array<ArrayBuffer>>,
+ *   compress: (coding: ContentCoding) => Promise<Uint8Array<ArrayBuffer> | undefined>,
  *   headers: Record<string, string>,
  * }} SiteFile
  */
 
+/** @typedef {"br" | "gzip"} ContentCoding */
+
 const contentTypes = { ...mimes, md: "text/markdown; charset=utf-8", tgz: "application/gzip" };
 const textPattern = /^(?:text\/|application\/(?:json|xml)|image\/svg)/;
-/** A higher quality makes files up to 8 % smaller, and delays the start of the server by half a minute. */
+/** A higher quality makes files up to 8 % smaller, but takes ten times as long. */
 const brotliQuality = 9;
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } };
+/**
+ * The functions that compress a body in a thread, the most effective first.
+ * @type {Record<ContentCoding, (body: Uint8Array) => Promise<Buffer>>}
+ */
+const compressors = { br: (body) => promisify(brotliCompress)(body, brotliOptions), gzip: promisify(gzip) };
+/** @type {readonly ContentCoding[]} */
+export const contentCodings = ["br", "gzip"];
 /** The folder of the scripts in built files. */
 const scriptFolder = "assets/js/";
 
 /**
  * Reads the built site into memory, with the URLs of the installation. Every response for a file then sends the same
- * bytes, so that requests cost little memory even if their responses are not read.
+ * bytes, so that requests cost little memory even if their responses are not read. A file is compressed when it is first
+ * requested, because compressing all files would delay the start of the server by several seconds.
  * @param {string} folder
  * @param {{ site: string, api: string | undefined }} urls
  * @returns {Map<string, SiteFile>} the files by URL path. A page has two paths: `/docs/webhooks` and `/docs/webhooks/`.
@@ -64,7 +76,6 @@ export function loadSiteFiles(folder, urls) {
  * @returns {SiteFile}
  */
 function createSiteFile(path, type, body, contentSecurityPolicy) {
-  const compressed = textPattern.test(type) ? compress(body) : new Map();
   const headers = {
     "content-type": type,
     "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache",
@@ -74,18 +85,27 @@ function createSiteFile(path, type, body, contentSecurityPolicy) {
     "referrer-policy": "strict-origin-when-cross-origin",
     ...(type.startsWith("text/html") && { "content-security-policy": contentSecurityPolicy }),
   };
-  return { body, compressed, headers };
+  return { body, compress: textPattern.test(type) ? createCompressor(body) : async () => undefined, headers };
 }
 
-/** @param {Buffer<ArrayBuffer>} body */
-function compress(body) {
-  const brotli = brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } });
-  /** @type {[string, Uint8Array<ArrayBuffer>][]} */
-  const codings = [
-    ["br", brotli],
-    ["gzip", gzipSync(body)],
-  ];
-  return new Map(codings.filter(([, { byteLength }]) => byteLength < body.byteLength));
+/**
+ * Returns a function that compresses the body once for each content coding.
+ * @param {Buffer<ArrayBuffer>} body
+ * @returns {SiteFile["compress"]}
+ */
+function createCompressor(body) {
+  /** @type {Map<ContentCoding, ReturnType<SiteFile["compress"]>>} */
+  const results = new Map();
+  /** @param {ContentCoding} coding */
+  const compress = async (coding) => {
+    const compressed = new Uint8Array(await compressors[coding](body));
+    return compressed.byteLength < body.byteLength ? compressed : undefined;
+  };
+  return (coding) => {
+    const result = results.get(coding) ?? compress(coding);
+    results.set(coding, result);
+    return result;
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { AccountingExport } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -21,7 +21,7 @@ let reports: ReportV2[];
 let configId: string;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
+  environment = await createMigratedTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLiveOrderInput } from "./contract/order-and-till-inputs.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -14,7 +14,7 @@ let attacker: TestLocation;
 let victim: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     NODE_OPTIONS: "--max-old-space-size=256",
     RATE_LIMIT_PER_SECOND: "100000",
     RATE_LIMIT_BURST: "1000000",

@@ -45,7 +45,9 @@ beforeAll(async () => {
       await fixture.createKeyWithScopes([...testLocationKeyScopes.filter((each) => each !== scope), "locations:any"]),
     );
   }
-  [revokedKey, expiredKey] = await Promise.all([createRevokedKey(), createExpiredKey()]);
+  // One after the other: the first revokes the newest key of the location.
+  revokedKey = await createRevokedKey();
+  expiredKey = await createExpiredKey();
 }, 120_000);
 
 async function createRevokedKey(): Promise<string> {

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { type Catalog, catalogItemListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment();
+  environment = await createMigratedTestEnvironment();
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "catalog"] });
   testLocation = await createCatalogLocation();
 }, 120_000);

@@ -86,6 +86,10 @@ const keysOfOtherKinds: Record<string, string[]> = {
     // A file refers to its export.
     ...["reporting.accounting_exports (id)", "reporting.accounting_files (export_id)"],
   ],
+  "the changes of all locations are in one sequence": [
+    ...["webhooks.all_changes (type, position)", "webhooks.unsequenced_changes (id)"],
+    "webhooks.all_changes_position (feed_id)",
+  ],
   "clients choose the ids, which are unique in the installation": [
     "webhooks.recipients (id)",
     "webhooks.webhooks (id)",

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createDocumentationExampleLocation,
@@ -51,7 +51,7 @@ let documentationFixture: DocumentationExampleLocation;
 let pushGuideLocation: PushGuideLocation;
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice();
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     PUBLIC_URL: documentedApiUrl,
     USAGE_INTERVAL_SECONDS: "1",
     ...buildFakeLegacyBackofficeVariables(backoffice),

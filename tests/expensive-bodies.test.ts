@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PragmaProcessRole } from "./harness/pragma-process.ts";
@@ -28,7 +28,7 @@ let otherLocation: TestLocation;
 beforeAll(async () => {
   // A body is rejected if too few bytes arrive within this period. The period is long, so that bodies that do not end
   // are not rejected before the checks, even on a busy machine.
-  environment = await createIsolatedTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
+  environment = await createMigratedTestEnvironment({ BODY_RATE_WINDOW_SECONDS: "60" });
   const variablesOf = () => ({ NODE_OPTIONS: `--max-old-space-size=${maxHeapMegabytes}` });
   product = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting", "catalog", "jobs"],

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { buildEventStreamNames, type EventStreamKind } from "@pragma/runtime/messaging/event-streams";
 import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import {
   startTestWebhookReceiver,
@@ -24,7 +24,7 @@ let names: Record<EventStreamKind, string>;
 let reportCount = 0;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     TILL_EVENT_STREAM_MAX_BYTES: "1000000",
     ORDER_EVENT_STREAM_MAX_BYTES: "1000000",
   });

@@ -4,7 +4,7 @@ import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { ComputedReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { computeExpectedTestReportAndOrders, roundTripThroughJson } from "./harness/expected-report.ts";
 import { createMutatedTillPushRequest, type MutatedTillPushRequest } from "./harness/mutated-till.ts";
@@ -33,7 +33,7 @@ let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
   });

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ let testLocation: TestLocation;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment();
+  environment = await createMigratedTestEnvironment();
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });

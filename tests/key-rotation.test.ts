@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
 import { type ReplicatedPragmaUnderTest, startReplicatedPragmaUnderTest } from "./harness/replicated-pragma.ts";
@@ -25,7 +25,7 @@ let replicatedProduct: ReplicatedPragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...internalKeyVariables(oldKeys),
     // The delay is long enough for a busy load balancer to detect the stop, and for clients to close their connections.
     SHUTDOWN_DELAY_SECONDS: "3",

@@ -6,7 +6,7 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { buildTestLiveOrderProductRow, createTestLiveOrderInput } from "@pragma/order-live/testing/order-fixtures";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
@@ -24,7 +24,7 @@ let idleMegabytes: number;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" },
     DATABASE_POOL: "10",
     ...(JSON.parse(process.env.LARGE_REPLIES_VARIABLES ?? "{}") as Record<string, string>),

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import type { Problem } from "@pragma/contracts/errors";
 import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildContractTestTillV1 } from "./contract/order-and-till-inputs.ts";
 import {
@@ -20,7 +20,7 @@ let testLocation: TestLocation;
 
 beforeAll(async () => {
   backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
-  environment = await createIsolatedTestEnvironment(buildFakeLegacyBackofficeVariables(backoffice));
+  environment = await createMigratedTestEnvironment(buildFakeLegacyBackofficeVariables(backoffice));
   product = await startPragmaUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {

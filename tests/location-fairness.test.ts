@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -16,7 +16,7 @@ let busyLocation: TestLocation;
 let otherLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
+  environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
   product = await startPragmaUnderTest(environment.variables);
   [busyLocation, otherLocation] = [await createTestLocation(product), await createTestLocation(product)];
 }, 120_000);

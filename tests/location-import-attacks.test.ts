@@ -11,7 +11,7 @@ import { createDatabasePool, type Database } from "@pragma/runtime/database/post
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { readDataStoresConfig, restoreDatabaseAndTillBackup } from "@pragma/services/commands/backup-and-restore";
 import { writeLocationArchive } from "@pragma/services/commands/location-archive";
 import { runLocationCommand } from "@pragma/services/commands/location-commands";
@@ -63,12 +63,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-attacks-"));
   file = join(folder, "location.archive");
   changedFile = join(folder, "changed.archive");
-  environment = await createIsolatedTestEnvironment();
+  environment = await createMigratedTestEnvironment();
   variables = { ...environment.variables, LOCATION_ARCHIVE_KEY: archiveKey };
-  // Prepares the databases without starting the product.
-  await promisify(execFile)(process.execPath, [getTestCommandProgram("migrate")], {
-    env: { PATH: process.env.PATH, ...environment.variables },
-  });
   const open = (service: string) =>
     createDatabasePool(
       { DATABASE_URL: variables.DATABASE_URL ?? "", DATABASE_POOL: 2 },

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,8 +30,8 @@ let countsBefore: Record<string, number>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-move-kills-"));
   file = join(folder, "location.archive");
-  from = await createIsolatedTestEnvironment();
-  to = await createIsolatedTestEnvironment();
+  from = await createMigratedTestEnvironment();
+  to = await createMigratedTestEnvironment();
   const product = await startPragmaUnderTest(from.variables);
   // Migrations do not replace tables while processes of version 1.0 use them. These sessions have the name of one.
   const previousVersions = ["reporting", "till_ingest"].map((service) =>

@@ -6,11 +6,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ChangePage } from "@pragma/contracts/changes";
 import { serviceNames } from "@pragma/contracts/service-names";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { createTestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { buildGeneratedRestaurantCatalog } from "@pragma/simulator/restaurant-catalog";
@@ -52,7 +53,7 @@ let keyOfSharedConsumer: string;
 let countsBefore: Record<string, number>;
 
 async function startInstallation(dataKeys: string): Promise<Installation> {
-  const environment = await createIsolatedTestEnvironment({ DATA_KEYS: dataKeys });
+  const environment = await createMigratedTestEnvironment({ DATA_KEYS: dataKeys });
   const product = await startPragmaUnderTest(environment.variables);
   return { environment, product, sql: postgres(environment.variables.DATABASE_URL ?? "", { max: 1 }) };
 }
@@ -180,8 +181,8 @@ const locationIn = ({ product }: Installation, { key, ...rest }: TestLocation): 
     ...rest,
     key,
     request,
-    async getJson<T>(path: string) {
-      const response = await request("GET", path);
+    async getJson<T>(path: string, otherKey?: string) {
+      const response = await request("GET", path, otherKey === undefined ? {} : { key: otherKey });
       if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}`);
       return (await response.json()) as T;
     },
@@ -390,9 +391,31 @@ describe("a location with data of all services", () => {
   it("has the same rows, and none twice", async () => {
     const after = await runLocationCommand(to, ["count", location.locationId]);
     const transient =
-      /\.(outbox|daily_usage|location_writes|attempts|published_devices|request_counts_\w+|failed_requests)$|webhook_hourly_stats/;
+      /\.(outbox|unsequenced_changes|all_changes|daily_usage|location_writes|attempts|published_devices|request_counts_\w+|failed_requests)$|webhook_hourly_stats/;
     const persistent = (counts: object) => Object.entries(counts).filter(([name]) => !transient.test(name));
     expect(persistent(after)).toEqual(persistent(countsBefore));
+  });
+
+  it("adds its changes once to the feed of all locations, in which cursors of the former installation are invalid", async () => {
+    const path = "/v1/changes/?allLocations=true&size=1000";
+    const { nextCursor } = await location.getJson<ChangePage>(path, from.product.adminKey);
+    const rejected = await moved.request("GET", `${path}&after=${nextCursor}`, { key: to.product.adminKey });
+    expect(await rejected.json()).toMatchObject({ code: "invalid_cursor" });
+    const describeEntries = ({ data }: ChangePage) =>
+      data
+        .filter(({ locationId }) => locationId === location.locationId)
+        .map(({ type, id, action, revision, at }) => ({ type, id, action, revision, at }));
+    const own = await moved.getJson<ChangePage>(
+      `/v1/changes/?size=1000&locationId=${location.locationId}`,
+      to.product.adminKey,
+    );
+    expect(own.data.filter(({ type }) => type === "report")).toHaveLength(3);
+    await eventually("the feed of all locations", async () => {
+      const all = await moved.getJson<ChangePage>(path, to.product.adminKey);
+      return describeEntries(all).length >= own.data.length;
+    });
+    const all = await moved.getJson<ChangePage>(path, to.product.adminKey);
+    expect(describeEntries(all)).toEqual(describeEntries(own));
   });
 
   it("delivers the messages that were due, and messages about new tills", async () => {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ let exportedMetrics: LabelsByMetricName;
 
 // Sends requests that make the installation export all metrics of the dashboard and the alert rules. Then reads them.
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ OPS_TOKEN: randomUUID() });
+  environment = await createMigratedTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startPragmaUnderTest(environment.variables);
   const receiver = await startTestWebhookReceiver();
   const endpoint = receiver.addEndpoint();

@@ -6,7 +6,7 @@ import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { createOpsPortClient, runOpsCommand } from "@pragma/services/commands/operator-commands";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
@@ -22,7 +22,7 @@ let product: PragmaUnderTest;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ OPS_TOKEN: randomUUID() });
+  environment = await createMigratedTestEnvironment({ OPS_TOKEN: randomUUID() });
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product, {
     scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "orders:write", "webhooks:write"],

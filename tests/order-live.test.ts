@@ -10,7 +10,7 @@ import { LiveOrderReferenceModel } from "@pragma/order-live/testing/order-model"
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -30,7 +30,7 @@ let allInOneProduct: PragmaUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
+  environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
   splitProduct = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "order-live", "reporting"],
   });

@@ -6,7 +6,7 @@ import {
   startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServiceOrGatewayName } from "./harness/pragma-process.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
     startDedicatedTestInfrastructureServer("nats"),
     startDedicatedTestInfrastructureServer("redis"),
   ]);
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ NATS_URL: nats.url, REDIS_URL: redis.url, DATABASE_POOL: "3" },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
   });

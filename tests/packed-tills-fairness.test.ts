@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { measureCpuSlowdown } from "./harness/cpu-slowdown.ts";
@@ -24,7 +24,7 @@ const busyPaths: string[] = [];
 const otherPaths: string[] = [];
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
+  environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000" });
   product = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "reporting"],
     variablesOf: (role) => (role === "reporting" ? { NODE_OPTIONS: "--max-old-space-size=256" } : {}),

@@ -17,7 +17,7 @@ import {
   startDedicatedTestInfrastructureServers,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
@@ -65,7 +65,7 @@ let environment: IsolatedTestEnvironment;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "pragma-packed-"));
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "1000000", HOT_DAYS: `${hotDays}` },
   });
   [servers, packing] = await Promise.all([startDedicatedTestInfrastructureServers(), startInstallation(environment)]);

@@ -4,7 +4,7 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
@@ -33,7 +33,7 @@ let testLocation: TestLocation;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
+  environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   secondProduct = await startPragmaUnderTest(environment.variables, { adminKey: product.adminKey });
   testLocation = await createTestLocation(product);

@@ -3,7 +3,7 @@ import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { createTestEventStreamAdmin, type TestEventStreamAdmin } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ let stream: TestEventStreamAdmin;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
+  environment = await createMigratedTestEnvironment({ TILL_REQUEUE_AFTER_SECONDS: "1" });
   product = await startPragmaUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   testLocation = await createTestLocation(product);
   stream = await createTestEventStreamAdmin(environment);

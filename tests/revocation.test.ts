@@ -4,7 +4,7 @@ import {
   startDedicatedTestInfrastructureServer,
 } from "@pragma/runtime/testing/dedicated-infrastructure-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
@@ -21,7 +21,7 @@ let gateways: PragmaUnderTest[];
 
 beforeAll(async () => {
   nats = await startDedicatedTestInfrastructureServer("nats");
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     NATS_URL: nats.url,
     KEY_CACHE_TTL_SECONDS: String(keyLifetimeSeconds),
     RATE_LIMIT_BURST: "1000000",

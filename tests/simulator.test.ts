@@ -4,7 +4,7 @@ import { createApiClient } from "@pragma/client/api-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRevisionsOfTillOrders } from "@pragma/simulator/order-revisions";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
@@ -33,7 +33,7 @@ import { createTestAdminClient, createTestLocation, type TestLocation } from "./
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTest;
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
+  environment = await createMigratedTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
   product = await startPragmaUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {

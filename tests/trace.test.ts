@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestSpanRecorder, type TestSpanRecorder } from "@pragma/runtime/testing/record-spans";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { startTestWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ let recordedTraces: TestSpanRecorder;
 let testLocation: TestLocation;
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment();
+  environment = await createMigratedTestEnvironment();
   product = await startPragmaInTestProcess(environment.variables);
   recordedTraces = startTestSpanRecorder();
   testLocation = await createTestLocation(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -11,6 +20,11 @@ import {
 
 /** A file with this name in a data folder contains the name of the folder's Docker volume. */
 export const dockerVolumeNameFile = "docker-volume";
+
+/** A folder in memory, which Linux has. */
+const memoryFolder = "/dev/shm";
+/** The servers of all tests together use less than half of this. */
+const minFreeMemoryBytes = 8 * 1024 ** 3;
 
 /**
  * Returns a client of the local Docker engine. Imports the library on demand, because the import takes half a second.
@@ -59,11 +73,27 @@ export function ignoreMissingContainer(error) {
  * Other users can enter but not list it, because PostgreSQL may run as a different user from this process.
  * @param {string} label part of the folder's name
  */
-export function createTemporaryDataFolder(label) {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), `pragma-${label}-`));
+export function createTemporaryDataFolder(label, parent = tmpdir()) {
+  const folder = mkdtempSync(join(realpathSync(parent), `pragma-${label}-`));
   chmodSync(folder, 0o711);
   registerForExitCleanup({ kind: "folder", id: folder });
   return folder;
+}
+
+/**
+ * Creates a temporary folder for the data of servers that tests use, in memory if enough memory is free. On a disk,
+ * creating the files of the tables of a test can take seconds, because ext4 without a journal skips the inodes of all
+ * files that were deleted in the last minutes, one by one.
+ * @param {string} label part of the folder's name
+ */
+export function createTestServerDataFolder(label) {
+  return createTemporaryDataFolder(label, isMemoryFolderUsable() ? memoryFolder : tmpdir());
+}
+
+function isMemoryFolderUsable() {
+  if (!existsSync(memoryFolder)) return false;
+  const { bavail, bsize } = statfsSync(memoryFolder);
+  return Math.min(bavail * bsize, process.availableMemory()) >= minFreeMemoryBytes;
 }
 
 /**

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import postgres from "postgres";
-import { createTemporaryDataFolder } from "./data-folder.mjs";
+import { createTestServerDataFolder } from "./data-folder.mjs";
 import {
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
@@ -23,7 +23,7 @@ import {
 import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
-export { createTemporaryDataFolder, removeServerDataFolder } from "./data-folder.mjs";
+export { createTemporaryDataFolder, createTestServerDataFolder, removeServerDataFolder } from "./data-folder.mjs";
 
 export type LocalServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
@@ -38,7 +38,7 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
   const configured = await Promise.all(kinds.map(findConfiguredInfrastructureServerUrl));
   const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findOrInstallServerBinaries(missing);
-  const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
+  const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
   const start = async (kind: InfrastructureServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
     return (

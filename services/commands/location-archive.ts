@@ -1,4 +1,4 @@
-import { open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -21,6 +21,9 @@ const passphraseCost = 15;
  * value that PostgreSQL can convert to JSON has fewer than 256 MiB.
  */
 const maxLineBytes = 268_435_456;
+
+/** More than the header of an archive has. */
+const maxHeaderBytes = 1_024;
 
 const maxMessageLength = 4_000;
 
@@ -73,10 +76,9 @@ export async function writeLocationArchive(file: string, key: string, lines: Asy
 /** Yields the lines of an archive. @throws `InvalidArchiveError` */
 export async function* readLocationArchive(file: string, key: string): AsyncGenerator<string> {
   const handle = await openArchive(file);
-  const decrypter = new Decrypter();
-  decrypter.addPassphrase(key);
   const output = new PassThrough();
   const readContent = async () => {
+    const decrypter = await createDecrypter(handle, key);
     const encrypted = handle.readableWebStream({ type: "bytes" }) as globalThis.ReadableStream<Uint8Array>;
     const compressed = await decrypter.decrypt(encrypted);
     await pipeline(compressed.pipeThrough(new DecompressionStream("gzip")), output);
@@ -94,6 +96,34 @@ export async function* readLocationArchive(file: string, key: string): AsyncGene
     output.destroy();
     await handle.close();
   }
+}
+
+/**
+ * The header that was decrypted last. An import reads its archive up to six times, and would otherwise derive the same
+ * key from the passphrase each time, which takes longer than reading a small archive.
+ */
+let lastHeader: { passphrase: string; bytes: Buffer; fileKey: Uint8Array } | undefined;
+
+/** Returns a decrypter of this file. @throws `Error` if the header is invalid, or was encrypted with another passphrase. */
+async function createDecrypter(handle: FileHandle, passphrase: string): Promise<Decrypter> {
+  const decrypter = new Decrypter();
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxHeaderBytes), 0, maxHeaderBytes, 0);
+  const start = buffer.subarray(0, bytesRead);
+  const lastLine = start.indexOf("\n--- ") + 1;
+  const bytes = lastLine === 0 ? undefined : start.subarray(0, start.indexOf(lineEnd, lastLine) + 1);
+  if (bytes === undefined || bytes.length === 0) {
+    // The file is not an archive, which `decrypt` reports.
+    decrypter.addPassphrase(passphrase);
+    return decrypter;
+  }
+  if (lastHeader?.passphrase !== passphrase || !lastHeader.bytes.equals(bytes)) {
+    const headerDecrypter = new Decrypter();
+    headerDecrypter.addPassphrase(passphrase);
+    lastHeader = { passphrase, bytes, fileKey: await headerDecrypter.decryptHeader(bytes) };
+  }
+  const { fileKey } = lastHeader;
+  decrypter.addIdentity({ unwrapFileKey: () => fileKey });
+  return decrypter;
 }
 
 async function openArchive(file: string) {

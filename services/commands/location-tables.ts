@@ -70,6 +70,7 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     attempts: { condition: "location_id = $1" },
     message_location_backfill: { reason: "One row for the service." },
     report_backfill: { reason: "One row for the service." },
+    all_changes_position: { reason: "One row for the service." },
   },
 };
 

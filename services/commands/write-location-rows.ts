@@ -69,9 +69,14 @@ export const withValues = (row: string, values: Record<string, unknown>) =>
     row,
   );
 
-/** Returns a row with the location that rows lack in an installation that was upgraded from version 1.0 a moment ago. */
-export const completeArchivedRow = (part: string, row: string, locationId: string) =>
-  part === "till-ingest.till_versions" ? withValues(row, { location_id: locationId }) : row;
+/** Returns a row with the values of its columns that do not come from the archive. */
+export function completeArchivedRow(part: string, row: string, locationId: string): string {
+  // Rows lack the location in an installation that was upgraded from version 1.0 a moment ago.
+  if (part === "till-ingest.till_versions") return withValues(row, { location_id: locationId });
+  // Positions in the feed of all locations are assigned once the location exists in all services.
+  if (part === "webhooks.change_positions") return withValues(row, { is_in_all_changes: false });
+  return row;
+}
 
 const toArray = (rows: string[]) => `[${rows.join(",")}]`;
 const quote = (name: string) => `"${name}"`;

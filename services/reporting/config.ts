@@ -17,11 +17,6 @@ export const reportingServiceConfigSchema = z.object({
    */
   HOT_DAYS: integerEnvSchema(1, 36_500).default(100),
   /**
-   * Megabytes of memory for packed orders that lists returned last, so that the next page need not read and decompress
-   * them again. 0 keeps none.
-   */
-  PACKED_ORDERS_CACHE_MB: integerEnvSchema(0, 4_096).default(16),
-  /**
    * Retention of customers' personal data, in days after the till was pushed. If not set, the data is erased only when
    * an operator requests its erasure.
    */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { acquireTransactionAdvisoryLock, type Database } from "@pragma/runtime/database/postgres";
-import { getCompiledFile } from "@pragma/runtime/testing/compiled-file";
+import { getCompiledFile } from "@pragma/runtime/process/compiled-file";
 import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";

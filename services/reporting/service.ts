@@ -18,7 +18,6 @@ import type { ReportingServiceContext } from "./context.ts";
 import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
-import { enableDecodedBlockCache } from "./packing/decoded-block-cache.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
@@ -99,7 +98,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
   config: reportingServiceConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    enableDecodedBlockCache(objects, { maxBytes: config.PACKED_ORDERS_CACHE_MB * 1024 * 1024 });
     // Only one till of each location, and only one large till of all locations, is calculated at a time. Therefore,
     // neither a single location nor large tills can occupy all threads, unless there is only one.
     const calculator = createThreadedTillReportCalculator({

@@ -24,6 +24,8 @@ export interface TillIngestServiceContext {
   requeueAfterSeconds: number;
   /** Limits how many tills a location can replace or reprocess per day. Bulk reprocessings do not count. */
   revisionQuota: LocationDailyQuota;
+  /** Limits how many orders the tills can have that a location pushes, replaces or reprocesses per day. */
+  orderQuota: LocationDailyQuota;
 }
 
 export const defineTillIngestRoute = createRouteDefiner<TillIngestServiceContext>();

@@ -17,7 +17,7 @@ const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>) =
       {
         location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {
-          metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined },
+          metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
           hash: "h",
           bytes,
         },

@@ -1,7 +1,7 @@
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -43,10 +43,10 @@ export async function requestTillReprocessing(
   {
     db,
     requeueAfterSeconds,
-    revisionQuota,
+    quotas,
   }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds"> & {
     /** Null if the request does not count, because it is an operator's. */
-    revisionQuota: TillIngestServiceContext["revisionQuota"] | null;
+    quotas: Pick<TillIngestServiceContext, "revisionQuota" | "orderQuota"> | null;
   },
   { id, locationId, author, audit, context }: TillReprocessing,
 ): Promise<TillRow> {
@@ -56,8 +56,11 @@ export async function requestTillReprocessing(
     const till = await lockTillRow(tx, { locationId: tillLocationId, id });
     if (!till) throw createTillNotFoundError(id);
     if (await isBeingReprocessed(db, tx, till)) return till;
-    if (revisionQuota)
-      await consumeDailyQuotaOrThrow(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
+    if (quotas)
+      await consumeDailyQuotasOrThrow(tx, till.locationId, [
+        { quota: quotas.revisionQuota, amount: 1 },
+        { quota: quotas.orderQuota, amount: till.orderCount ?? 0 },
+      ]);
     await publishAuditEvent(tx, audit, {
       ...{ action: "till.reprocessed", locationId: till.locationId, target: { type: "till", id: till.id } },
     });

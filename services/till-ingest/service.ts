@@ -38,6 +38,7 @@ import {
   markTillReportRemovedSubscription,
 } from "./subscriptions/report-events.ts";
 import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
+import { createTillOrderQuota } from "./till-quotas.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
 const maxCountedBodies = 10_000;
@@ -80,7 +81,7 @@ export function createTillOperatorRoutes(
       return context.json({ tillId, isReprocessed: false, reason: "The till does not exist." });
     const { revision } = await runWithObservabilityContext({}, (requestContext) =>
       requestTillReprocessing(
-        { ...services, revisionQuota: null },
+        { ...services, quotas: null },
         { id: tillId, locationId, author: operatorAuthor, audit: operatorCommandAuditSource, context: requestContext },
       ),
     );
@@ -113,6 +114,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds, sendBusRequest },
         pollReprocessings: reprocessingLoop.poll,
         revisionQuota: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
+        orderQuota: createTillOrderQuota(config),
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),

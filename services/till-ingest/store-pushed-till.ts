@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotaOrThrow, consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -18,6 +18,7 @@ import {
   type TillRow,
 } from "./queries/tills.ts";
 import { buildTillObjectKey } from "./till-object-key.ts";
+import { createTillOrderQuota } from "./till-quotas.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 interface TillSubmission {
@@ -118,6 +119,7 @@ function toNewTill(
     objectKey: buildTillObjectKey(config, { locationId, hash }),
     size: bytes.byteLength,
     timeZone,
+    orderCount: metadata.orderCount,
   };
 }
 
@@ -184,17 +186,11 @@ export async function replaceTillBody(
  *
  * @throws `ApiError` quota_exceeded.
  */
-async function countAndRecordUpload(
-  sql: SqlClient,
-  { MAX_TILLS_PER_DAY, MAX_TILL_BYTES_PER_DAY }: TillIngestServiceConfig,
-  row: NewTillRow,
-): Promise<void> {
-  const { locationId, size } = row;
-  const tills = { name: "tills", maximum: MAX_TILLS_PER_DAY, unit: "tills" };
-  const bytes = { name: "till_bytes", maximum: MAX_TILL_BYTES_PER_DAY, unit: "bytes" };
-  await Promise.all([
-    consumeDailyQuotaOrThrow(sql, { locationId, quota: tills, amount: 1 }),
-    consumeDailyQuotaOrThrow(sql, { locationId, quota: bytes, amount: size }),
+async function countAndRecordUpload(sql: SqlClient, config: TillIngestServiceConfig, row: NewTillRow): Promise<void> {
+  await consumeDailyQuotasOrThrow(sql, row.locationId, [
+    { quota: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" }, amount: 1 },
+    { quota: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" }, amount: row.size },
+    { quota: createTillOrderQuota(config), amount: row.orderCount ?? 0 },
   ]);
   row.objectKey = await recordPendingUploadAndGetKey(sql, row.objectKey);
 }

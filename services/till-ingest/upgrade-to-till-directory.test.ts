@@ -94,7 +94,7 @@ async function insertExistingTill(fields: Partial<TestTillRow> = {}): Promise<Te
 async function push(id: string, locationId: string): Promise<string> {
   const bytes = Buffer.from(JSON.stringify(buildTestTill({ id })));
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "UTC" };
-  const metadata = { format: "V2" as const, tillId: id, isTraining: false, device: undefined };
+  const metadata = { format: "V2" as const, tillId: id, isTraining: false, orderCount: 1, device: undefined };
   return runWithObservabilityContext({}, (context) =>
     storePushedTill(
       { db, objects, config, requeueAfterSeconds },
@@ -233,7 +233,7 @@ describe("after the existing tills have been processed", () => {
         const author = { keyId: randomUUID(), consumer: "test" };
         await runWithObservabilityContext({}, (context) =>
           requestTillReprocessing(
-            { db, requeueAfterSeconds, revisionQuota: { name: "till_revisions", maximum: 1_000, unit: "revisions" } },
+            { db, requeueAfterSeconds, quotas: null },
             { id: row.id, locationId: null, author, audit: operatorCommandAuditSource, context },
           ),
         );

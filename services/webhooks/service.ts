@@ -15,6 +15,7 @@ import { backfillReportsTask } from "./periodic/backfill-reports.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
+import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
 import { listChangesRoute } from "./routes/changes.ts";
 import {
   getWebhookDeliveryRoute,
@@ -82,7 +83,7 @@ export const createWebhooksServiceDefinition = ({
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerWebhookDeliveryMetrics(metrics, dependencies);
       const changeWaiters = createChangeWaiters({
-        ...{ sql: db.sql, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerProcess: 1_000 },
+        ...{ db, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerProcess: 1_000 },
       });
       metrics.observeGauge(
         "change_requests_waiting",
@@ -129,6 +130,7 @@ export const createWebhooksServiceDefinition = ({
       removeExpiredWebhookDataTask,
       backfillMessageLocationsTask,
       backfillReportsTask,
+      sequenceChangesTask,
     ],
   });
 

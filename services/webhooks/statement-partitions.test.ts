@@ -87,6 +87,12 @@ beforeAll(async () => {
     async () => (await sql`select from webhook_deliveries where state in ('pending', 'sending')`).length === 0,
   );
   expect((await service.request("DELETE", `/v1/webhooks/${webhook.id}`, { principal })).status).toBe(204);
+  for (const query of ["", "?allLocations=true"]) {
+    const changes = await service.request("GET", `/v1/changes/${query}`, {
+      principal: { ...principal, scopes: ["admin"] },
+    });
+    expect(await changes.json()).toMatchObject({ data: [{ locationId }, { locationId }] });
+  }
   plans = await service.statements.explainStatements(service.db);
 }, 60_000);
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { problemSchema } from "@pragma/contracts/errors";
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
@@ -12,7 +12,7 @@ let product: PragmaUnderTest;
 let testLocation: TestLocation;
 beforeAll(async () => {
   documentationSite = await startDocumentationSiteWithBrowser();
-  environment = await createIsolatedTestEnvironment({ DOCS_URL: `${documentationSite.url}/docs/` });
+  environment = await createMigratedTestEnvironment({ DOCS_URL: `${documentationSite.url}/docs/` });
   product = await startPragmaUnderTest(environment.variables);
   testLocation = await createTestLocation(product);
 }, 120_000);

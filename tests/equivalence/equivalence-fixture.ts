@@ -1,4 +1,4 @@
-import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { SeededRandom } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import type { DocumentedApiOperation, DocumentedStatusOrErrorCode } from "../contract/api-operations.ts";
@@ -8,6 +8,7 @@ import { type ContractTestRequest, getSuccessfulTestRequestBuilder } from "../co
 import { contractTestCasesByOperation } from "../contract/operation-contracts.ts";
 import { buildContractTestTillV2 } from "../contract/order-and-till-inputs.ts";
 import { testJobLimitEnvironmentVariables } from "../contract/tags/jobs.ts";
+import { tillsContractTestCases } from "../contract/tags/tills.ts";
 import {
   type DeploymentMode,
   type PragmaInBothDeploymentModes,
@@ -30,7 +31,7 @@ let backoffice: FakeLegacyBackoffice;
 
 export async function startDeploymentEquivalenceFixture(): Promise<void> {
   backoffice = await startFakeLegacyBackoffice();
-  environment = await createIsolatedTestEnvironment({
+  environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
@@ -78,10 +79,10 @@ export async function buildTestRequestCausingOutcome(
   const contract = contractTestCasesByOperation[operation.id];
   const buildRequest =
     (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
-  const operationRequest = {
-    key: contractFixturesByDeploymentMode[mode].testLocation.key,
-    ...(await buildRequest(contractFixturesByDeploymentMode[mode])),
-  };
+  const fixture = contractFixturesByDeploymentMode[mode];
+  const operationRequest = { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
+  // Until a pushed till has its report, responses about it depend on the time at which they are requested.
+  if (contract && contract === tillsContractTestCases[operation.id]) await fixture.testLocation.waitForTillStates();
   // The requests of the tests themselves change the usage of their keys at any time, but not that of an unused key.
   const isUsage = operation.path.startsWith("/v1/usage");
   return isUsage ? addContractTestRequestQuery(operationRequest, { keyId: unusedKeyId }) : operationRequest;

@@ -76,6 +76,7 @@ export function defineDeploymentEquivalenceWriteTests(): void {
       [200, {}],
       [409, { other: true }],
     ] as const) {
+      if (status === 200) await waitForTillStates();
       const responses = await pragmaInBothDeploymentModes.expectEquivalentResponses(
         (mode) =>
           createPostRequest(

@@ -63,7 +63,7 @@ export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, sc
 /** Returns the business days that are not stored, or that are not those of the current reports. */
 export async function findStaleDays(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
-  return sql`
+  const days = await sql`
     with current as (
       select location_id, day, md5(string_agg(etag, ' ' order by started_at, id)) as hash, count(*)::int as tills
       from ${table("reports")} group by 1, 2
@@ -72,4 +72,5 @@ export async function findStaleDays(sql: postgres.Sql, schema: string): Promise<
     from current full join ${table("days")} using (location_id, day)
     where coalesce(tills, 0) <= 200
       and (reports_hash is distinct from coalesce(hash, '') or has_reports is distinct from (hash is not null))`;
+  return [...days];
 }

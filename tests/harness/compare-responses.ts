@@ -18,14 +18,21 @@ export function normalizeResponseForComparison({ status, headers, body }: RawHtt
   const isHealthResponse = body.includes('"uptime":');
   return {
     status,
-    headers: headers.filter(
-      ([name]) => !(volatileHeaderPattern.test(name) || (isHealthResponse && name === "content-length")),
-    ),
+    headers: headers
+      .filter(([name]) => !(volatileHeaderPattern.test(name) || (isHealthResponse && name === "content-length")))
+      .map(([name, value]) => [name, name === "retry-after" && isUntilNextDay(value) ? "until the next day" : value]),
     body: body
       .replace(requestId, "request id")
       .replace(/"uptime":[\d.]+/, '"uptime":0')
       .replaceAll(/"lastUsedAt":"[^"]+"/g, '"lastUsedAt":"recently"'),
   };
+}
+
+/** Returns whether this is the number of seconds until the next day (UTC) began or begins, within half a minute. */
+function isUntilNextDay(seconds: string): boolean {
+  const secondsPerDay = 86_400;
+  const remainder = (Date.now() / 1_000 + Number(seconds)) % secondsPerDay;
+  return Math.min(remainder, secondsPerDay - remainder) < 30;
 }
 
 /**

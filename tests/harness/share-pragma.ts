@@ -34,11 +34,11 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 
 async function startSharedProduct() {
   // The modules are loaded on demand, because most runs of only a few test files do not need the installation.
-  const { createIsolatedTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
+  const { createMigratedTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
   const { buildFakeLegacyBackofficeVariables, startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
   const { startPragmaUnderTest } = await import("./pragma-under-test.ts");
   const backoffice = await startFakeLegacyBackoffice();
-  const environment = await createIsolatedTestEnvironment({
+  const environment = await createMigratedTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" },
     ...{ MAX_RECIPIENTS_PER_LOCATION: "100000", MAX_WEBHOOKS_PER_LOCATION: "100000" },
     ...{ JOBS_MAX_UNFINISHED_PER_KEY: "100000", JOBS_MAX_UNFINISHED_PER_LOCATION: "100000" },

@@ -23,7 +23,7 @@ export interface TestLocation {
   api: PublicApiClient;
   request(method: string, path: string, options?: LocationRequestOptions): Promise<Response>;
   /** Sends a GET request, and returns the parsed body. @throws Error unless the status is 200. */
-  getJson<T = Record<string, unknown>>(path: string): Promise<T>;
+  getJson<T = Record<string, unknown>>(path: string, key?: string): Promise<T>;
   /** Sends a POST request, and returns the parsed body. @throws Error unless the request succeeds. */
   create<T = { id: string }>(path: string, body?: unknown): Promise<T>;
   /** Pushes a till, and retries after failures as real clients do. Returns the response that ended the retries. */
@@ -116,8 +116,8 @@ export async function createTestLocation(
     consumerId: consumer.id,
     api,
     request: (method, path, options = {}) => sendLocationRequest(product, method, path, { key, ...options }),
-    async getJson<T>(path: string) {
-      const response = await testLocation.request("GET", path);
+    async getJson<T>(path: string, otherKey = key) {
+      const response = await testLocation.request("GET", path, { key: otherKey });
       if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${await response.text()}`);
       return (await response.json()) as T;
     },

@@ -22,6 +22,7 @@ export interface CrossLocationTestRequest {
     tillId?: IsolationVictimResourceKind;
     pageToken?: number;
     legacyId?: true;
+    allLocations?: true;
   };
   headers: { "idempotency-key"?: true; "if-none-match"?: number; "last-event-id"?: number };
 }
@@ -44,6 +45,7 @@ export const crossLocationTestRequestArbitrary: fc.Arbitrary<CrossLocationTestRe
       tillId: resourceKindArbitrary,
       pageToken: fc.nat(20),
       legacyId: fc.constant(true),
+      allLocations: fc.constant(true),
     },
     { requiredKeys: [] },
   ) as fc.Arbitrary<CrossLocationTestRequest["query"]>,
@@ -62,7 +64,7 @@ export function buildCrossLocationTestRequest(
   const { ids, pageTokens, etags } = victimData;
   const known = knownRequests.get(operation.id) ?? [];
   const baseRequest: ContractTestRequest = known[requestIndex % known.length] ?? {};
-  const { locationId, reportId, tillId, pageToken, legacyId } = query;
+  const { locationId, reportId, tillId, pageToken, legacyId, allLocations } = query;
   const token = pageToken === undefined ? undefined : pageTokens[pageToken % pageTokens.length];
   const etagIndex = headers["if-none-match"];
   const etag = etagIndex === undefined ? undefined : etags[etagIndex % etags.length];
@@ -78,6 +80,7 @@ export function buildCrossLocationTestRequest(
       reportId: reportId && ids[reportId],
       tillId: tillId && ids[tillId],
       pageToken: token,
+      allLocations: allLocations && "true",
       legacyId: legacyId ? victimData.legacyId : baseRequest.query?.legacyId,
     }),
     headers: omitUndefinedFields({

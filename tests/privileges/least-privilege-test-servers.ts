@@ -7,7 +7,7 @@ import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-envi
 import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
 import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import {
-  createTemporaryDataFolder,
+  createTestServerDataFolder,
   removeServerDataFolder,
   type StartedLocalServer,
   startNatsServer,
@@ -36,7 +36,7 @@ const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_
 export async function startLeastPrivilegeTestServers(): Promise<LeastPrivilegeTestServers> {
   const { variables: testVariables } = await createIsolatedTestEnvironment();
   const namespace = testVariables.NAMESPACE ?? "";
-  const folder = createTemporaryDataFolder("privileges");
+  const folder = createTestServerDataFolder("privileges");
   const password = `p${randomUUID().replaceAll("-", "")}`;
   const insertPasswords = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
   const [postgres, nats, redis] = await Promise.all([

@@ -59,7 +59,7 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
     ["run", ...reporters, ...args],
     {
       cwd: repositoryFolder,
-      env: { ...process.env, ...env, TMPDIR: folder },
+      env: { ...process.env, ...env, TMPDIR: folder, TEST_COMPILED_THREADS: "true" },
       stdio: ["ignore", "inherit", "inherit"],
     },
   );

@@ -82,6 +82,10 @@ insert into placement (service, relation, kind) values
   ('webhooks', 'change_positions', 'distributed'),
   ('webhooks', 'changes', 'distributed'),
   ('webhooks', 'report_backfill', 'local'),
+  -- The positions among the changes of all locations, which are assigned and read in one sequence.
+  ('webhooks', 'unsequenced_changes', 'local'),
+  ('webhooks', 'all_changes', 'local'),
+  ('webhooks', 'all_changes_position', 'local'),
 
   ('jobs', 'location_jobs', 'distributed');
 

@@ -134,8 +134,8 @@ export const commonServiceConfigSchema = z.object({
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */
   UNREAD_RESPONSE_MAX_BYTES: integerEnvSchema(1_000_000).default(128 * 1024 * 1024),
-  /** The maximum total size, in bytes, of the large responses in memory to requests with the same API key. */
-  UNREAD_RESPONSE_MAX_BYTES_PER_KEY: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
+  /** The maximum total size, in bytes, of the large responses in memory to API keys of the same location. */
+  UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: integerEnvSchema(1_000_000).default(32 * 1024 * 1024),
   ...databaseAndBrokerTlsConfigSchema.shape,
 });
 

@@ -58,7 +58,7 @@ const smallTables = new Set([
   ...["recipients", "signing_secrets", "webhooks", "delivery_recoveries"],
 ]);
 
-/** Migrations of version 1.1 that keep a large table locked for longer than one quick change, and why they do. */
+/** Migrations that keep a large table locked for longer than one quick change, or copy its rows, and why they do. */
 const acceptedLongMigrations: Readonly<Record<string, string>> = {
   "_runtime/migrations/013_outbox_by_stream.sql": "The outbox is almost empty except during an outage of NATS.",
   "order-live/migrations/006_storage_parameters.sql":
@@ -79,6 +79,7 @@ const acceptedLongMigrations: Readonly<Record<string, string>> = {
     "The statistics have at most one row for each webhook and hour of the retention, and their new key needs the column in every row.",
   "webhooks/migrations/011_message_partitions.sql":
     "Updates the rows only of an installation with at most 10,000. A periodic task updates others in batches.",
+  "webhooks/migrations/013_all_changes.sql": "Migration 012, which is in the same release, has created the table.",
 };
 
 /**

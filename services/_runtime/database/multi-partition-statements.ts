@@ -30,4 +30,14 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
       /^(select id, body, created_at from webhook_messages where subject = any|update webhook_messages m set subject = )/,
     reason: "An erasure finds the messages of an order, of which it does not know the days.",
   },
+  {
+    service: "webhooks",
+    pattern: /^select queue_id, position from unnest\(.* lateral \( select position from changes /,
+    reason: "One batch gives positions in the feed of all locations to changes of several locations.",
+  },
+  {
+    service: "webhooks",
+    pattern: /^select sequenced\.location_id, .* from unnest\(.* lateral \( select type, id, .* from changes /,
+    reason: "A page of the feed of all locations contains changes of several locations.",
+  },
 ];

@@ -10,7 +10,12 @@ import { parseJsonBody } from "../json/parse-json.ts";
 import { type AuditSource, createAuditSource } from "../messaging/audit-events.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import type { LargeReadLimiter, SizeLimitedBody } from "./large-read-limiter.ts";
-import { getRequestHeader, type RequestPrincipalAndMetadata, type ServiceHonoContext } from "./request-identity.ts";
+import {
+  getRequestHeader,
+  getSenderId,
+  type RequestPrincipalAndMetadata,
+  type ServiceHonoContext,
+} from "./request-identity.ts";
 import { toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
@@ -120,7 +125,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   }
 
   get #bodyOwner() {
-    return { keyId: this.principal.keyId, outgoing: this.#honoContext.env.outgoing };
+    return { senderId: getSenderId(this.principal), outgoing: this.#honoContext.env.outgoing };
   }
 
   get header(): (name: string) => string | undefined {

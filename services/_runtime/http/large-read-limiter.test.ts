@@ -10,48 +10,50 @@ const megabyte = 1_000_000;
 function createLimiter() {
   const unreadResponses = new UnreadResponseLimiter({
     UNREAD_RESPONSE_MAX_BYTES: 5 * megabyte,
-    UNREAD_RESPONSE_MAX_BYTES_PER_KEY: 3 * megabyte,
+    UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: 3 * megabyte,
   });
   return { unreadResponses, largeReads: new LargeReadLimiter(unreadResponses) };
 }
 
-/** Runs reads of several API keys, and returns the highest numbers of concurrent reads: of one key, and of all keys. */
-async function measureConcurrency(keyIds: string[]) {
+/** Runs reads of several locations, and returns the highest numbers of concurrent reads: of one location, and of all. */
+async function measureConcurrency(senderIds: string[]) {
   const { largeReads } = createLimiter();
   const active: string[] = [];
-  let [ofKey, ofAll] = [0, 0];
-  const read = async (keyId: string) => {
-    active.push(keyId);
-    ofKey = Math.max(ofKey, active.filter((each) => each === keyId).length);
+  let [ofLocation, ofAll] = [0, 0];
+  const read = async (senderId: string) => {
+    active.push(senderId);
+    ofLocation = Math.max(ofLocation, active.filter((each) => each === senderId).length);
     ofAll = Math.max(ofAll, active.length);
     await sleep(5);
-    active.splice(active.indexOf(keyId), 1);
+    active.splice(active.indexOf(senderId), 1);
   };
   await Promise.all(
-    keyIds.map((keyId) => largeReads.run(() => read(keyId), { keyId, bytes: megabyte, outgoing: undefined })),
+    senderIds.map((senderId) =>
+      largeReads.run(() => read(senderId), { senderId, bytes: megabyte, outgoing: undefined }),
+    ),
   );
-  return { ofKey, ofAll };
+  return { ofLocation, ofAll };
 }
 
 describe("reads of large bodies", () => {
-  it("run one at a time for each API key, and few at a time for all keys", async () => {
-    expect(await measureConcurrency(Array.from({ length: 8 }, () => "one"))).toEqual({ ofKey: 1, ofAll: 1 });
-    const keyIds = Array.from({ length: 24 }, (_, index) => `key ${index % 6}`);
-    expect(await measureConcurrency(keyIds)).toEqual({ ofKey: 1, ofAll: 2 });
+  it("run one at a time for each location, and few at a time for all", async () => {
+    expect(await measureConcurrency(Array.from({ length: 8 }, () => "one"))).toEqual({ ofLocation: 1, ofAll: 1 });
+    const senderIds = Array.from({ length: 24 }, (_, index) => `location ${index % 6}`);
+    expect(await measureConcurrency(senderIds)).toEqual({ ofLocation: 1, ofAll: 2 });
   });
 
-  it("of a key whose requests all wait do not delay other keys", async () => {
+  it("of a location whose requests all wait do not delay others", async () => {
     const { largeReads } = createLimiter();
     const finished: string[] = [];
-    const run = (keyId: string) =>
-      largeReads.run(async () => void finished.push(keyId, await sleep(5, "")), {
-        ...{ keyId, bytes: megabyte, outgoing: undefined },
+    const run = (senderId: string) =>
+      largeReads.run(async () => void finished.push(senderId, await sleep(5, "")), {
+        ...{ senderId, bytes: megabyte, outgoing: undefined },
       });
     await Promise.all([...Array.from({ length: 12 }, () => run("busy")), run("other")]);
     expect(finished.filter(Boolean).indexOf("other")).toBeLessThan(4);
   });
 
-  it("are rejected if too many requests of the key wait", async () => {
+  it("are rejected if too many requests of the location wait", async () => {
     const { largeReads } = createLimiter();
     let readCount = 0;
     const countRead = async () => {
@@ -59,7 +61,7 @@ describe("reads of large bodies", () => {
     };
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, () =>
-        largeReads.run(countRead, { keyId: "one", bytes: megabyte, outgoing: undefined }),
+        largeReads.run(countRead, { senderId: "one", bytes: megabyte, outgoing: undefined }),
       ),
     );
     const rejected = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -71,13 +73,13 @@ describe("reads of large bodies", () => {
     const { largeReads, unreadResponses } = createLimiter();
     const outgoing = createResponseUnreadByClient();
     unreadResponses.trackResponse(createSerializedJsonResponse(200, "x".repeat(2 * megabyte)), {
-      ...{ keyId: "one", canReject: true, outgoing },
+      ...{ senderId: "one", canReject: true, outgoing },
     });
     let readCount = 0;
     const countRead = async () => {
       readCount += 1;
     };
-    const run = () => largeReads.run(countRead, { keyId: "one", bytes: 2 * megabyte, outgoing: undefined });
+    const run = () => largeReads.run(countRead, { senderId: "one", bytes: 2 * megabyte, outgoing: undefined });
     await expect(run()).rejects.toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
     expect(readCount).toBe(0);
     const waiting = run();
@@ -89,12 +91,12 @@ describe("reads of large bodies", () => {
   it("do not run for a client that has disconnected", async () => {
     const { largeReads } = createLimiter();
     const outgoing = createResponseUnreadByClient();
-    const first = largeReads.run(() => sleep(50), { keyId: "one", bytes: megabyte, outgoing: undefined });
+    const first = largeReads.run(() => sleep(50), { senderId: "one", bytes: megabyte, outgoing: undefined });
     let readCount = 0;
     const countRead = async () => {
       readCount += 1;
     };
-    const second = largeReads.run(countRead, { keyId: "one", bytes: megabyte, outgoing });
+    const second = largeReads.run(countRead, { senderId: "one", bytes: megabyte, outgoing });
     outgoing.socket?.destroy();
     await expect(second).rejects.toMatchObject({ code: "rate_limited" });
     await first;
@@ -105,7 +107,7 @@ describe("reads of large bodies", () => {
 
 it("a body that is not large is read once, without waiting", async () => {
   const { largeReads } = createLimiter();
-  const owner = { keyId: "one", outgoing: undefined };
+  const owner = { senderId: "one", outgoing: undefined };
   void largeReads.run(() => sleep(100), { ...owner, bytes: megabyte });
   const maxima: number[] = [];
   const read = (bytes: number) => async (maxBytes: number) => {

@@ -7,14 +7,14 @@ import { KeyedUsageCounter } from "../limits/keyed-counter.ts";
 import { minLargeResponseBytes, type UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 /**
- * The number of large bodies that all API keys together read at a time in this process. While a body is read, it uses
+ * The number of large bodies that all locations together read at a time in this process. While a body is read, it uses
  * several times its size: as it is stored, decompressed, and as a copy.
  */
 const maxConcurrentReads = 2;
 const processSemaphore = createKeyedSemaphore(maxConcurrentReads);
 
-/** Further requests of an API key are rejected, because each waiting request occupies a connection of the gateway. */
-const maxWaitingPerKey = 16;
+/** Further requests of a location are rejected, because each waiting request occupies a connection of the gateway. */
+const maxWaitingPerLocation = 16;
 const maxWaitMs = 2_000;
 const capacityCheckMs = 25;
 
@@ -22,7 +22,8 @@ const capacityCheckMs = 25;
 const unlimitedBytes = 2 ** 31 - 1;
 
 interface LargeRead {
-  keyId: string;
+  /** See `getSenderId`. */
+  senderId: string;
   /** The size of the body. If it is not known before the body is read, a lower estimate. */
   bytes: number;
   /** The response of the request; undefined for internal requests from this process. */
@@ -37,11 +38,11 @@ export interface SizeLimitedBody {
 
 /**
  * Limits the memory of large bodies of single resources, from before they are read until clients have received them. Each
- * API key reads one large body at a time, so that the keys take turns. A body is read only if it may be sent.
+ * location reads one large body at a time, so that locations take turns. A body is read only if it may be sent.
  */
 export class LargeReadLimiter {
   readonly #unreadResponses: UnreadResponseLimiter;
-  readonly #keySemaphore = createKeyedSemaphore(1);
+  readonly #locationSemaphore = createKeyedSemaphore(1);
   readonly #requests = new KeyedUsageCounter();
 
   constructor(unreadResponses: UnreadResponseLimiter) {
@@ -64,12 +65,12 @@ export class LargeReadLimiter {
   /**
    * Calls `read`, which reads a large body, as soon as the body may be in memory. Waits up to two seconds.
    *
-   * @throws `ApiError` rate_limited if the API key has too many large responses or requests, and overloaded if all keys
-   * together have too many.
+   * @throws `ApiError` rate_limited if the location has too many large responses or requests, and overloaded if all
+   * locations together have too many.
    */
-  async run<T>(read: () => Promise<T>, { keyId, bytes, outgoing }: LargeRead): Promise<T> {
-    if (this.#requests.get(keyId) > maxWaitingPerKey) throw createTooManyLargeReadsError();
-    this.#requests.add(1, keyId);
+  async run<T>(read: () => Promise<T>, { senderId, bytes, outgoing }: LargeRead): Promise<T> {
+    if (this.#requests.get(senderId) > maxWaitingPerLocation) throw createTooManyLargeReadsError();
+    this.#requests.add(1, senderId);
     const waiting = new AbortController();
     const stopWaiting = () => waiting.abort();
     const timer = setTimeout(stopWaiting, maxWaitMs);
@@ -77,15 +78,15 @@ export class LargeReadLimiter {
     outgoing?.once("close", stopWaiting);
     const releases: (() => void)[] = [];
     try {
-      releases.push(await acquire(this.#keySemaphore, keyId, waiting.signal, createTooManyLargeReadsError));
-      await this.#waitForCapacity({ keyId, bytes }, waiting.signal);
+      releases.push(await acquire(this.#locationSemaphore, senderId, waiting.signal, createTooManyLargeReadsError));
+      await this.#waitForCapacity({ senderId, bytes }, waiting.signal);
       releases.push(await acquire(processSemaphore, "", waiting.signal, createOverloadedError));
       clearTimeout(timer);
       return await read();
     } finally {
       clearTimeout(timer);
       outgoing?.off("close", stopWaiting);
-      this.#requests.add(-1, keyId);
+      this.#requests.add(-1, senderId);
       // Later than the caller continues, so that its response is counted before the next request checks the capacity.
       setImmediate(() => {
         for (const release of releases) release();
@@ -93,9 +94,12 @@ export class LargeReadLimiter {
     }
   }
 
-  async #waitForCapacity({ keyId, bytes }: Pick<LargeRead, "keyId" | "bytes">, signal: AbortSignal): Promise<void> {
+  async #waitForCapacity(
+    { senderId, bytes }: Pick<LargeRead, "senderId" | "bytes">,
+    signal: AbortSignal,
+  ): Promise<void> {
     for (;;) {
-      const error = this.#unreadResponses.findCapacityError(bytes, keyId);
+      const error = this.#unreadResponses.findCapacityError(bytes, senderId);
       if (!error) return;
       if (signal.aborted) throw error;
       await sleep(capacityCheckMs);
@@ -119,8 +123,8 @@ async function acquire(
 
 function createTooManyLargeReadsError(): ApiError {
   return new ApiError("rate_limited", {
-    detail: `This API key is requesting too many large responses at the same time. One is created at a time, and up to ${maxWaitingPerKey} requests wait for up to ${maxWaitMs / 1_000} seconds. Send fewer requests at the same time.`,
-    limit: { name: "concurrent_large_reads", maximum: maxWaitingPerKey, unit: "requests" },
+    detail: `This location is requesting too many large responses at the same time. One is created at a time, and up to ${maxWaitingPerLocation} requests wait for up to ${maxWaitMs / 1_000} seconds. Send fewer requests at the same time.`,
+    limit: { name: "concurrent_large_reads", maximum: maxWaitingPerLocation, unit: "requests" },
     headers: { "retry-after": "2" },
   });
 }

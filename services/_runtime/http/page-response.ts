@@ -13,6 +13,7 @@ import {
   pageTokenInstantSchema,
   requireSameList,
 } from "./page-token.ts";
+import { getSenderId } from "./request-identity.ts";
 import { createSerializedJsonResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services that return lists of large items. */
@@ -50,12 +51,15 @@ const pageTokenStateSchema = z.object({
   filters: listFingerprintSchema.optional(),
 });
 
-/** Limits how many pages of large items an API key reads concurrently, so that database connections remain free. */
-const largePageSemaphore = createKeyedSemaphore(4);
+/**
+ * Limits how many pages the API keys of a location read concurrently, so that database connections remain free. Counting
+ * a long list can take a second, and a location can have many keys.
+ */
+const pageSemaphore = createKeyedSemaphore(4);
 
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
 
-interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
+interface PageRequest extends Pick<AnyRouteInput, "principal" | "url" | "origin"> {
   /** The validated query of the request. All parameters except those of the pagination are filters. */
   query: { index: number; size: number; pageToken?: string | undefined; [filter: string]: unknown };
   /** The location whose items are listed, also if the query does not contain it; null for those of all locations. */
@@ -65,21 +69,21 @@ interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
 type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJsonItems<Position>>;
 
 /**
- * Returns the requested page of a list of large items. If `find` returns fewer items than requested before the end of
- * the list, the response is partial. The page token in a partial response selects the rest of the same page, with the
- * same index, instead of the next page. Each API key can read only four such pages concurrently.
+ * Returns the requested page of a list. If `find` returns fewer items than requested before the end of the list, the
+ * response is partial. The page token in a partial response selects the rest of the same page, with the same index,
+ * instead of the next page. Each location can read only four pages concurrently.
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function createConcurrencyLimitedPageResponse<Schema extends z.ZodType<PagePosition>>(
-  request: PageRequest & Pick<AnyRouteInput, "principal">,
+export async function createPageResponse<Schema extends z.ZodType<PagePosition>>(
+  request: PageRequest,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
 ): Promise<RouteHandlerResponse> {
-  return largePageSemaphore.run(() => pageResponse(request, positionSchema, find), request.principal.keyId);
+  return pageSemaphore.run(() => readPageResponse(request, positionSchema, find), getSenderId(request.principal));
 }
 
-async function pageResponse<Schema extends z.ZodType<PagePosition>>(
+async function readPageResponse<Schema extends z.ZodType<PagePosition>>(
   { query, locationId, url, origin }: PageRequest,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
@@ -129,7 +133,7 @@ export async function queryNewestRowsPageResponse<Row extends ListedRow>(
   sql: SqlClient,
   { columns, table, where, toItem = (row) => row }: NewestRowsQuery<Row>,
 ): Promise<RouteHandlerResponse> {
-  return pageResponse(request, createdAtCursorSchema, async ({ after, offset, limit }) => {
+  return createPageResponse(request, createdAtCursorSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
       // Reads one row more than the page needs, to find out whether another page follows.

@@ -49,6 +49,11 @@ export function getRequestHeader({ env }: ServiceHonoContext, name: string): str
 
 export type ServiceAppFetch = (request: Request, bindings?: ServiceHonoBindings) => Response | Promise<Response>;
 
+/** Returns the id for the limits per sender: the id of the API key's location, or of the key if it has no location. */
+export function getSenderId({ location, keyId }: Principal): string {
+  return location?.id ?? keyId;
+}
+
 /** Returns the principal of requests that the gateway or a service sends to a service on its own behalf. */
 export function createCallingServicePrincipal(caller: InternalCallerName, service: ServiceName): Principal {
   return {

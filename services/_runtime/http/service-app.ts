@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
 import type { z } from "zod";
@@ -30,6 +29,7 @@ import {
 import { readRequestBody } from "./read-body.ts";
 import {
   getRequestHeader,
+  getSenderId,
   type RequestPrincipalAndMetadata,
   type ServiceAppFetch,
   type ServiceHonoBindings,
@@ -193,9 +193,9 @@ async function handleRequest<Services>(
   const isSafe = method === "GET" || method === "HEAD";
   // Checks the limit of unread responses before calling the handler, because a request must not be rejected after it
   // has changed data.
-  if (!isSafe) unreadResponses.requireCapacity(keyId);
-  const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const senderId = getSenderId(principal);
+  if (!isSafe) unreadResponses.requireCapacity(senderId);
+  const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const memoryReservation = new RequestBodyMemoryReservation(senderId);
   let releaseWrite: (() => void) | undefined;
   try {
@@ -222,7 +222,7 @@ async function handleRequest<Services>(
         return route.handle(input);
       });
     } else response = await route.handle(input);
-    unreadResponses.trackResponse(response, { keyId, canReject: isSafe, outgoing: hono.env.outgoing });
+    unreadResponses.trackResponse(response, { senderId, canReject: isSafe, outgoing: hono.env.outgoing });
     return response;
   } finally {
     memoryReservation.release();
@@ -286,11 +286,6 @@ async function parseRouteInput<Services>(
   }
   throwIfInvalid(issues.issues, issues.count);
   return { params, query, body };
-}
-
-/** Returns the id for the limits per sender: the id of the API key's location, or of the key if it has no location. */
-function getSenderId({ location, keyId }: Principal): string {
-  return location?.id ?? keyId;
 }
 
 function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {

@@ -8,7 +8,7 @@ const megabyte = 1_000_000;
 const createLimit = () =>
   new UnreadResponseLimiter({
     UNREAD_RESPONSE_MAX_BYTES: 5 * megabyte,
-    UNREAD_RESPONSE_MAX_BYTES_PER_KEY: 3 * megabyte,
+    UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: 3 * megabyte,
   });
 const largeResponse = () => createSerializedJsonResponse(200, "é".repeat(megabyte / 2));
 
@@ -16,7 +16,7 @@ describe("a large response", () => {
   it("is counted until it is closed", async () => {
     const limit = createLimit();
     const outgoing = createResponseUnreadByClient();
-    limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
+    limit.trackResponse(largeResponse(), { senderId: "one", canReject: true, outgoing });
     expect(limit.heldBytes).toBe(megabyte);
     outgoing.socket?.destroy();
     await once(outgoing, "close");
@@ -27,14 +27,14 @@ describe("a large response", () => {
     const limit = createLimit();
     const outgoing = createResponseUnreadByClient();
     outgoing.destroy();
-    limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
+    limit.trackResponse(largeResponse(), { senderId: "one", canReject: true, outgoing });
     expect(limit.heldBytes).toBe(0);
   });
 
-  it("is rejected only for an API key with too many unread responses", () => {
+  it("is rejected only for a location with too many unread responses", () => {
     const limit = createLimit();
-    const trackResponseOf = (keyId: string) =>
-      limit.trackResponse(largeResponse(), { keyId, canReject: true, outgoing: createResponseUnreadByClient() });
+    const trackResponseOf = (senderId: string) =>
+      limit.trackResponse(largeResponse(), { senderId, canReject: true, outgoing: createResponseUnreadByClient() });
     for (let count = 0; count < 3; count += 1) trackResponseOf("one");
     expect(() => trackResponseOf("one")).toThrowError(
       expect.objectContaining({
@@ -53,11 +53,15 @@ describe("a large response", () => {
   it("is sent when its request has had its effect, or when it alone exceeds the limit", () => {
     const limit = createLimit();
     limit.trackResponse(createSerializedJsonResponse(200, "x".repeat(4 * megabyte)), {
-      keyId: "one",
+      senderId: "one",
       canReject: true,
       outgoing: createResponseUnreadByClient(),
     });
-    limit.trackResponse(largeResponse(), { keyId: "one", canReject: false, outgoing: createResponseUnreadByClient() });
+    limit.trackResponse(largeResponse(), {
+      senderId: "one",
+      canReject: false,
+      outgoing: createResponseUnreadByClient(),
+    });
     expect(limit.heldBytes).toBe(5 * megabyte);
   });
 });
@@ -65,7 +69,7 @@ describe("a large response", () => {
 it("a small response is not counted", () => {
   const limit = createLimit();
   limit.trackResponse(createSerializedJsonResponse(200, "x".repeat(1_000)), {
-    keyId: "one",
+    senderId: "one",
     canReject: true,
     outgoing: createResponseUnreadByClient(),
   });

@@ -5,7 +5,8 @@ import { KeyedUsageCounter } from "../limits/keyed-counter.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
-  keyId: string;
+  /** See `getSenderId`. */
+  senderId: string;
   /** Whether an error may replace the response. False if the request may have changed data. */
   canReject: boolean;
   /** The node:http response. Undefined for internal requests from this process, whose senders read it immediately. */
@@ -18,9 +19,9 @@ export const minLargeResponseBytes = 256 * 1024;
 /** Limits the total size of large responses that are in memory because clients have not yet read them. */
 export class UnreadResponseLimiter {
   readonly #held = new KeyedUsageCounter();
-  readonly #max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_KEY">;
+  readonly #max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION">;
 
-  constructor(max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_KEY">) {
+  constructor(max: Pick<CommonServiceConfig, "UNREAD_RESPONSE_MAX_BYTES" | "UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION">) {
     this.#max = max;
   }
 
@@ -29,21 +30,21 @@ export class UnreadResponseLimiter {
     return this.#held.total;
   }
 
-  /** Throws if the unread responses of an API key have reached the limit per key. @throws `ApiError` rate_limited */
-  requireCapacity(keyId: string): void {
-    if (this.#held.get(keyId) >= this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
-      throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
+  /** Throws if the unread responses of a sender have reached the limit per location. @throws `ApiError` rate_limited */
+  requireCapacity(senderId: string): void {
+    if (this.#held.get(senderId) >= this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION)
+      throw createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION);
   }
 
   /**
-   * Returns the error for a further large response of an API key, if this response and the other unread responses
+   * Returns the error for a further large response of a sender, if this response and the other unread responses
    * together exceed a limit: rate_limited or overloaded.
    */
-  findCapacityError(bytes: number, keyId: string): ApiError | undefined {
-    const keyBytes = this.#held.get(keyId);
+  findCapacityError(bytes: number, senderId: string): ApiError | undefined {
+    const senderBytes = this.#held.get(senderId);
     // Without other unread responses, a response above the limit is sent, because it could otherwise never be sent.
-    if (keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY)
-      return createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_KEY);
+    if (senderBytes > 0 && senderBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION)
+      return createTooManyUnreadError(this.#max.UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION);
     if (this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_RESPONSE_MAX_BYTES)
       return createOverloadedError();
     return undefined;
@@ -57,26 +58,26 @@ export class UnreadResponseLimiter {
    */
   trackResponse(
     { body, streamMemoryBytes = 0 }: RouteHandlerResponse,
-    { keyId, canReject, outgoing }: UnreadResponseOwner,
+    { senderId, canReject, outgoing }: UnreadResponseOwner,
   ): void {
     if (!outgoing || body === null) return;
     const isStream = body instanceof ReadableStream;
     if ((isStream ? streamMemoryBytes : body.length) <= minLargeResponseBytes) return;
     const bytes = isStream ? streamMemoryBytes : Buffer.byteLength(body);
-    const error = canReject ? this.findCapacityError(bytes, keyId) : undefined;
+    const error = canReject ? this.findCapacityError(bytes, senderId) : undefined;
     if (error) {
       if (isStream) body.cancel().catch(() => {});
       throw error;
     }
     if (outgoing.destroyed) return;
-    this.#held.add(bytes, keyId);
-    outgoing.once("close", () => this.#held.add(-bytes, keyId));
+    this.#held.add(bytes, senderId);
+    outgoing.once("close", () => this.#held.add(-bytes, senderId));
   }
 }
 
 function createTooManyUnreadError(maximum: number): ApiError {
   return new ApiError("rate_limited", {
-    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read these responses first, or send fewer requests at the same time.`,
+    detail: `This location has reached its limit of ${maximum} bytes of unread responses. Read these responses first, or send fewer requests at the same time.`,
     limit: { name: "unread_reply_bytes", maximum, unit: "bytes" },
     headers: { "retry-after": "2" },
   });

@@ -4,10 +4,13 @@ import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 /** The maximum amount that one location can use in a day (UTC), in the quota's unit. */
 export type LocationDailyQuota = ExceededLimit;
 
-interface QuotaUsage {
-  locationId: string;
+interface QuotaAmount {
   quota: LocationDailyQuota;
   amount: number;
+}
+
+interface QuotaUsage extends QuotaAmount {
+  locationId: string;
 }
 
 /**
@@ -32,6 +35,33 @@ export async function tryConsumeDailyQuota(
     on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
     where usage.used + excluded.used <= ${maximum}`;
   return count > 0;
+}
+
+/**
+ * Adds amounts to a location's usage of several quotas for today (UTC) with one statement.
+ *
+ * @throws `ApiError` quota_exceeded for the first quota that would be exceeded. Unless the caller's transaction is rolled
+ * back, the amounts of the others are added nevertheless.
+ */
+export async function consumeDailyQuotasOrThrow(
+  sql: SqlClient | SqlTransaction,
+  locationId: string,
+  amounts: QuotaAmount[],
+): Promise<void> {
+  const maxima = Object.fromEntries(amounts.map(({ quota }) => [quota.name, quota.maximum]));
+  const possible = amounts.filter(({ quota, amount }) => amount <= quota.maximum);
+  const counted = await sql<{ quota: string }[]>`
+    insert into daily_usage as usage (location_id, day, quota, used)
+    select ${locationId}, (now() at time zone 'UTC')::date, quota, used
+    from unnest(
+      ${possible.map(({ quota }) => quota.name)}::text[], ${possible.map(({ amount }) => amount)}::bigint[]
+    ) as added (quota, used)
+    on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
+    where usage.used + excluded.used <= (${JSON.stringify(maxima)}::text::jsonb ->> excluded.quota)::bigint
+    returning quota`;
+  const names = new Set(counted.map(({ quota }) => quota));
+  const exceeded = amounts.find(({ quota }) => !names.has(quota.name));
+  if (exceeded) throw createQuotaExceededError(exceeded.quota);
 }
 
 function createQuotaExceededError({ name, maximum, unit }: LocationDailyQuota): ApiError {

@@ -8,10 +8,10 @@ import { sleep } from "../concurrency/sleep.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createDatabasePool } from "../database/postgres.ts";
 import { createLogger } from "../observability/logger.ts";
+import { getCompiledFile } from "../process/compiled-file.ts";
 import { PermanentEventError, TransientError } from "../retries/transient-error.ts";
 import { defineService } from "../service/define-service.ts";
 import { buildServiceSchemaName } from "../service/start-service.ts";
-import { getCompiledFile } from "../testing/compiled-file.ts";
 import {
   createTestEventStreamAdmin,
   waitUntilEventsDelivered,

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { createTemporaryDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
+import { createTestServerDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
 
 /** The names of the servers that a test can start for its own use. */
 export type DedicatedTestInfrastructureServerName = keyof typeof localServerStarters;
@@ -17,7 +17,7 @@ export interface DedicatedTestInfrastructureServers
 }
 
 export async function startDedicatedTestInfrastructureServers(): Promise<DedicatedTestInfrastructureServers> {
-  const folder = createTemporaryDataFolder("private");
+  const folder = createTestServerDataFolder("private");
   const launch = (name: DedicatedTestInfrastructureServerName, port?: number) =>
     localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
   const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
@@ -60,7 +60,7 @@ export interface DedicatedTestInfrastructureServer {
 export async function startDedicatedTestInfrastructureServer(
   name: DedicatedTestInfrastructureServerName,
 ): Promise<DedicatedTestInfrastructureServer> {
-  const dataFolder = `${createTemporaryDataFolder("private")}/${name}`;
+  const dataFolder = `${createTestServerDataFolder("private")}/${name}`;
   let running: TestServerProcess = await localServerStarters[name]({ dataFolder });
   return {
     url: running.url,

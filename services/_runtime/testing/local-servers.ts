@@ -17,15 +17,15 @@ interface LocalServers {
   startNatsServer: StartServer;
   startPostgresServer: StartServer;
   startRedisServer: StartServer;
-  /** Creates a folder for temporary data and returns its path. The folder is deleted when this process ends. */
-  createTemporaryDataFolder(label: string): string;
+  /** Creates a temporary folder for the data of servers, and returns its path. It is deleted when this process ends. */
+  createTestServerDataFolder(label: string): string;
 }
 
 // The path is in a variable, because the compiler would reject the import of a file outside this package.
 const path = "../../../deploy/local/servers.ts";
 const servers: LocalServers = await import(path);
 
-export const { createTemporaryDataFolder } = servers;
+export const { createTestServerDataFolder } = servers;
 export const localServerStarters = {
   nats: servers.startNatsServer,
   postgres: servers.startPostgresServer,

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node
 import { join } from "node:path";
 import postgres from "postgres";
 import { eventually } from "./eventually.ts";
-import { createTemporaryDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
+import { createTestServerDataFolder, localServerStarters, type TestServerProcess } from "./local-servers.ts";
 
 /** A PostgreSQL server and its streaming replica. The replica can be killed and started again. */
 export interface TestPostgresReplication {
@@ -19,7 +19,7 @@ export interface TestPostgresReplication {
 
 /** Starts a PostgreSQL server and a replica, which is created with `pg_basebackup`. */
 export async function startTestPostgresReplication(): Promise<TestPostgresReplication> {
-  const folder = createTemporaryDataFolder("replication");
+  const folder = createTestServerDataFolder("replication");
   const primary = await localServerStarters.postgres({ dataFolder: join(folder, "primary") });
   const [cluster, programs] = await findClusterAndProgramFolders(primary.url);
   const dataFolder = join(folder, "replica");

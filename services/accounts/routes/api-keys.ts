@@ -45,7 +45,7 @@ export const listApiKeysRoute = defineAccountsRoute({
         ? getReadRestrictionLocationId(principal)
         : resolveAuthorizedLocationId(principal, query.locationId);
     return queryNewestRowsPageResponse(
-      { query, locationId, url, origin },
+      { query, locationId, principal, url, origin },
       services.db.sql,
       buildApiKeyListSql(services.db.sql, locationId),
     );

@@ -77,7 +77,7 @@ export const listAuditEventsRoute = defineAccountsRoute({
     const filter = resolveAuditFilter(query, principal);
     const { locationId } = filter;
     return queryNewestRowsPageResponse(
-      { query, locationId, url, origin },
+      { query, locationId, principal, url, origin },
       db.sql,
       buildAuditEventListSql(db.sql, filter),
     );

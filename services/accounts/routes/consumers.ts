@@ -25,7 +25,7 @@ export const listConsumersRoute = defineAccountsRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId = getReadRestrictionLocationId(principal);
     return queryNewestRowsPageResponse(
-      { query, locationId, url, origin },
+      { query, locationId, principal, url, origin },
       services.db.sql,
       buildApiConsumerListSql(services.db.sql, locationId),
     );

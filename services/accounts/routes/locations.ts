@@ -68,7 +68,7 @@ export const listLocationsRoute = defineAccountsRoute({
       legacyId: query.legacyId ?? null,
     };
     return queryNewestRowsPageResponse(
-      { query, locationId, url, origin },
+      { query, locationId, principal, url, origin },
       services.db.sql,
       buildLocationListSql(services.db.sql, filter),
     );

@@ -8,7 +8,7 @@ import {
   type UsageGranularity,
   usageGranularities,
 } from "@pragma/contracts/usage";
-import { createConcurrencyLimitedPageResponse, queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createPageResponse, queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import {
   getReadRestrictionLocationId,
@@ -77,10 +77,8 @@ export const listUsageRoute = defineAccountsRoute({
     const range = resolveUsageRange(query);
     const filter = { ...resolveUsageFilter(principal, query), granularity: query.granularity, ...range };
     const { locationId } = filter;
-    return createConcurrencyLimitedPageResponse(
-      { query, locationId, url, origin, principal },
-      usageCountCursorSchema,
-      (page) => listUsageCounts(services.db.sql, filter, page),
+    return createPageResponse({ query, locationId, url, origin, principal }, usageCountCursorSchema, (page) =>
+      listUsageCounts(services.db.sql, filter, page),
     );
   },
 });
@@ -101,7 +99,11 @@ export const listFailedRequestsRoute = defineAccountsRoute({
     const { sql } = services.db;
     const filter = resolveUsageFilter(principal, query);
     const { locationId } = filter;
-    return queryNewestRowsPageResponse({ query, locationId, url, origin }, sql, buildFailedRequestListSql(sql, filter));
+    return queryNewestRowsPageResponse(
+      { query, locationId, principal, url, origin },
+      sql,
+      buildFailedRequestListSql(sql, filter),
+    );
   },
 });
 

@@ -131,7 +131,7 @@ describe("the list of live orders", () => {
     });
 
     it("returns 429 while too many response bytes of the API key are unread", async () => {
-      const limited = await orderLive.startAnotherInstance({ UNREAD_RESPONSE_MAX_BYTES_PER_KEY: "3000000" });
+      const limited = await orderLive.startAnotherInstance({ UNREAD_RESPONSE_MAX_BYTES_PER_LOCATION: "3000000" });
       const unread: ServerResponse[] = [];
       const requestList = (requester = principal) => {
         const outgoing = createResponseUnreadByClient();

@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLive, orderLeftStreamReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
+import { createdAtCursorSchema, createPageResponse } from "@pragma/runtime/http/page-response";
 import { createConditionalJsonResponse, createSerializedJsonResponse } from "@pragma/runtime/http/route-response";
 import { joinJsonArray } from "@pragma/runtime/json/join-json";
 import {
@@ -83,22 +83,18 @@ export const listLiveOrdersRoute = defineOrderLiveRoute({
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const filter = pickLiveOrderQueryFilters(query);
-    return createConcurrencyLimitedPageResponse(
-      { query, locationId, principal, url, origin },
-      createdAtCursorSchema,
-      async (range) => {
-        const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };
-        const { orders, hasMore } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
-        // Counts after the page is read, not concurrently, so that each request uses only one database connection.
-        const total = await countListedLiveOrders(db.sql, locationId, filter);
-        const last = hasMore ? orders.at(-1) : undefined;
-        return {
-          items: orders.map(({ body }) => body),
-          total,
-          last: last ? { at: last.at, id: last.id } : null,
-        };
-      },
-    );
+    return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, async (range) => {
+      const pageRange = { ...range, maxBytes: config.PAGE_MAX_BYTES };
+      const { orders, hasMore } = await findLiveOrderPage(db.sql, { locationId, filter }, pageRange);
+      // Counts after the page is read, not concurrently, so that each request uses only one database connection.
+      const total = await countListedLiveOrders(db.sql, locationId, filter);
+      const last = hasMore ? orders.at(-1) : undefined;
+      return {
+        items: orders.map(({ body }) => body),
+        total,
+        last: last ? { at: last.at, id: last.id } : null,
+      };
+    });
   },
 });
 

@@ -137,7 +137,6 @@ describe.each(["a folder", "S3"])("the object store in %s", (kind) => {
     // The service itself packs nothing.
     service = await startTestReportingService({
       HOT_DAYS: "36500",
-      PACKED_ORDERS_CACHE_MB: "0",
       ...(kind === "S3" && { OBJECT_STORE: s3.url }),
     });
     for (const till of [cold, otherCold, toPack, hot]) await service.pushTills([till], locationId);

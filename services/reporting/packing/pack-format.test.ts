@@ -1,4 +1,4 @@
-import { brotliCompressSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {
   addBlockChecksum,
@@ -18,28 +18,42 @@ const orders = Array.from({ length: 150 }, (_, index) => ({
 
 describe("a block of orders", () => {
   it("returns all texts, and the first texts of either version", async () => {
-    const block = await encodeOrderBlock(orders);
+    const { bytes: block, v1End } = await encodeOrderBlock(orders);
     expect(await decodeOrderBlock(block)).toEqual(orders);
+    expect(v1End).toBeLessThan(block.byteLength / 2);
     for (const count of [1, 2, 77, 150]) {
       const first = orders.slice(0, count);
-      expect(await decodeV1Orders(block, count)).toEqual(first.map(({ v1 }) => v1));
+      const v1 = first.map((order) => order.v1);
+      expect(await decodeV1Orders(block, { v1End, count })).toEqual(v1);
+      expect(await decodeV1Orders(block.subarray(0, v1End), { v1End, count })).toEqual(v1);
+      expect(await decodeV1Orders(block, { v1End: null, count })).toEqual(v1);
       expect(await decodeV2Orders(block, count)).toEqual(first.map(({ v2 }) => v2));
     }
   });
 
   it("is rejected when it is damaged or incomplete", async () => {
-    const block = await encodeOrderBlock(orders);
+    const { bytes: block, v1End } = await encodeOrderBlock(orders);
     await expect(decodeOrderBlock(block.subarray(0, block.byteLength / 2))).rejects.toThrow();
     await expect(decodeV2Orders(block.subarray(0, block.byteLength - 10), 150)).rejects.toThrow();
-    await expect(decodeV1Orders(Buffer.from("no block"), 1)).rejects.toThrow();
-    await expect(decodeV1Orders(Buffer.alloc(0), 1)).rejects.toThrow();
+    await expect(decodeV1Orders(block, { v1End: v1End - 10, count: 150 })).rejects.toThrow();
+    for (const v1End of [null, 8]) {
+      await expect(decodeV1Orders(Buffer.from("no block"), { v1End, count: 1 })).rejects.toThrow();
+      await expect(decodeV1Orders(Buffer.alloc(0), { v1End, count: 1 })).rejects.toThrow();
+    }
   });
 
   it("is rejected when it decompresses to more than any till has", async () => {
     const withoutSizes = brotliCompressSync(Buffer.alloc(8 * 1024 * 1024, "["));
     await expect(decodeOrderBlock(withoutSizes)).rejects.toThrow("has no sizes");
+    await expect(decodeV1Orders(withoutSizes, { v1End: withoutSizes.byteLength, count: 1 })).rejects.toThrow(
+      "has no sizes",
+    );
     const withLargeTexts = brotliCompressSync(Buffer.from("[200000000,200000000]\n"));
     await expect(decodeOrderBlock(withLargeTexts)).rejects.toThrow("too large");
+    const tooLong = brotliCompressSync(Buffer.alloc(132 * 1024 * 1024, "["), {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 1 },
+    });
+    await expect(decodeV1Orders(tooLong, { v1End: tooLong.byteLength, count: 1 })).rejects.toThrow("larger than");
   });
 });
 

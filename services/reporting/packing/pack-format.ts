@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
+import { brotliCompress, brotliDecompress, constants, createBrotliCompress, createBrotliDecompress } from "node:zlib";
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
 /** Packed tills are written once and kept for years, so they are compressed better than bodies that were just pushed. */
-const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const quality = 9;
 
 /**
  * The limits of a block of orders. A larger block compresses better, and a smaller one is read faster. Most shifts fit
@@ -17,6 +18,8 @@ export const maxBlockTextBytes = 2 * 1024 * 1024;
 
 /** The number of bytes that are decompressed at a time. */
 const decompressedChunkBytes = 128 * 1024;
+/** The V1 orders of most blocks have fewer bytes, and are decompressed at once. */
+const decompressedV1Bytes = 512 * 1024;
 
 /** No till can have larger responses. Imported archives could contain blocks that were made to exhaust the memory. */
 const maxDecodedBytes = 128 * 1024 * 1024;
@@ -72,18 +75,55 @@ export interface PackedReportTexts {
   finalized: string;
 }
 
+/** A compressed block of orders. */
+interface EncodedOrderBlock {
+  bytes: Buffer;
+  /** The number of bytes from which the V1 responses can be decompressed without the others. */
+  v1End: number;
+}
+
 /**
  * Encodes texts as a block: a line with the sizes of the texts in bytes as a JSON array, then the texts. The size of a
  * missing text is -1. The block is compressed by Brotli. `addBlockChecksum` completes it.
+ *
+ * The compressor is flushed after the line and the `first` texts, so that these can be decompressed from the first `end`
+ * bytes.
  */
-async function encodeBlock(texts: (Buffer | null)[]): Promise<Buffer> {
-  const sizes = texts.map((text) => text?.byteLength ?? -1);
-  const line = Buffer.from(`${JSON.stringify(sizes)}\n`);
-  const block = Buffer.concat([line, ...texts.flatMap((text) => text ?? [])]);
-  const compressed = await compress(block, brotliOptions);
-  if (!block.equals(await decompress(compressed, { chunkSize: decompressedChunkBytes })))
-    throw new Error("A block was not compressed correctly.");
-  return compressed;
+async function encodeBlock(texts: (Buffer | null)[], first: number): Promise<{ bytes: Buffer; end: number }> {
+  const line = Buffer.from(`${JSON.stringify(texts.map((text) => text?.byteLength ?? -1))}\n`);
+  const start = Buffer.concat([line, ...texts.slice(0, first).flatMap((text) => text ?? [])]);
+  const rest = Buffer.concat(texts.slice(first).flatMap((text) => text ?? []));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    // Without the size, flushing would make the block 3 % larger.
+    [constants.BROTLI_PARAM_SIZE_HINT]: start.byteLength + rest.byteLength,
+  };
+  const compressor = createBrotliCompress({ params });
+  compressor.write(start);
+  compressor.flush();
+  compressor.end(rest);
+  const [bytes, startAlone] = await Promise.all([
+    buffer(compressor),
+    compress(start, { params, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+  ]);
+  const end = startAlone.byteLength;
+  const [decodedStart, decoded] = await Promise.all([
+    decompressStart(bytes, end),
+    decompress(bytes, { chunkSize: decompressedChunkBytes }),
+  ]);
+  const isEqual =
+    start.equals(decoded.subarray(0, start.byteLength)) && rest.equals(decoded.subarray(start.byteLength));
+  if (!isEqual || !start.equals(decodedStart)) throw new Error("A block was not compressed correctly.");
+  return { bytes, end };
+}
+
+/** Decompresses the first `end` bytes of a block, after which its compressor was flushed. */
+function decompressStart(block: Uint8Array, end: number): Promise<Buffer> {
+  return decompress(block.subarray(0, end), {
+    finishFlush: constants.BROTLI_OPERATION_FLUSH,
+    chunkSize: decompressedV1Bytes,
+    maxOutputLength: maxSizesLineBytes + maxDecodedBytes,
+  });
 }
 
 /** The numbers of texts in a block: from `first` to before `end`. */
@@ -132,13 +172,18 @@ async function decodeBlock(
     }
     if (length >= end) break;
   }
-  const bytes = Buffer.concat(chunks);
-  if (sizes === undefined || length < end) throw new Error("A packed block ends before its texts.");
-  start -= skipped;
+  if (sizes === undefined) throw new Error("A packed block ends before its texts.");
+  return splitTexts(Buffer.concat(chunks), start - skipped, sizes);
+}
+
+/** Returns the texts of these sizes, of which the first begins at `start`. */
+function splitTexts(bytes: Buffer, start: number, sizes: number[]): (Buffer | null)[] {
+  if (bytes.byteLength < start + sumTextSizes(sizes)) throw new Error("A packed block ends before its texts.");
+  let end = start;
   return sizes.map((size) => {
     if (size < 0) return null;
-    start += size;
-    return bytes.subarray(start - size, start);
+    end += size;
+    return bytes.subarray(end - size, end);
   });
 }
 
@@ -147,8 +192,9 @@ function sumTextSizes(sizes: number[]): number {
   return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }
 
-export function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
-  return encodeBlock([v2, v0, accountingFacts, finalized].map((text) => (text === null ? null : Buffer.from(text))));
+export async function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
+  const texts = [v2, v0, accountingFacts, finalized].map((text) => (text === null ? null : Buffer.from(text)));
+  return (await encodeBlock(texts, texts.length)).bytes;
 }
 
 export async function decodeReportBlock(block: Uint8Array): Promise<PackedReportTexts> {
@@ -163,13 +209,26 @@ export async function decodeReportBlock(block: Uint8Array): Promise<PackedReport
 }
 
 /** The V1 responses come first, so that reading these, as lists do, need not decompress the V2 responses. */
-export function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Buffer> {
-  return encodeBlock([...orders.map(({ v1 }) => v1), ...orders.map(({ v2 }) => v2)]);
+export async function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<EncodedOrderBlock> {
+  const texts = [...orders.map(({ v1 }) => v1), ...orders.map(({ v2 }) => v2)];
+  const { bytes, end: v1End } = await encodeBlock(texts, orders.length);
+  return { bytes, v1End };
 }
 
-/** Returns the V1 responses of the first `count` orders of a block; of all orders by default. */
-export async function decodeV1Orders(block: Uint8Array, count?: number): Promise<(Buffer | null)[]> {
-  return decodeBlock(block, ({ length }) => ({ first: 0, end: count ?? length / 2 }));
+/**
+ * Returns the V1 responses of the first `count` orders of a block. `v1End` is that of `encodeOrderBlock`; null for a block
+ * of version 1.1.0, which was not flushed after the V1 responses, and needs several times as long.
+ */
+export async function decodeV1Orders(
+  block: Uint8Array,
+  { v1End, count }: { v1End: number | null; count: number },
+): Promise<(Buffer | null)[]> {
+  if (v1End === null) return decodeBlock(block, () => ({ first: 0, end: count }));
+  const bytes = await decompressStart(block, v1End);
+  const lineEnd = bytes.indexOf("\n");
+  if (lineEnd < 0) throw new Error("A packed block has no sizes.");
+  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
+  return splitTexts(bytes, lineEnd + 1, sizes.slice(0, count));
 }
 
 /** Returns the V2 responses of the first `count` orders of a block. */

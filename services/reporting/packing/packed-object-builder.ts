@@ -18,26 +18,29 @@ export interface PackedObject extends Omit<PackedTillIndex, "objectKey"> {
 export function createPackedObjectBuilder(objectKey: string) {
   const blocks: Buffer[] = [];
   const blockFirstPositions: number[] = [];
+  const blockV1Ends: number[] = [];
   /** The orders of the block that is not complete yet. */
   let orders: PackedOrderTexts[] = [];
   let textBytes = 0;
   let orderCount = 0;
 
-  function addBlock(compressed: Buffer, firstPosition: number): void {
+  function addBlock(compressed: Buffer, { firstPosition, v1End }: { firstPosition: number; v1End: number }): void {
     blocks.push(addBlockChecksum(compressed, { objectKey, block: blocks.length }));
     blockFirstPositions.push(firstPosition);
+    blockV1Ends.push(v1End);
   }
 
   async function endOrderBlock(): Promise<void> {
     if (orders.length === 0) return;
-    addBlock(await encodeOrderBlock(orders), orderCount - orders.length);
+    const { bytes, v1End } = await encodeOrderBlock(orders);
+    addBlock(bytes, { firstPosition: orderCount - orders.length, v1End });
     orders = [];
     textBytes = 0;
   }
 
   return {
     async addReport(texts: PackedReportTexts): Promise<void> {
-      addBlock(await encodeReportBlock(texts), 0);
+      addBlock(await encodeReportBlock(texts), { firstPosition: 0, v1End: 0 });
     },
     /** Adds an order, and returns its position in the object. */
     async addOrder(texts: PackedOrderTexts): Promise<number> {
@@ -55,7 +58,7 @@ export function createPackedObjectBuilder(objectKey: string) {
         end += byteLength;
         return end;
       });
-      return { bytes: Buffer.concat(blocks), blockEnds, blockFirstPositions };
+      return { bytes: Buffer.concat(blocks), blockEnds, blockFirstPositions, blockV1Ends };
     },
   };
 }

@@ -3,7 +3,6 @@ import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-w
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { getDecodedBlockCache } from "./decoded-block-cache.ts";
 import {
   decodeReportBlock,
   decodeText,
@@ -29,6 +28,7 @@ export type PackedReferenceColumns = [
   objectKey: Buffer | null,
   blockEnds: Buffer | null,
   blockFirstPositions: Buffer | null,
+  blockV1Ends: Buffer | null,
   /** Null for a report. */
   position: Buffer | null,
 ];
@@ -42,6 +42,7 @@ export function parsePackedReference([
   objectKey,
   blockEnds,
   blockFirstPositions,
+  blockV1Ends,
   position,
 ]: PackedReferenceColumns): PackedResponseReference {
   if (!objectKey) throw createPackedResponseError("The till of the order is lost. It must be reprocessed.");
@@ -50,6 +51,7 @@ export function parsePackedReference([
       objectKey: String(objectKey),
       blockEnds: JSON.parse(String(blockEnds)),
       blockFirstPositions: JSON.parse(String(blockFirstPositions)),
+      blockV1Ends: blockV1Ends && JSON.parse(String(blockV1Ends)),
     },
     position: position && Number(position),
   };
@@ -80,7 +82,7 @@ const requestTimeoutMs = 10_000;
 
 /**
  * Returns packed responses, in the order of the references. `body` is `v1` or `v2` for orders, and `v0` or `v2` for
- * reports. Each block is read once, so that a page of orders needs few reads, or taken from the cache.
+ * reports. Each block is read once, so that a page of orders needs few reads.
  *
  * @throws `ApiError` service_unavailable if the object store does not return the blocks in time, or returns other bytes.
  */
@@ -108,7 +110,11 @@ export async function readPackedBodies(
       }
       const firstPosition = till.blockFirstPositions[block] ?? 0;
       const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
-      const texts = await readOrders(objects, { till, block, signal }, { body, count: Math.max(...offsets) + 1 });
+      const count = Math.max(...offsets) + 1;
+      const v1End = till.blockV1Ends?.[block] ?? null;
+      const texts = await withBlock(objects, { till, block, signal }, (bytes) =>
+        body === "v2" ? decodeV2Orders(bytes, count) : decodeV1Orders(bytes, { v1End, count }),
+      );
       for (const [number, index] of indexes.entries()) {
         const text = texts[offsets[number] ?? 0];
         if (!text) throw new Error(`${till.objectKey} does not contain the order at this position.`);
@@ -118,23 +124,6 @@ export async function readPackedBodies(
     }),
   );
   return bodies;
-}
-
-/** Returns the responses of at least the first `count` orders of a block. */
-async function readOrders(
-  objects: PackedObjects,
-  place: BlockToRead,
-  { body, count }: { body: string; count: number },
-): Promise<(Buffer | null)[]> {
-  if (body === "v2") return withBlock(objects, place, (bytes) => decodeV2Orders(bytes, count));
-  const cache = getDecodedBlockCache(objects);
-  if (!cache) return withBlock(objects, place, (bytes) => decodeV1Orders(bytes, count));
-  const key = `${place.till.objectKey} ${place.block}`;
-  const cached = cache.get(key);
-  if (cached) return cached;
-  const texts = await withBlock(objects, place, (bytes) => decodeV1Orders(bytes));
-  cache.set(key, texts);
-  return texts;
 }
 
 function findBlock({ till, position }: PackedResponseReference): number {

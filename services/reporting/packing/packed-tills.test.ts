@@ -97,6 +97,18 @@ describe("packTillsTask", () => {
     for (const till of [old, other]) expect(await isPacked(principal, till)).toBe(false);
   });
 
+  it("reads tills that version 1.1.0 packed, and unpacks them", async () => {
+    const principal = newPrincipal();
+    const till = buildOldTill(20);
+    await pushOldTill(principal, till);
+    const before = await readEverything(service, principal, [till]);
+    expect(await packTill(services(), keyOf(principal, till))).toBe(true);
+    await service.db.sql`update packed_tills set block_v1_ends = null where till_id = ${till.id}`;
+    expect(await readEverything(service, principal, [till])).toEqual(before);
+    await unpackTill(services(), keyOf(principal, till));
+    expect(await readEverything(service, principal, [till])).toEqual(before);
+  });
+
   it("reads pages that extend over several days, of packed tills and others", async () => {
     const principal = newPrincipal();
     const buildTill = (hour: number) =>

@@ -24,7 +24,7 @@ const log = createLogger({ name: "test", level: "silent" });
 
 beforeAll(async () => {
   // The service itself packs nothing.
-  service = await startTestReportingService({ HOT_DAYS: "36500", PACKED_ORDERS_CACHE_MB: "0" });
+  service = await startTestReportingService({ HOT_DAYS: "36500" });
 });
 afterAll(() => service?.remove());
 

@@ -21,14 +21,14 @@ export function recordPackedStart(locationId: string, start: PackedStart): void 
   packedStarts.set(locationId, start);
 }
 
-/** Returns whether a page probably starts among packed orders. */
-export function startsAmongPackedOrders(
+/** Returns whether a page probably needs packed orders. This includes a page whose next page starts with one. */
+export function needsPackedOrders(
   { locationId, kind, since, until, reportId }: ReportOrOrderFilter,
-  { after, offset }: Pick<ReportOrOrderPageRange, "after" | "offset">,
+  { after, offset, limit }: Pick<ReportOrOrderPageRange, "after" | "offset" | "limit">,
 ): boolean {
   const start = kind === "order" ? packedStarts.get(locationId) : undefined;
   if (!start || reportId !== null) return false;
   if (after) return after.day <= start.day;
   if (until !== null && until <= start.day) return true;
-  return since === null && until === null && offset > start.laterOrders;
+  return since === null && until === null && offset + limit >= start.laterOrders;
 }

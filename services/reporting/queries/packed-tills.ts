@@ -9,6 +9,11 @@ export interface PackedTillIndex {
   blockEnds: number[];
   /** The positions of the first order of each block. 0 for the block of the report. */
   blockFirstPositions: number[];
+  /**
+   * The number of bytes of each block from which its V1 orders can be decompressed. 0 for the block of the report. Null for
+   * tills that were packed by version 1.1.0.
+   */
+  blockV1Ends: number[] | null;
 }
 
 export interface PackedTillRow extends TillKey, PackedTillIndex {
@@ -36,7 +41,7 @@ export interface PackedOrdersRow {
 
 const packedTillColumns = (sql: SqlClient | SqlTransaction) => sql`
   location_id, till_id, object_key, hash, pushed_at, content_version, block_ends, block_first_positions,
-  lost_at is not null as is_lost`;
+  block_v1_ends, lost_at is not null as is_lost`;
 
 /** Returns a till that is packed, or that was packed and is lost (`markPackedTillLost`). */
 export async function findPackedTill(
@@ -106,13 +111,15 @@ export async function findPackedTillIdsWithOrdersOfTill(
 /** Stores where a till is packed, empties its report, and deletes its orders. The caller must lock the location first. */
 export async function replaceTillByPackedTill(
   tx: SqlTransaction,
-  { locationId, tillId, pushedAt, objectKey, hash, contentVersion, blockEnds, blockFirstPositions }: PackedTillRow,
+  { locationId, tillId, pushedAt, objectKey, hash, contentVersion, ...index }: PackedTillRow,
   { orders, finalized }: { orders: PackedOrdersRow[]; finalized: string },
 ): Promise<void> {
   const isOfTill = tx`location_id = ${locationId} and till_id = ${tillId}`;
   await tx`
-    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, content_version, block_ends, block_first_positions)
-    values (${locationId}, ${tillId}, ${objectKey}, ${hash}, ${pushedAt}, ${contentVersion}, ${blockEnds}::int[], ${blockFirstPositions}::int[])`;
+    insert into packed_tills (location_id, till_id, object_key, hash, pushed_at, content_version,
+      block_ends, block_first_positions, block_v1_ends)
+    values (${locationId}, ${tillId}, ${objectKey}, ${hash}, ${pushedAt}, ${contentVersion},
+      ${index.blockEnds}::int[], ${index.blockFirstPositions}::int[], ${index.blockV1Ends}::int[])`;
   for (const { day, isCurrent, firstPosition, ids, openedAt, v1Bytes, etags } of orders) {
     await tx`
       insert into packed_orders

@@ -127,7 +127,7 @@ function selectPackedOrStoredReport(sql: SqlClient, requested: RequestedBody) {
   const { id, locationId } = requested;
   return sql`
     select etag, null as content_version, ${selectBodyColumns(sql, requested)}, object_key, to_json(block_ends),
-      to_json(block_first_positions), null
+      to_json(block_first_positions), to_json(block_v1_ends), null
     from reports left join packed_tills
       on v2 is null and packed_tills.location_id = reports.location_id and packed_tills.till_id = reports.till_id
     where id = ${id} ${locationId === null ? sql`` : sql`and reports.location_id = ${locationId}`}`;
@@ -138,11 +138,11 @@ function selectPackedOrStoredOrder(sql: SqlClient, requested: RequestedBody) {
   const isOfLocation = locationId === null ? sql`` : sql`and location_id = ${locationId}`;
   return sql`
     select etag, null as content_version, ${selectBodyColumns(sql, requested)}, null as object_key, null::json,
-      null::json, null::int, pushed_at
+      null::json, null::json, null::int, pushed_at
     from orders where id = ${id} and is_current ${isOfLocation}
     union all
     select etags[number], content_version, null, null, null, v1_bytes[number], object_key, to_json(block_ends),
-      to_json(block_first_positions), first_position + number - 1, pushed_at
+      to_json(block_first_positions), to_json(block_v1_ends), first_position + number - 1, pushed_at
     from packed_orders join packed_tills using (location_id, till_id), array_position(ids, ${id}::uuid) as number
     where ids @> array[${id}::uuid] and is_current ${isOfLocation}
     order by pushed_at desc limit 1`;

@@ -8,7 +8,7 @@ import {
   readPackedBodies,
 } from "../packing/packed-reader.ts";
 import type { ReportOrOrderKind } from "./day-counts.ts";
-import { recordPackedStart, startsAmongPackedOrders } from "./packed-start-cache.ts";
+import { needsPackedOrders, recordPackedStart } from "./packed-start-cache.ts";
 
 /** Where reports and orders are read: a connection pool, and the object store with packed tills. */
 export interface ReportAndOrderStores {
@@ -56,14 +56,14 @@ const latestDay = "9999-12-31";
  *
  * Most pages contain no packed texts, so the first statement does not read the tables of packed tills. Its result tells
  * whether the page is complete. Otherwise, a second statement reads all tables, and packed texts are read from the object
- * store. A page that is known to start among packed orders needs only the second statement.
+ * store. A page that is known to need packed orders takes only the second statement.
  */
 export async function findReportOrOrderListPage(
   { sql, objects }: ReportAndOrderStores,
   filter: ReportOrOrderFilter,
   range: ReportOrOrderPageRange,
 ): Promise<PageOfJsonItems<ReportOrOrderPosition>> {
-  const stored = startsAmongPackedOrders(filter, range)
+  const stored = needsPackedOrders(filter, range)
     ? undefined
     : await selectPage(sql, filter, range, { withPacked: false });
   const rows =
@@ -137,6 +137,8 @@ async function selectPage(
   const { locationId, kind, reportId, tillId } = filter;
   const isWholeList = filter.since === null && filter.until === null && reportId === null;
   const isByOffset = !after && offset > 0;
+  const isCountedByDay = reportId === null && tillId === null;
+  const isCountedByPeriod = isCountedByDay && isByOffset;
   const { stored, packed } = listSources(sql, filter, { body, withPacked });
   const isAfter = after
     ? sql`and day <= ${after.day}::date
@@ -158,7 +160,8 @@ async function selectPage(
     : sql`select * from ${stored} ${isAfter} ${newestFirst}`;
   // Reads raw bytes, because the stored texts are sent unchanged. Decoding 100 bodies would take most of the time.
   const rows: unknown = await sql`
-    with ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``}
+    with ${isCountedByPeriod ? sql`periods as materialized (${sumCountsByPeriod(sql, filter)}),` : sql``}
+    ${isByOffset ? sql`first as (${positionAtOffset(sql, filter, { offset, withPacked })}),` : sql``}
     ${packed && reportId === null ? sql`last_day as (${lastDayOfPage(sql, filter, { startDay, limit })}),` : sql``}
     page as (${page}),
     measured as (
@@ -166,9 +169,11 @@ async function selectPage(
       from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
     ), counts as (
       select (select count(*) from page) as row_count, ${
-        reportId === null && tillId === null
-          ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)})`
-          : sql`(select count(*) from ${stored}) ${packed ? sql`+ (select count(*) from ${packed})` : sql``}`
+        isCountedByPeriod
+          ? sql`(select coalesce(sum(count), 0) from periods)`
+          : isCountedByDay
+            ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted(sql, filter)})`
+            : sql`(select count(*) from ${stored}) ${packed ? sql`+ (select count(*) from ${packed})` : sql``}`
       } as total, ${
         kind === "order" ? sql`(select latest_day from packed_days where location_id = ${locationId})` : sql`null::date`
       } as latest_packed_day
@@ -182,7 +187,11 @@ async function selectPage(
     )
     select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', row_count, total, latest_packed_day::text,
       later_orders, report_till_id
-      ${withPacked ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), position` : sql``}
+      ${
+        withPacked
+          ? sql`, object_key, to_json(block_ends), to_json(block_first_positions), to_json(block_v1_ends), position`
+          : sql``
+      }
     from list left join measured on number = 1 or (number <= ${limit} and total_bytes <= ${maxBytes})
     ${withPacked ? sql`left join packed_tills on location_id = ${locationId} and packed_tills.till_id = packed_till_id` : sql``}
     order by number`.raw();
@@ -219,6 +228,17 @@ function isCounted(sql: SqlClient, { locationId, kind, since, until }: ReportOrO
     and day between ${since ?? earliestDay}::date and ${until ?? latestDay}::date`;
 }
 
+/** The number of days whose counts are added up before an offset is searched, so that few sums need to be sorted. */
+const daysPerPeriod = 64;
+const firstPeriodDay = "2000-01-01";
+
+/** Selects the number of items of a list in each period of days. */
+function sumCountsByPeriod(sql: SqlClient, filter: ReportOrOrderFilter) {
+  return sql`
+    select (day - ${firstPeriodDay}::date) / ${daysPerPeriod}::int as period, sum(count) as count
+    from day_counts where ${isCounted(sql, filter)} group by 1`;
+}
+
 /**
  * Selects the latest day for which the days from there to `startDay` have more than `limit` orders, without those of
  * `startDay`, of which the page may contain only a part. Selects nothing if they have fewer.
@@ -230,8 +250,11 @@ function lastDayOfPage(
 ) {
   return sql`
     select day from (
-      select day, sum(count) over (order by day desc) as up_to from day_counts
-      where ${isCounted(sql, filter)} ${startDay ? sql`and day < ${startDay}` : sql``}
+      select day, sum(count) over (order by day desc rows unbounded preceding) as up_to from (
+        select day, count from day_counts
+        where ${isCounted(sql, filter)} and count > 0 ${startDay ? sql`and day < ${startDay}` : sql``}
+        order by day desc limit ${limit + 1}
+      ) as days
     ) as counted
     where up_to > ${limit} order by day desc limit 1`;
 }
@@ -296,10 +319,20 @@ function positionAtOffset(
   const fromStart = sql`(select skip from first_day)`;
   const fromEnd = sql`(select count - skip - 1 from first_day)`;
   return sql`
-    with first_day as (
+    with first_period as (
+      select period, up_to - count as before from (
+        select period, count, (sum(count) over (order by period desc rows unbounded preceding))::bigint as up_to
+        from periods
+      ) as counted
+      where up_to > ${offset} order by period desc limit 1
+    ), first_day as (
       select day, count, ${offset} - (up_to - count) as skip
       from (
-        select day, count, sum(count) over (order by day desc) as up_to from day_counts where ${isCounted(sql, filter)}
+        select day, count, before + sum(count) over (order by day desc rows unbounded preceding) as up_to
+        from first_period, day_counts
+        where ${isCounted(sql, filter)} and (day - ${firstPeriodDay}::date) / ${daysPerPeriod}::int = period
+          and day between ${firstPeriodDay}::date + (select period - 1 from first_period) * ${daysPerPeriod}::int
+          and ${firstPeriodDay}::date + (select period + 1 from first_period) * ${daysPerPeriod}::int
       ) as counted
       where up_to > ${offset} order by day desc limit 1
     )

@@ -188,7 +188,7 @@ export async function findStoredReportAndAccountingData(
 ): Promise<StoredReportAndAccountingData | { packed: PackedTillIndex } | undefined> {
   type Row = PackedTillIndex & { v2: string | null; accountingFacts: string | null };
   const [row] = await sql<Row[]>`
-    select v2, accounting_facts, object_key, block_ends, block_first_positions
+    select v2, accounting_facts, object_key, block_ends, block_first_positions, block_v1_ends
     from reports left join packed_tills as till
       on v2 is null and till.location_id = reports.location_id and till.till_id = reports.till_id
     where reports.location_id = ${locationId} and reports.till_id = ${tillId}`;

@@ -8,7 +8,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import { createConcurrencyLimitedPageResponse, createdAtCursorSchema } from "@pragma/runtime/http/page-response";
+import { createdAtCursorSchema, createPageResponse } from "@pragma/runtime/http/page-response";
 import {
   computeEntityTag,
   createConditionalJsonResponse,
@@ -82,11 +82,8 @@ export const listAccountingConfigsRoute = defineReportingRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    return createConcurrencyLimitedPageResponse(
-      { query, locationId, principal, url, origin },
-      createdAtCursorSchema,
-      (range) =>
-        findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
+    return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, (range) =>
+      findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },
 });

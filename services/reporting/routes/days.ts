@@ -1,7 +1,7 @@
 import { Day } from "@pragma/contracts/day";
 import { ApiError } from "@pragma/contracts/errors";
 import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
+import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema } from "@pragma/runtime/http/page-token";
 import { createConditionalJsonResponse } from "@pragma/runtime/http/route-response";
 import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -37,7 +37,7 @@ export const listDaysRoute = defineReportingRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const { since = null, until = null } = query;
     const positionSchema = z.object({ day: pageTokenDateSchema });
-    return createConcurrencyLimitedPageResponse(
+    return createPageResponse(
       { query, locationId, principal, url, origin },
       positionSchema,
       async ({ after, offset, limit }) => {

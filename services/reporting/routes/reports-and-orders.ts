@@ -10,7 +10,7 @@ import {
 import { ReportV0, ReportV0ListItem } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
-import { createConcurrencyLimitedPageResponse } from "@pragma/runtime/http/page-response";
+import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import {
   createConditionalJsonResponse,
@@ -80,17 +80,14 @@ async function reportOrOrderPageResponse(
   const { since = null, until = null, reportId = null, tillId = null } = query;
   const locationId = resolveAuthorizedLocationId(principal, query.locationId);
   const filter = { locationId, kind, since, until, reportId, tillId };
-  return createConcurrencyLimitedPageResponse(
-    { query, locationId, principal, url, origin },
-    pagePositionSchema,
-    (range) =>
-      services.db.read(locationId, ({ sql }) =>
-        findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
-          ...range,
-          body,
-          maxBytes: services.config.PAGE_MAX_BYTES,
-        }),
-      ),
+  return createPageResponse({ query, locationId, principal, url, origin }, pagePositionSchema, (range) =>
+    services.db.read(locationId, ({ sql }) =>
+      findReportOrOrderListPage({ sql, objects: services.objects }, filter, {
+        ...range,
+        body,
+        maxBytes: services.config.PAGE_MAX_BYTES,
+      }),
+    ),
   );
 }
 

@@ -15,6 +15,8 @@ export interface TillRow {
   objectKey: string;
   size: number;
   timeZone: string;
+  /** The number of orders in the current body; null if version 1.1.0 stored it. */
+  orderCount: number | null;
   createdAt: Date;
   updatedAt: Date;
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
@@ -39,7 +41,7 @@ export type TillKey = Pick<TillRow, "locationId" | "id">;
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
-  created_at, updated_at, pushed_hash, next_requeue_at, requeue_count, result_revision, parked_revision, parked_reason`;
+  order_count, created_at, updated_at, pushed_hash, next_requeue_at, requeue_count, result_revision, parked_revision, parked_reason`;
 
 /** The columns that a push or a replacement provides. All other columns are set by the queries. */
 export type NewTillRow = Omit<
@@ -79,6 +81,13 @@ export async function insertTill(
     on conflict do nothing
     returning ${tillColumns(tx)}`;
   return inserted;
+}
+
+/** Returns the number of orders in all tills of a location. */
+export async function countTillOrders(tx: SqlTransaction, locationId: string): Promise<number> {
+  const [{ count }] = await tx<[{ count: number }]>`
+    select coalesce(sum(order_count), 0) as count from tills where location_id = ${locationId}`;
+  return count;
 }
 
 /** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
@@ -121,6 +130,7 @@ export async function saveNextTillRevision(
     objectKey: body.objectKey,
     size: body.size,
     timeZone: body.timeZone,
+    orderCount: body.orderCount,
     pushedHash: null,
     updatedAt: new Date(),
   };

@@ -45,6 +45,29 @@ describe("the daily quotas of a location", () => {
     expect([large.status, await large.json()]).toMatchObject([429, { limit: { name: "till_bytes" } }]);
     await limited.remove();
   });
+
+  it("include the orders of pushed, replaced and reprocessed tills", async () => {
+    const limited = await startTestTillIngestService({ MAX_TILL_ORDERS_PER_DAY: "7" });
+    const send = async (method: string, path: string, body?: unknown) => {
+      const response = await limited.request(method, path, { principal, ...(body !== undefined && { body }) });
+      const { limit } = (await response.json()) as { limit?: { name: string } };
+      return [response.status, limit?.name];
+    };
+    const till = buildTestTill({ orderList: buildTestOrders(3) });
+    const exceeded = [429, "till_orders"];
+    expect(await send("POST", "/v2/tills/", till)).toEqual([201, undefined]);
+    expect(await send("POST", "/v2/tills/", buildTestTill({ orderList: buildTestOrders(5) }))).toEqual(exceeded);
+    const replaced = { ...till, orderList: buildTestOrders(2) };
+    expect(await send("PUT", `/v1/tills/${till.id}`, replaced)).toEqual([200, undefined]);
+    // Until the report is computed, a reprocessing would have no effect.
+    await limited.db.sql`update tills set next_requeue_at = null where id = ${till.id}`;
+    expect(await send("POST", `/v1/tills/${till.id}/reprocess`)).toEqual([200, undefined]);
+    await limited.db.sql`update tills set next_requeue_at = null where id = ${till.id}`;
+    expect(await send("POST", `/v1/tills/${till.id}/reprocess`)).toEqual(exceeded);
+    expect(await send("POST", "/v1/tills/reprocess?lteReportVersion=100")).toEqual(exceeded);
+    expect(await send("PUT", `/v1/tills/${till.id}`, till)).toEqual(exceeded);
+    await limited.remove();
+  });
 });
 
 describe("POST /v2/tills/ accepts", () => {

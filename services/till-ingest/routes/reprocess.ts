@@ -4,7 +4,7 @@ import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { hasScope } from "@pragma/contracts/scopes";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
   getReadRestrictionLocationId,
@@ -18,6 +18,7 @@ import {
   findBulkTillReprocessing,
   findOrInsertBulkTillReprocessing,
 } from "../queries/reprocessings.ts";
+import { countTillOrders } from "../queries/tills.ts";
 import { requestTillReprocessing } from "../reprocess-tills.ts";
 import { pendingReportHeaders, toObjectAndReportFields } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
@@ -35,13 +36,16 @@ export const reprocessTillRoute = defineTillIngestRoute({
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, audit, origin }) {
-    const till = await requestTillReprocessing(services, {
-      id: params.id,
-      locationId: getReadRestrictionLocationId(principal),
-      author: principal,
-      audit,
-      context,
-    });
+    const till = await requestTillReprocessing(
+      { ...services, quotas: services },
+      {
+        id: params.id,
+        locationId: getReadRestrictionLocationId(principal),
+        author: principal,
+        audit,
+        context,
+      },
+    );
     return jsonResponse(
       200,
       { id: till.id, ...toObjectAndReportFields(till, origin) },
@@ -89,8 +93,9 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       schema: BulkTillReprocessingStatus,
     },
   },
-  errors: ["location_forbidden"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, pollReprocessings }, audit }) {
+  errors: ["location_forbidden", "quota_exceeded"],
+  async handle({ query: { lteReportVersion, locationId }, principal, services, audit }) {
+    const { db, pollReprocessings, orderQuota } = services;
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
@@ -104,7 +109,10 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       const { id, locationId } = found;
       if (id === row.id) {
         if (locationId !== null && !hasScope(principal.scopes, "locations:any"))
-          await consumeDailyQuotaOrThrow(tx, { locationId, quota: reprocessingQuota, amount: 1 });
+          await consumeDailyQuotasOrThrow(tx, locationId, [
+            { quota: reprocessingQuota, amount: 1 },
+            { quota: orderQuota, amount: await countTillOrders(tx, locationId) },
+          ]);
         await publishAuditEvent(tx, audit, {
           ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },
           details: { lteReportVersion: row.lteReportVersion },

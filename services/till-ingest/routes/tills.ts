@@ -178,7 +178,7 @@ export const listTillsRoute = defineTillIngestRoute({
     const { sql } = services.db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const list = buildTillListQueryParts(sql, { locationId, since: query.sinceDate });
-    return queryNewestRowsPageResponse({ query, locationId, url, origin }, sql, {
+    return queryNewestRowsPageResponse({ query, locationId, principal, url, origin }, sql, {
       ...list,
       toItem: (till: TillRow) => toTillResponse(till, origin),
     });

@@ -27,6 +27,7 @@ interface CommonTillMetadata {
   /** The id in lower case, without the optional prefix `s`. */
   tillId: string;
   isTraining: boolean;
+  orderCount: number;
   /** The device that closed the till, if the body names a device. */
   device: PosDeviceIdentity | undefined;
 }
@@ -69,6 +70,7 @@ export function validateTillV1AndGetMetadata(input: unknown): { metadata: TillMe
       format: "V1",
       tillId: tillJson.client_id,
       isTraining: false,
+      orderCount: tillJson.tickets.length,
       device: parsePosDevice(tillJson.device_id, tillJson.device_name),
       serverId: tillJson.server_id,
       legacyLocation: { application, legacyId },
@@ -80,8 +82,9 @@ export function validateTillV1AndGetMetadata(input: unknown): { metadata: TillMe
 export function validateTillV2AndGetMetadata(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
   const validated = validateOrderByOrder(input, { head: tillV2Head, order: PosOrderData, ordersPath: ["orderList"] });
   if ("issues" in validated) return validated;
-  const { id, isTraining, deviceIdentifier, deviceName } = validated.head;
-  return { metadata: { format: "V2", tillId: id, isTraining, device: parsePosDevice(deviceIdentifier, deviceName) } };
+  const { id, isTraining, orderList, deviceIdentifier, deviceName } = validated.head;
+  const device = parsePosDevice(deviceIdentifier, deviceName);
+  return { metadata: { format: "V2", tillId: id, isTraining, orderCount: orderList.length, device } };
 }
 
 interface TillSchemas<Head extends z.ZodType> {

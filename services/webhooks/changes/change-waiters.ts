@@ -1,9 +1,11 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import type { Database } from "@pragma/runtime/database/postgres";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLastChangePositions } from "../queries/changes.ts";
+import { sequenceChanges } from "./sequence-changes.ts";
 
 /** The requests of this process that wait for changes. They use no database connection while they wait. */
 export type ChangeWaiters = ReturnType<typeof createChangeWaiters>;
@@ -11,7 +13,10 @@ export type ChangeWaiters = ReturnType<typeof createChangeWaiters>;
 /** Wakes the waiting requests of all instances. */
 export type ChangeFeedNotifier = Pick<ChangeWaiters, "notify">;
 
-/** A request that waits for changes of a location. */
+/** Stands for the feed of all locations, instead of the id of a location. */
+export const allLocations = "all";
+
+/** A request that waits for changes of a location, or of all locations. */
 export interface ChangeWaiter {
   /**
    * Resolves with true when the feed has a position at or after `position`, and with false when the time is over, the
@@ -22,7 +27,7 @@ export interface ChangeWaiter {
 }
 
 interface ChangeWaitersOptions {
-  sql: SqlClient;
+  db: Database;
   notifier: InstanceNotifier;
   log: Logger;
   /** The interval between polls for new positions, in milliseconds. Polls replace notifications that were lost. */
@@ -32,6 +37,7 @@ interface ChangeWaitersOptions {
 }
 
 interface WaitRequest {
+  /** The id of a location, or `allLocations`. */
   locationId: string;
   keyId: string;
   timeoutMs: number;
@@ -39,13 +45,17 @@ interface WaitRequest {
   signal: AbortSignal;
 }
 
-/** The waiters of one location, and the last position of which this process knows. */
+/** The waiters of one location, or of all locations, and the last position of which this process knows. */
 interface WaitingLocation {
   position: number;
   waiters: Set<() => void>;
 }
 
-export function createChangeWaiters({ sql, notifier, log, pollMs, maxPerKey, maxPerProcess }: ChangeWaitersOptions) {
+/** Milliseconds for which changes are collected before they are added to the feed of all locations. */
+const sequencingDelayMs = 20;
+const maxSequencedBatches = 10;
+
+export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxPerProcess }: ChangeWaitersOptions) {
   const locations = new Map<string, WaitingLocation>();
   const counts = new KeyedUsageCounter();
   let pollTimer: NodeJS.Timeout | undefined;
@@ -57,15 +67,45 @@ export function createChangeWaiters({ sql, notifier, log, pollMs, maxPerKey, max
     location.position = position;
     for (const check of [...location.waiters]) check();
   }
+  let isSequencing = false;
+  let hasChangesToSequence = false;
+
+  /** Adds changes to the feed of all locations if a request of this process waits for it, and wakes the request. */
+  async function sequenceForWaiters(): Promise<void> {
+    hasChangesToSequence = true;
+    if (isSequencing) return;
+    isSequencing = true;
+    try {
+      while (hasChangesToSequence && !isClosed && locations.has(allLocations)) {
+        await sleep(sequencingDelayMs);
+        hasChangesToSequence = false;
+        const { position, isComplete } = await sequenceChanges(db, { maxBatches: maxSequencedBatches });
+        if (!isComplete) hasChangesToSequence = true;
+        receivePosition(allLocations, position);
+      }
+    } catch (error) {
+      log.debug({ err: error }, "failed to add changes to the feed of all locations; retrying");
+    } finally {
+      isSequencing = false;
+    }
+  }
+
+  function receiveChange(locationId: string, position: number): void {
+    receivePosition(locationId, position);
+    if (locations.has(allLocations)) void sequenceForWaiters();
+  }
   // The text is the id of the location, so that instances of version 1.1 find no webhook with this id.
   notifier.subscribe((topic, locationId) => {
     const [, position] = /^changes-(\d+)$/.exec(topic) ?? [];
-    if (position !== undefined) receivePosition(locationId, Number(position));
+    if (position !== undefined) receiveChange(locationId, Number(position));
   });
 
   async function pollPositions(): Promise<void> {
+    if (locations.has(allLocations)) void sequenceForWaiters();
     try {
-      for (const { locationId, position } of await findLastChangePositions(sql, [...locations.keys()]))
+      const locationIds = [...locations.keys()].filter((id) => id !== allLocations);
+      if (locationIds.length === 0) return;
+      for (const { locationId, position } of await findLastChangePositions(db.sql, locationIds))
         receivePosition(locationId, position);
     } catch (error) {
       log.debug({ err: error }, "failed to read positions of change feeds; retrying");
@@ -75,7 +115,7 @@ export function createChangeWaiters({ sql, notifier, log, pollMs, maxPerKey, max
   return {
     /** Wakes the requests of all instances that wait for this position. Never throws. */
     notify(locationId: string, position: number): void {
-      receivePosition(locationId, position);
+      receiveChange(locationId, position);
       notifier.publish(`changes-${position}`, locationId);
     },
     /**
@@ -93,6 +133,8 @@ export function createChangeWaiters({ sql, notifier, log, pollMs, maxPerKey, max
       const location = locations.get(locationId) ?? { position: 0, waiters: new Set() };
       locations.set(locationId, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
+      // Changes since the request added changes to the feed did not do so, because no request was waiting.
+      if (locationId === allLocations) void sequenceForWaiters();
       const deadline = performance.now() + timeoutMs;
       let wake: (() => void) | undefined;
       const check = () => wake?.();

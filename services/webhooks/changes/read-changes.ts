@@ -1,10 +1,12 @@
 import type { ChangeAction, ChangeType } from "@pragma/contracts/changes";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { findAllChangesFeed, findAllChangesRowsFrom, findChangeRowsOfAllLocations } from "../queries/all-changes.ts";
 import { type ChangeRow, type ChangeRowType, findChangeRowsFrom, findLastChangePosition } from "../queries/changes.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 
 /** An entry of the change feed, with the cursor after it. */
 interface ChangeEntry {
+  locationId: string;
   type: ChangeType;
   action: ChangeAction;
   id: string;
@@ -22,8 +24,14 @@ export interface ChangeEntriesPage {
 /** Bounds the memory of one page, because a till can have thousands of orders. */
 const maxRowsWithOrders = 100;
 
+interface ReadOptions {
+  after: ChangeCursor;
+  types: ChangeType[];
+  size: number;
+}
+
 /**
- * Returns up to `size` entries from a cursor on. Undefined if the location has no feed yet.
+ * Returns up to `size` entries of a location from a cursor on. Undefined if the location has no feed yet.
  *
  * Nothing is lost while rows move: every transaction that takes a position holds the lock of the feed until it ends, so a
  * statement that sees a position sees all lower ones, unless their rows have moved to a higher position, where a later
@@ -31,24 +39,58 @@ const maxRowsWithOrders = 100;
  */
 export async function readChangeEntries(
   sql: SqlClient,
-  { locationId, after, types, size }: { locationId: string; after: ChangeCursor; types: ChangeType[]; size: number },
+  { locationId, ...options }: ReadOptions & { locationId: string },
 ): Promise<ChangeEntriesPage | undefined> {
   // Read before the rows, so that the rows up to this position are certainly included.
   const lastPosition = await findLastChangePosition(sql, locationId);
   if (lastPosition === undefined) return undefined;
+  const { hasOrders, limit, rowTypes } = planRead(options);
+  const found = await findChangeRowsFrom(sql, {
+    ...{ locationId, position: options.after.position, types: rowTypes, hasOrders, limit },
+  });
+  const rows = found.slice(0, limit - 1).map((row) => ({ locationId, ...row }));
+  return buildPage(rows, { ...options, lastPosition, positions: found.map(({ position }) => position), limit });
+}
+
+/**
+ * Returns up to `size` entries of all locations from a cursor on. Positions in this feed are taken under a lock, too, so
+ * that the same holds for it.
+ */
+export async function readChangeEntriesOfAllLocations(
+  sql: SqlClient,
+  options: ReadOptions,
+): Promise<ChangeEntriesPage> {
+  const { position: lastPosition } = await findAllChangesFeed(sql);
+  const { hasOrders, limit, rowTypes } = planRead(options);
+  const found = await findAllChangesRowsFrom(sql, { position: options.after.position, types: rowTypes, limit });
+  const rows =
+    found.length > 0 ? await findChangeRowsOfAllLocations(sql, found.slice(0, limit - 1), { hasOrders }) : [];
+  return buildPage(rows, { ...options, lastPosition, positions: found.map(({ position }) => position), limit });
+}
+
+/** Returns which rows a page needs, and a limit of one more, which shows whether there are more. */
+function planRead({ types, size }: ReadOptions) {
   const hasOrders = types.includes("order");
   const rowTypes = [...new Set(types.map((type): ChangeRowType => (type === "order" ? "report" : type)))];
-  const limit = Math.min(size, hasOrders ? maxRowsWithOrders : size) + 1;
-  const rows = await findChangeRowsFrom(sql, {
-    locationId,
-    position: after.position,
-    types: rowTypes,
-    hasOrders,
-    limit,
-  });
+  return { hasOrders, rowTypes, limit: Math.min(size, hasOrders ? maxRowsWithOrders : size) + 1 };
+}
 
+type LocationChangeRow = ChangeRow & { locationId: string };
+
+interface PageOptions extends ReadOptions {
+  /** The last position of the feed, read before the rows. */
+  lastPosition: number;
+  /** The positions that were found, at most `limit`. Only rows of the first `limit - 1` can be in the page. */
+  positions: number[];
+  limit: number;
+}
+
+function buildPage(
+  rows: LocationChangeRow[],
+  { after, types, size, lastPosition, positions, limit }: PageOptions,
+): ChangeEntriesPage {
   const entries: ChangeEntry[] = [];
-  for (const row of rows.slice(0, limit - 1)) {
+  for (const row of rows) {
     const alreadyReturned = row.position === after.position ? after.offset : 0;
     for (const entry of expandChangeRow(row).slice(alreadyReturned)) {
       if (!types.includes(entry.type)) continue;
@@ -56,16 +98,15 @@ export async function readChangeEntries(
       entries.push(entry);
     }
   }
-  const lastRow = rows.at(-1);
-  if (rows.length === limit && lastRow)
-    return { entries, next: { position: lastRow.position, offset: 0 }, hasMore: true };
-  const end = Math.max(lastPosition, lastRow?.position ?? 0) + 1;
+  const lastFound = positions.at(-1) ?? 0;
+  if (positions.length === limit) return { entries, next: { position: lastFound, offset: 0 }, hasMore: true };
+  const end = Math.max(lastPosition, lastFound) + 1;
   return { entries, next: { position: Math.max(end, after.position), offset: 0 }, hasMore: false };
 }
 
 /** Returns the entries of a row: that of the report, catalog or location, and those of the orders of a report. */
-function expandChangeRow(row: ChangeRow): ChangeEntry[] {
-  const { type, id, position, revision, changedAt } = row;
+function expandChangeRow(row: LocationChangeRow): ChangeEntry[] {
+  const { locationId, type, id, position, revision, changedAt } = row;
   const action: ChangeAction = row.action === "expired" ? "removed" : row.action;
   const things: Pick<ChangeEntry, "type" | "action" | "id">[] = [
     { type, id, action },
@@ -76,6 +117,6 @@ function expandChangeRow(row: ChangeRow): ChangeEntry[] {
   return things.map((thing, index) => {
     const isLast = index === things.length - 1;
     const next = isLast ? { position: position + 1, offset: 0 } : { position, offset: index + 1 };
-    return { ...thing, revision, changedAt, next };
+    return { locationId, ...thing, revision, changedAt, next };
   });
 }

@@ -1,9 +1,10 @@
 import { type Database, runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import {
+  addLocationToAllChanges,
   type ChangeRow,
   findChangeRow,
   findOrderIdsInOtherReports,
-  lockChangeFeedReturningPosition,
+  lockChangeFeed,
   upsertLastChangeRow,
 } from "../queries/changes.ts";
 import type { ChangeFeedNotifier } from "./change-waiters.ts";
@@ -34,7 +35,7 @@ interface ChangeFeedServices {
 export async function recordReportChange(services: ChangeFeedServices, change: ReportChange): Promise<boolean> {
   const { locationId, reportId, revision, kind, changedAt, orderIds } = change;
   return services.db.transaction(async (tx) => {
-    const lastPosition = await lockChangeFeedReturningPosition(tx, locationId);
+    const feed = await lockChangeFeed(tx, locationId);
     const key = { locationId, type: "report", id: reportId } as const;
     const previous = await findChangeRow(tx, key);
     if (previous && !isLaterChange(change, previous)) return false;
@@ -52,13 +53,13 @@ export async function recordReportChange(services: ChangeFeedServices, change: R
         : new Set<string>();
     const row: ChangeRow = {
       ...{ type: "report", id: reportId, revision, orderIds },
-      position: lastPosition + 1,
+      position: feed.position + 1,
       action: !isPresent || kind === "erased" ? kind : wasPresent ? "replaced" : "created",
       changedAt: new Date(changedAt),
       reassignedOrderIds: departedIds.filter((id) => elsewhere.has(id)),
       removedOrderIds: departedIds.filter((id) => !elsewhere.has(id)),
     } as ChangeRow;
-    await upsertLastChangeRow(tx, locationId, row);
+    await upsertLastChangeRow(tx, feed, row);
     notifyAfterCommit(tx, services, { locationId, position: row.position });
     return true;
   });
@@ -79,20 +80,24 @@ interface LocationThingChange {
   changedAt: string;
 }
 
-/** Moves the catalog or the data of a location to the end of its change feed. */
+/**
+ * Moves the catalog or the data of a location to the end of its change feed. An imported location has this event once it
+ * exists in all services.
+ */
 export async function recordLocationThingChange(
   tx: SqlTransaction,
   services: Pick<ChangeFeedServices, "changeWaiters">,
   { locationId, type, changedAt }: LocationThingChange,
 ): Promise<void> {
-  const lastPosition = await lockChangeFeedReturningPosition(tx, locationId);
+  const feed = await lockChangeFeed(tx, locationId);
   const previous = await findChangeRow(tx, { locationId, type, id: locationId });
-  const position = lastPosition + 1;
-  await upsertLastChangeRow(tx, locationId, {
+  const position = feed.position + 1;
+  await upsertLastChangeRow(tx, feed, {
     ...{ type, id: locationId, position, changedAt: new Date(changedAt) },
     ...{ action: previous ? "replaced" : "created", revision: (previous?.revision ?? 0) + 1 },
     ...{ orderIds: [], reassignedOrderIds: [], removedOrderIds: [] },
   });
+  if (!feed.isInAllChanges && type === "location") await addLocationToAllChanges(tx, locationId);
   notifyAfterCommit(tx, services, { locationId, position });
 }
 

@@ -25,27 +25,54 @@ export interface ChangeRow {
   removedOrderIds: string[];
 }
 
+/** The change feed of a location, which is locked. */
+export interface LockedChangeFeed {
+  locationId: string;
+  /** The last position. */
+  position: number;
+  /** Whether changes are also added to the feed of all locations. */
+  isInAllChanges: boolean;
+}
+
 /**
- * Locks the change feed of a location until the transaction ends, and returns its last position. Every transaction that
- * takes a position needs this lock, so that positions are committed in sequence. A new feed begins with the location and
- * its catalog, which every location has.
+ * Locks the change feed of a location until the transaction ends. Every transaction that takes a position needs this lock,
+ * so that positions are committed in sequence. A new feed begins with the location and its catalog, which every location
+ * has.
  */
-export async function lockChangeFeedReturningPosition(tx: SqlTransaction, locationId: string): Promise<number> {
-  const lock = () => tx<{ position: number }[]>`
-    select position from change_positions where location_id = ${locationId} for update`;
+export async function lockChangeFeed(tx: SqlTransaction, locationId: string): Promise<LockedChangeFeed> {
+  const lock = () => tx<LockedChangeFeed[]>`
+    select location_id, position, is_in_all_changes from change_positions where location_id = ${locationId} for update`;
   const [existing] = await lock();
-  if (existing) return existing.position;
+  if (existing) return existing;
   const inserted = await tx`
     insert into change_positions (location_id, position) values (${locationId}, 2) on conflict do nothing`;
-  if (inserted.count === 1)
+  if (inserted.count === 1) {
     await tx`
       insert into changes (location_id, type, id, position, action, revision, changed_at)
       values
         (${locationId}, 'location', ${locationId}, 1, 'created', 1, now()),
         (${locationId}, 'catalog', ${locationId}, 2, 'created', 1, now())`;
+    await insertUnsequencedChangesOfLocation(tx, locationId);
+  }
   const [created] = await lock();
   if (!created) throw new Error(`The change feed of location ${locationId} was removed.`);
-  return created.position;
+  return created;
+}
+
+/** Adds all rows of a location's feed to the changes that have no position in the feed of all locations yet. */
+async function insertUnsequencedChangesOfLocation(tx: SqlTransaction, locationId: string): Promise<void> {
+  await tx`
+    insert into unsequenced_changes (location_id, type, change_id, location_position)
+    select location_id, type, id, position from changes where location_id = ${locationId} order by position`;
+}
+
+/**
+ * Adds everything that was imported with a location to the feed of all locations, from which it was left out until now.
+ * The caller must hold the lock of the location's feed.
+ */
+export async function addLocationToAllChanges(tx: SqlTransaction, locationId: string): Promise<void> {
+  await insertUnsequencedChangesOfLocation(tx, locationId);
+  await tx`update change_positions set is_in_all_changes = true where location_id = ${locationId}`;
 }
 
 export async function findChangeRow(
@@ -58,8 +85,12 @@ export async function findChangeRow(
   return row;
 }
 
-/** Stores a row at its new position, which is the last one of the feed. The caller must hold the lock of the feed. */
-export async function upsertLastChangeRow(tx: SqlTransaction, locationId: string, row: ChangeRow): Promise<void> {
+/** Stores a row at its new position, which is the last one of the locked feed. */
+export async function upsertLastChangeRow(
+  tx: SqlTransaction,
+  { locationId, isInAllChanges }: LockedChangeFeed,
+  row: ChangeRow,
+): Promise<void> {
   await Promise.all([
     tx`
       insert into changes ${tx({ locationId, ...row })}
@@ -68,6 +99,10 @@ export async function upsertLastChangeRow(tx: SqlTransaction, locationId: string
         changed_at = excluded.changed_at, order_ids = excluded.order_ids,
         reassigned_order_ids = excluded.reassigned_order_ids, removed_order_ids = excluded.removed_order_ids`,
     tx`update change_positions set position = ${row.position} where location_id = ${locationId}`,
+    isInAllChanges &&
+      tx`
+        insert into unsequenced_changes (location_id, type, change_id, location_position)
+        values (${locationId}, ${row.type}, ${row.id}, ${row.position})`,
   ]);
 }
 
@@ -101,6 +136,14 @@ export async function findLastChangePositions(
   return sql`select location_id, position from change_positions where location_id = any(${locationIds}::uuid[])`;
 }
 
+/** Returns the columns of a row other than its key and position. Without orders, they contain no order ids. */
+export const selectChangeColumns = (sql: SqlClient, { hasOrders }: { hasOrders: boolean }) =>
+  hasOrders
+    ? sql`action, revision, changed_at, order_ids, reassigned_order_ids, removed_order_ids`
+    : sql`
+        action, revision, changed_at, '{}'::uuid[] as order_ids, '{}'::uuid[] as reassigned_order_ids,
+        '{}'::uuid[] as removed_order_ids`;
+
 /** Returns up to `limit` rows of these types from a position on. Without orders, the rows have no order ids. */
 export async function findChangeRowsFrom(
   sql: SqlClient,
@@ -112,11 +155,8 @@ export async function findChangeRowsFrom(
     limit,
   }: { locationId: string; position: number; types: ChangeRowType[]; hasOrders: boolean; limit: number },
 ): Promise<ChangeRow[]> {
-  const orderColumns = hasOrders
-    ? sql`order_ids, reassigned_order_ids, removed_order_ids`
-    : sql`'{}'::uuid[] as order_ids, '{}'::uuid[] as reassigned_order_ids, '{}'::uuid[] as removed_order_ids`;
   return sql<ChangeRow[]>`
-    select type, id, position, action, revision, changed_at, ${orderColumns} from changes
+    select type, id, position, ${selectChangeColumns(sql, { hasOrders })} from changes
     where location_id = ${locationId} and position >= ${position} and type = any(${types}::text[])
     order by position limit ${limit}`;
 }

@@ -8,6 +8,7 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordReportChange } from "../changes/record-change.ts";
 import { backfillReportsTask } from "../periodic/backfill-reports.ts";
+import { lockChangeFeed, upsertLastChangeRow } from "../queries/changes.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 
 let service: TestWebhooksService;
@@ -27,10 +28,16 @@ const silentWaiters = { notify: () => {} };
 const readPage = (principal: Principal, query = "") => service.getJson(`/v1/changes/?${query}`, ChangePage, principal);
 
 /** Reads all changes after a cursor, in pages of this size. */
-async function readAll(principal: Principal, { after, size = 100, types = "" } = {} as ReadOptions): Promise<Change[]> {
+async function readAll(
+  principal: Principal,
+  { after, size = 100, types = "", allLocations = "" } = {} as ReadOptions,
+): Promise<Change[]> {
   const changes: Change[] = [];
   for (let cursor = after, hasMore = true; hasMore; ) {
-    const query = new URLSearchParams({ size: `${size}`, ...(cursor && { after: cursor }), ...(types && { types }) });
+    const query = new URLSearchParams({
+      ...{ size: `${size}`, ...(cursor && { after: cursor }), ...(types && { types }) },
+      ...(allLocations && { allLocations }),
+    });
     const page = await readPage(principal, `${query}`);
     changes.push(...page.data);
     cursor = page.nextCursor;
@@ -43,6 +50,7 @@ interface ReadOptions {
   after?: string;
   size?: number;
   types?: string;
+  allLocations?: string;
 }
 
 const summarize = (changes: Change[]) => changes.map(({ type, action, id }) => `${type} ${action} ${id}`);
@@ -238,6 +246,183 @@ describe("the change feed", () => {
   });
 });
 
+describe("the feed of all locations", () => {
+  const operator = createReader({ location: null, scopes: ["admin"] });
+  const allLocations = "true";
+  const findEnd = async () => (await readPage(operator, "allLocations=true&after=now")).nextCursor;
+
+  it("contains the changes of all locations in the sequence in which they were stored, each thing once", async () => {
+    const after = await findEnd();
+    const [reader, other] = [createReader(), createReader()];
+    const orderId = randomUUID();
+    const first = await finalize(reader, { orderIds: [orderId] });
+    const second = await finalize(other, {});
+    const third = await finalize(reader, {});
+    const [locationId, otherId] = [reader, other].map(locationIdOf);
+    const beginning = [
+      ...[`location created ${locationId}`, `catalog created ${locationId}`],
+      ...[`report created ${first}`, `order created ${orderId}`],
+    ];
+    const others = [
+      ...[`location created ${otherId}`, `catalog created ${otherId}`],
+      ...[`report created ${second}`, `report created ${third}`],
+    ];
+    const changes = await readAll(operator, { after, allLocations });
+    expect(summarize(changes)).toEqual([...beginning, ...others]);
+    expect(changes.map((change) => change.locationId)).toEqual([
+      ...Array(4).fill(locationId),
+      ...[otherId, otherId, otherId, locationId],
+    ]);
+    for (const size of [1, 2, 3]) expect(await readAll(operator, { after, allLocations, size })).toEqual(changes);
+    for (const [index, { cursor }] of changes.entries())
+      expect(await readAll(operator, { after: cursor, allLocations })).toEqual(changes.slice(index + 1));
+    expect(summarize(await readAll(operator, { after, allLocations, types: "catalog,location" }))).toEqual([
+      ...beginning.slice(0, 2),
+      ...others.slice(0, 2),
+    ]);
+
+    await finalize(reader, { reportId: first, revision: 2 });
+    expect(summarize(await readAll(operator, { after, allLocations }))).toEqual([
+      ...[...beginning.slice(0, 2), ...others],
+      ...[`report replaced ${first}`, `order removed ${orderId}`],
+    ]);
+    const end = changes.at(-1)?.cursor ?? "";
+    expect(summarize(await readAll(operator, { after: end, allLocations }))).toEqual([
+      ...[`report replaced ${first}`, `order removed ${orderId}`],
+    ]);
+  });
+
+  it("requires the scope locations:any, and the scopes of the types", async () => {
+    const requestProblem = (query: string, principal: Principal) =>
+      service.requestProblem({ method: "GET", path: `/v1/changes/?allLocations=true${query}`, principal });
+    expect(await requestProblem("", createReader())).toMatchObject({ status: 403, code: "location_forbidden" });
+    const reader = createReader();
+    await finalize(reader, { orderIds: [randomUUID()] });
+    const after = await findEnd();
+    const follower = createReader({ scopes: ["reports:read", "locations:any"] });
+    expect(await requestProblem("&types=report,order", follower)).toMatchObject({ status: 403, code: "scope_missing" });
+    const reportId = await finalize(reader, { orderIds: [randomUUID()] });
+    expect(summarize(await readAll(follower, { after, allLocations }))).toEqual([`report created ${reportId}`]);
+    // Without the parameter, a key with this scope follows its own location.
+    await finalize(follower, {});
+    expect((await readAll(follower)).map(({ locationId }) => locationId)).toEqual([locationIdOf(follower)]);
+    expect(await requestProblem(`&locationId=${locationIdOf(reader)}`, operator)).toMatchObject({
+      ...{ status: 400, code: "invalid_request" },
+      errors: [{ in: "query", path: "locationId", code: "conflict" }],
+    });
+  });
+
+  it("has cursors of its own, which are invalid in another installation and after its end", async () => {
+    const reader = createReader({ scopes: [...scopes, "locations:any"] });
+    await finalize(reader, {});
+    const end = await findEnd();
+    const { nextCursor } = await readPage(reader);
+    const requestCode = async (query: string) =>
+      (await service.requestProblem({ method: "GET", path: `/v1/changes/?${query}`, principal: reader })).code;
+    expect(await requestCode(`after=${end}`)).toBe("invalid_cursor");
+    expect(await requestCode(`allLocations=true&after=${nextCursor}`)).toBe("invalid_cursor");
+    const { sql } = service.db;
+    const [{ feedId }] = await sql<[{ feedId: string }]>`select feed_id from all_changes_position`;
+    await sql`update all_changes_position set feed_id = gen_random_uuid()`;
+    expect(await requestCode(`allLocations=true&after=${end}`)).toBe("invalid_cursor");
+    await sql`update all_changes_position set feed_id = ${feedId}, position = position - 1`;
+    expect(await requestCode(`allLocations=true&after=${end}`)).toBe("invalid_cursor");
+    await sql`update all_changes_position set position = position + 1`;
+  });
+
+  it("wakes a request that waits when another instance stores a change of any location", async () => {
+    const instance = await service.startAnotherInstance();
+    const reader = createReader();
+    await finalize(reader, {});
+    const after = await findEnd();
+    const startedAt = performance.now();
+    const path = `/v1/changes/?allLocations=true&after=${after}&wait=20&types=report`;
+    const waiting = instance.request("GET", path, { principal: operator });
+    const reportId = await finalize(reader, {});
+    const page = ChangePage.parse(await (await waiting).json());
+    expect(summarize(page.data)).toEqual([`report created ${reportId}`]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    await instance.stop();
+  });
+
+  it("does not pass a change whose transaction is still open, and returns it afterwards", async () => {
+    const after = await findEnd();
+    const [reader, other] = [createReader(), createReader()];
+    const services = { db: service.db, changeWaiters: silentWaiters };
+    const record = (principal: Principal, reportId: string) =>
+      recordReportChange(services, {
+        ...{ locationId: locationIdOf(principal), reportId, revision: 1, kind: "stored", orderIds: [] },
+        changedAt: "2026-06-01T00:00:00.000Z",
+      });
+    const [early, late] = [randomUUID(), randomUUID()];
+    let readWhileOpen: Change[] = [];
+    await service.db.transaction(async (tx) => {
+      // This transaction takes its place in the queue first, and is committed last.
+      const feed = await lockChangeFeed(tx, locationIdOf(reader));
+      const row = { type: "report", id: early, position: feed.position + 1, action: "created", revision: 1 } as const;
+      const noOrders = { orderIds: [], reassignedOrderIds: [], removedOrderIds: [] };
+      await upsertLastChangeRow(tx, feed, { ...row, ...noOrders, changedAt: new Date() });
+      await record(other, late);
+      readWhileOpen = await readAll(operator, { after, allLocations, types: "report" });
+    });
+    expect(readWhileOpen.map(({ id }) => id)).toEqual([late]);
+    const cursor = readWhileOpen[0]?.cursor ?? "";
+    expect((await readAll(operator, { after: cursor, allLocations, types: "report" })).map(({ id }) => id)).toEqual([
+      early,
+    ]);
+  });
+
+  it("contains an imported location once it exists in all services", async () => {
+    const reader = createReader();
+    const locationId = locationIdOf(reader);
+    const reportId = await finalize(reader, {});
+    await readAll(operator, { allLocations });
+    const { sql } = service.db;
+    // As after a removal from this installation and an import of the archive.
+    await sql`delete from all_changes where location_id = ${locationId}`;
+    await sql`update change_positions set is_in_all_changes = false where location_id = ${locationId}`;
+    const after = await findEnd();
+    const laterId = await finalize(reader, {});
+    expect(await readAll(operator, { after, allLocations })).toEqual([]);
+    await service.publishEvent("location.updated", {
+      ...{ locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
+    });
+    const changes = await eventually("the location", async () => {
+      const all = await readAll(operator, { after, allLocations });
+      return all.length > 0 && all;
+    });
+    expect(summarize(changes)).toEqual([
+      ...[`catalog created ${locationId}`, `report created ${reportId}`, `report created ${laterId}`],
+      `location replaced ${locationId}`,
+    ]);
+  });
+
+  it("contains more changes than one batch has, and leaves out a location that is removed", async () => {
+    const reader = createReader();
+    const locationId = locationIdOf(reader);
+    const after = await findEnd();
+    await finalize(reader, {});
+    const { sql } = service.db;
+    await sql`
+      with added as (
+        insert into changes (location_id, type, id, position, action, revision, changed_at)
+        select ${locationId}, 'report', gen_random_uuid(), 100 + number, 'created', 1, now()
+        from generate_series(1, 2500) as number
+        returning location_id, type, id, position
+      )
+      insert into unsequenced_changes (location_id, type, change_id, location_position)
+      select location_id, type, id, position from added order by position`;
+    const options = { after, allLocations, types: "report", size: 1_000 };
+    const changes = await readAll(operator, options);
+    expect(changes).toHaveLength(2_501);
+    expect(new Set(changes.map(({ cursor }) => cursor)).size).toBe(2_501);
+    await sql`delete from changes where location_id = ${locationId} and type = 'report'`;
+    expect(await readAll(operator, options)).toEqual([]);
+    for (const table of ["all_changes", "changes", "change_positions"])
+      await sql`delete from ${sql(table)} where location_id = ${locationId}`;
+  });
+});
+
 describe("the reports from before the change feed", () => {
   it("are added once, in batches, and those of the upgrade a day later", async () => {
     const { sql } = service.db;
@@ -370,25 +555,32 @@ describe("a follower that reads while changes arrive in any sequence", () => {
         [events[index], events[other]] = [events[other] as (typeof events)[0], events[index] as (typeof events)[0]];
       }
 
-      const copy = new Map<string, Set<string>>([
-        ["report", new Set()],
-        ["order", new Set()],
-      ]);
+      const createCopy = () =>
+        new Map<string, Set<string>>([
+          ["report", new Set()],
+          ["order", new Set()],
+        ]);
+      const copy = createCopy();
+      // Another follower follows all locations.
+      const operator = createReader({ location: null, scopes: ["admin"] });
+      const copyOfAll = createCopy();
       let isDone = false;
       const seenCursors = new Set<string>();
-      const follow = async () => {
-        let cursor: string | undefined;
+      const follow = async (principal: Principal, copy: Map<string, Set<string>>, start?: string) => {
+        let cursor = start;
         for (;;) {
           const wasDone = isDone;
           const query = new URLSearchParams({
             types: "report,order",
             size: `${1 + randomInt(9)}`,
+            ...(principal === operator && { allLocations: "true" }),
             ...(cursor && { after: cursor }),
           });
-          const page = await readPage(reader, `${query}`);
+          const page = await readPage(principal, `${query}`);
           // A follower that is killed before it has stored the page reads it again.
           if (randomInt(5) === 0) continue;
-          for (const { type, id, action, cursor: entryCursor } of page.data) {
+          for (const { type, id, action, cursor: entryCursor, locationId: entryLocationId } of page.data) {
+            expect(entryLocationId).toBe(locationId);
             expect(seenCursors.has(entryCursor)).toBe(false);
             seenCursors.add(entryCursor);
             if (action === "removed") copy.get(type)?.delete(id);
@@ -398,7 +590,8 @@ describe("a follower that reads while changes arrive in any sequence", () => {
           if (wasDone && !page.hasMore) return;
         }
       };
-      const following = follow();
+      const { nextCursor } = await readPage(operator, "allLocations=true&after=now");
+      const following = Promise.all([follow(reader, copy), follow(operator, copyOfAll, nextCursor)]);
       const services = { db: service.db, changeWaiters: silentWaiters };
       const write = async () => {
         for (let event = events.pop(); event; event = events.pop())
@@ -413,6 +606,7 @@ describe("a follower that reads while changes arrive in any sequence", () => {
       expect([...(copy.get("order") ?? [])].sort()).toEqual(
         [...new Set(present.flatMap(([, orderIds]) => orderIds ?? []))].sort(),
       );
+      expect(copyOfAll).toEqual(copy);
       // A new follower has the same copy.
       const last = new Map((await readAll(reader)).map(({ type, id, action }) => [`${type} ${id}`, action]));
       const currentIds = [...last].filter(([key, action]) => /^(report|order)/.test(key) && action !== "removed");

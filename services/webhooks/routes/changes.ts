@@ -9,7 +9,9 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
+import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import {
   locationIdQueryParameter,
   resolveAuthorizedLocationId,
@@ -23,9 +25,11 @@ import {
   decodeChangeCursor,
   encodeChangeCursor,
 } from "../changes/change-cursor.ts";
-import { type ChangeEntriesPage, readChangeEntries } from "../changes/read-changes.ts";
-import { defineChangesRoute } from "../context.ts";
-import { findLastChangePosition, lockChangeFeedReturningPosition } from "../queries/changes.ts";
+import { allLocations } from "../changes/change-waiters.ts";
+import { type ChangeEntriesPage, readChangeEntries, readChangeEntriesOfAllLocations } from "../changes/read-changes.ts";
+import { sequenceChanges } from "../changes/sequence-changes.ts";
+import { defineChangesRoute, type WebhooksServiceContext } from "../context.ts";
+import { findLastChangePosition, lockChangeFeed } from "../queries/changes.ts";
 
 export const listChangesRoute = defineChangesRoute({
   method: "get",
@@ -36,45 +40,36 @@ export const listChangesRoute = defineChangesRoute({
   scope: "reports:read",
   summary: "List changes",
   description: [
-    "Returns the changes of a location's reports, orders, catalog and location data, in the order in which they were stored. With it, you can keep a copy of the data in step.",
+    "Returns the changes of the reports, orders, catalog and location data of a location, in the order in which they were stored. With it, you can keep a copy of the data in step.",
     "Without `after`, the feed begins with the oldest entry, and contains everything that exists. Store `nextCursor` together with your copy, and continue with `after=<nextCursor>`. With `wait`, a request without changes waits until there is a change, for at most that number of seconds.",
     "The feed contains each thing once: when it changes again, its entry moves to the end. You therefore receive the last change of each thing, but not each change in between, and `created` can be followed or replaced by `replaced`. Treat both in the same way. A cursor never expires.",
     "Type `order` covers the orders of closed shifts, which `/v1/orders/` and `/v2/orders/` return. To follow orders of open shifts, use the stream of live orders or webhooks.",
     "The operation requires the scope `reports:read`. Changes of other types require `orders:read`, `catalog:read` and `locations:read`. By default, the feed contains the types that the API key can read. With another key or other `types`, the feed continues at the same position: earlier changes of additional types are not repeated.",
-    "A key with the scope `locations:any` follows one location at a time.",
+    "With `allLocations=true`, a key with the scope `locations:any` follows all locations in one feed, in the order in which their changes were committed. Otherwise, the feed is that of the location `locationId`, or of the location of the key.",
   ].join("\n\n"),
   request: { query: z.object({ ...changesQueryShape, locationId: locationIdQueryParameter() }) },
   responses: { 200: { description: "A page of changes, which can be empty", schema: ChangePage } },
   errors: ["invalid_cursor", "location_forbidden", "location_not_found", "too_many_waiting_requests"],
   async handle({ query, principal, services, context, signal, origin }) {
-    const { db, changeWaiters } = services;
-    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const types = resolveChangeTypes(principal, query.types);
-    let lastPosition = await findLastChangePosition(db.sql, locationId);
-    if (lastPosition === undefined) {
-      // Makes sure that an operator's location exists.
-      await resolveRequestedLocation(principal, locationId, services.locations, context);
-      lastPosition = await db.transaction((tx) => lockChangeFeedReturningPosition(tx, locationId));
-    }
-    const after = resolveCursor(locationId, query.after, lastPosition);
-    const read = async (from: ChangeCursor): Promise<ChangeEntriesPage> => {
-      const page = await readChangeEntries(db.sql, { locationId, after: from, types, size: query.size });
-      // The location was removed in the meantime.
-      if (!page) throw new ApiError("location_not_found");
-      return page;
-    };
+    const feed = query.allLocations
+      ? await openFeedOfAllLocations(services, { principal, locationId: query.locationId })
+      : await openFeedOfLocation(services, { principal, locationId: query.locationId, context });
+    const after = resolveCursor(feed, query.after);
+    const read = (from: ChangeCursor) => feed.read({ after: from, types, size: query.size });
     const respond = ({ entries, next, hasMore }: ChangeEntriesPage) => {
-      const data = entries.map(({ type, action, id, revision, changedAt, next: cursor }): Change => {
-        const href = `${origin}${buildChangePath({ type, id }, principal)}`;
+      const data = entries.map(({ changedAt, next: cursor, ...entry }): Change => {
+        const href = `${origin}${buildChangePath(entry, principal)}`;
+        const { type, action, locationId, id, revision } = entry;
         const at = changedAt.toISOString();
-        return { cursor: encodeChangeCursor(locationId, cursor), type, action, id, revision, at, href };
+        return { cursor: encodeChangeCursor(feed.id, cursor), type, action, locationId, id, revision, at, href };
       });
-      const page: ChangePage = { data, nextCursor: encodeChangeCursor(locationId, next), hasMore };
+      const page: ChangePage = { data, nextCursor: encodeChangeCursor(feed.id, next), hasMore };
       return jsonResponse(200, page, { "cache-control": "no-store" });
     };
     if (query.wait === 0) return respond(await read(after));
-    const waiter = changeWaiters.open({
-      ...{ locationId, keyId: principal.keyId, timeoutMs: query.wait * 1_000, signal },
+    const waiter = services.changeWaiters.open({
+      ...{ locationId: feed.waitsFor, keyId: principal.keyId, timeoutMs: query.wait * 1_000, signal },
     });
     try {
       let page = await read(after);
@@ -86,6 +81,67 @@ export const listChangesRoute = defineChangesRoute({
     }
   },
 });
+
+/** The feed of a location, or of all locations. */
+interface ChangeFeed {
+  /** The id in the checksum of cursors. */
+  id: string;
+  lastPosition: number;
+  /** The id of the location, or `allLocations`. */
+  waitsFor: string;
+  read(options: { after: ChangeCursor; types: ChangeType[]; size: number }): Promise<ChangeEntriesPage>;
+}
+
+interface FeedRequest {
+  principal: Principal;
+  locationId: string | undefined;
+}
+
+/** @throws `ApiError` location_forbidden; location_not_found; invalid_request; service_unavailable. */
+async function openFeedOfLocation(
+  { db, locations }: Pick<WebhooksServiceContext, "db" | "locations">,
+  { principal, locationId: requestedId, context }: FeedRequest & { context: ObservabilityContext },
+): Promise<ChangeFeed> {
+  const locationId = resolveAuthorizedLocationId(principal, requestedId);
+  let lastPosition = await findLastChangePosition(db.sql, locationId);
+  if (lastPosition === undefined) {
+    // Makes sure that an operator's location exists.
+    await resolveRequestedLocation(principal, locationId, locations, context);
+    ({ position: lastPosition } = await db.transaction((tx) => lockChangeFeed(tx, locationId)));
+  }
+  return {
+    ...{ id: locationId, lastPosition, waitsFor: locationId },
+    async read(options) {
+      const page = await readChangeEntries(db.sql, { locationId, ...options });
+      // The location was removed in the meantime.
+      if (!page) throw new ApiError("location_not_found");
+      return page;
+    },
+  };
+}
+
+/** Bounds the time of a request after many changes that nobody has read. The next request continues. */
+const maxSequencedBatches = 5;
+
+/** @throws `ApiError` location_forbidden without the scope `locations:any`; invalid_request with `locationId`. */
+async function openFeedOfAllLocations(
+  { db }: Pick<WebhooksServiceContext, "db">,
+  { principal, locationId }: FeedRequest,
+): Promise<ChangeFeed> {
+  if (!hasScope(principal.scopes, "locations:any"))
+    throw new ApiError("location_forbidden", {
+      detail: "Only an API key with the scope `locations:any` can follow the changes of all locations.",
+    });
+  if (locationId !== undefined) {
+    const message = "Cannot be combined with allLocations";
+    throw createInvalidRequestError([{ in: "query", path: "locationId", code: "conflict", message }]);
+  }
+  const { feedId, position } = await sequenceChanges(db, { maxBatches: maxSequencedBatches });
+  return {
+    ...{ id: feedId, lastPosition: position, waitsFor: allLocations },
+    read: (options) => readChangeEntriesOfAllLocations(db.sql, options),
+  };
+}
 
 /** @throws `ApiError` scope_missing that names the scopes that the key needs for the requested types. */
 function resolveChangeTypes(principal: Principal, requested: ChangeType[] | undefined): ChangeType[] {
@@ -101,11 +157,11 @@ function resolveChangeTypes(principal: Principal, requested: ChangeType[] | unde
   return requested;
 }
 
-/** @throws `ApiError` invalid_cursor when the cursor is not of this location, or after the end of its feed. */
-function resolveCursor(locationId: string, after: string | undefined, lastPosition: number): ChangeCursor {
+/** @throws `ApiError` invalid_cursor when the cursor is not of this feed, or after its end. */
+function resolveCursor({ id, lastPosition }: ChangeFeed, after: string | undefined): ChangeCursor {
   if (after === undefined) return changeFeedStart;
   if (after === "now") return { position: lastPosition + 1, offset: 0 };
-  const cursor = decodeChangeCursor(locationId, after);
+  const cursor = decodeChangeCursor(id, after);
   // The database was restored from a backup that does not contain the end of the feed.
   if (cursor.position > lastPosition + 1) throw createInvalidCursorError();
   return cursor;

@@ -86,7 +86,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundInstant(until, 1)}`}`;
     return queryNewestRowsPageResponse<WebhookDeliveryRow>(
-      { query, locationId: webhook.locationId, url, origin },
+      { query, locationId: webhook.locationId, principal, url, origin },
       sql,
       {
         columns: webhookDeliveryColumns(sql),

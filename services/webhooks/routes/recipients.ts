@@ -112,7 +112,7 @@ export const listWebhookRecipientsRoute = defineWebhooksRoute({
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const columns = webhookRecipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return queryNewestRowsPageResponse<WebhookRecipientRow>({ query, locationId, url, origin }, sql, {
+    return queryNewestRowsPageResponse<WebhookRecipientRow>({ query, locationId, principal, url, origin }, sql, {
       columns,
       table: sql`recipients r`,
       where,

@@ -124,7 +124,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
     const { sql } = db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return queryNewestRowsPageResponse<WebhookRow>({ query, locationId, url, origin }, sql, {
+    return queryNewestRowsPageResponse<WebhookRow>({ query, locationId, principal, url, origin }, sql, {
       columns: webhookColumns(sql),
       table: sql`webhooks`,
       where,

@@ -1,0 +1,12 @@
+import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { TillIngestServiceConfig } from "./config.ts";
+
+/**
+ * Returns the quota of the orders of pushed, replaced and reprocessed tills. The event `report.finalized` contains the ids
+ * of all orders of a till, so without it, tills of many small orders could fill the event stream of all locations.
+ */
+export function createTillOrderQuota(
+  config: Pick<TillIngestServiceConfig, "MAX_TILL_ORDERS_PER_DAY">,
+): LocationDailyQuota {
+  return { name: "till_orders", maximum: config.MAX_TILL_ORDERS_PER_DAY, unit: "orders" };
+}
