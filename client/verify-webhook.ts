@@ -10,6 +10,8 @@ export interface WebhookMessageByEvent {
   "order.transferred": Schemas["OrderTransferredWebhook"];
   "report.finalized": Schemas["ReportFinalizedWebhook"];
   "report.replaced": Schemas["ReportReplacedWebhook"];
+  "day.closed": Schemas["DayClosedWebhook"];
+  "day.incomplete": Schemas["DayIncompleteWebhook"];
   "endpoint.failing": Schemas["EndpointFailingWebhook"];
   "endpoint.disabled": Schemas["EndpointDisabledWebhook"];
   test: Schemas["TestWebhook"];

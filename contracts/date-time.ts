@@ -99,3 +99,19 @@ function isKnownTimeZone(timeZone: string): boolean {
     return false;
   }
 }
+
+const earliestDay = "0001-01-01";
+const latestDay = "9999-12-31";
+
+/**
+ * Returns a function that formats an instant as the local day, YYYY-MM-DD. If the offset of the time zone moves the
+ * instant to a day before the year 1 or after the year 9999, returns the first day of year 1 or the last of year 9999.
+ */
+export function createDayFormatter(timeZone: string): (instant: string) => string {
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+  return (instant) => {
+    const day = format.format(new Date(instant)).padStart(latestDay.length, "0");
+    if (day.length > latestDay.length) return latestDay;
+    return instant.startsWith(earliestDay) && day.endsWith("12-31") ? earliestDay : day;
+  };
+}

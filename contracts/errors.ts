@@ -27,6 +27,7 @@ export const apiErrorDefinitions = {
   till_not_found: { status: 404, title: "Till not found" },
   reprocessing_not_found: { status: 404, title: "Reprocessing job not found" },
   report_not_found: { status: 404, title: "Report not found" },
+  day_not_found: { status: 404, title: "Day not found" },
   job_not_found: { status: 404, title: "Job not found" },
   recipient_not_found: { status: 404, title: "Recipient not found" },
   webhook_not_found: { status: 404, title: "Webhook not found" },

@@ -5,10 +5,14 @@ import { PosDeviceIdentity } from "./device.ts";
 import { LiveOrderInEvent } from "./order-live.ts";
 import { LocationRef } from "./principal.ts";
 import {
+  DayStateEventData,
   ReportFinalizedEventData,
   WebhookEndpointDisabledEventData,
   WebhookEndpointFailingEventData,
 } from "./webhook-message.ts";
+
+/** An event lists at most this number of orders, so that it fits into a NATS message. */
+export const maxOrdersWithoutTillPerShift = 1_000;
 
 /** The data of events about an order: the current state of the order, and the sequence number of the event. */
 const orderEventData = z.object({
@@ -70,6 +74,10 @@ export const busEventDataSchemas = {
     /** The report that the till had, or would have had. Absent in events of earlier versions. */
     reportId: z.guid().optional(),
   }),
+  /** From reporting: a business day became closed. */
+  "day.closed": DayStateEventData,
+  /** From reporting: a business day became incomplete. */
+  "day.incomplete": DayStateEventData,
   /** From reporting: every service must erase the personal data of these orders. */
   "orders.erased": z.object({
     locationId: z.guid(),
@@ -87,6 +95,28 @@ export const busEventDataSchemas = {
   "order.canceled": orderEventData,
   /** From order-live: an order was transferred to a hotel's property management system. */
   "order.transferred": orderEventData,
+  /**
+   * From order-live: a shift has its first live order, or has none anymore. A shift is known by the id of its till before
+   * the till is pushed.
+   */
+  "shift.changed": z.object({
+    locationId: z.guid(),
+    tillId: z.guid(),
+    /** Position in the location's stream of live orders. An event with a lower position never replaces a later one. */
+    position: z.int(),
+    /** Whether the shift has live orders. */
+    isOpen: z.boolean(),
+    /** When the first known order of the shift was opened. */
+    startedAt: z.iso.datetime(),
+    /** The day of `startedAt` in the location's time zone. */
+    day: z.iso.date(),
+    /** At the end of the shift: the orders that were live and that the till does not contain, at most the first 1,000. */
+    ordersWithoutTill: z
+      .array(z.object({ orderId: z.guid(), total: z.int(), isCanceled: z.boolean() }))
+      .max(maxOrdersWithoutTillPerShift),
+    /** Orders that were without a till after an earlier shift, and are live again in this shift. */
+    continuedOrderIds: z.array(z.guid()),
+  }),
   /** From order-live and till-ingest: a device of the location was used. */
   "device.seen": PosDeviceIdentity.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
   /** From catalog: the catalog of a location was replaced with a different catalog. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
+import { Day, notifiedDayStates } from "./day.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
 import { LiveOrderInEvent, OrderLiveInput } from "./order-live.ts";
@@ -98,6 +99,25 @@ export const ReportFinalizedEventData = z.object({
   orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till, except training orders" }),
 });
 
+/** The data of `day.closed` and `day.incomplete`, between services and in webhook messages. */
+export const DayStateEventData = z.object({
+  locationId: z.guid().meta({ description: "ID of the location" }),
+  day: Day.shape.day,
+  revision: Day.shape.revision.meta({
+    description: "Revision of the day, which increases each time the day changes",
+  }),
+  state: Day.shape.state.extract([...notifiedDayStates]).meta({
+    description:
+      "`closed`: no shift of the day is open, and nothing is known to be missing. `incomplete`: see `reasons`.",
+  }),
+  reasons: Day.shape.reasons,
+  tillCount: Day.shape.tillCount,
+  totalSales: z
+    .int()
+    .nullable()
+    .meta({ description: "Total sales of the day, including VAT, in minor units; null if they are not added up" }),
+});
+
 /** The data of `endpoint.failing`. */
 export const WebhookEndpointFailingEventData = z.object({
   locationId: z.guid().meta({ description: "ID of the location" }),
@@ -135,7 +155,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
     emittedAt: UtcDateTimeSchema.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({
       description:
-        "Sequence number of the message; null if the event concerns neither an order nor a report. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till.",
+        "Sequence number of the message; null if the event concerns neither an order nor a report or a day. Messages about the same order can arrive out of sequence, but the message with the highest number is always the most recent. For a report, the number is the revision of the till. For a day, it is the revision of the day.",
     }),
   });
   const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
@@ -168,6 +188,16 @@ const reportExample = {
   totalSales: 3430,
   orderIds: [head.id],
 };
+const dayExample = {
+  locationId: webhookExample.locationId,
+  day: "2026-05-29",
+  revision: 2,
+  state: "closed",
+  reasons: [],
+  tillCount: 2,
+  totalSales: 922_244,
+};
+const dayEventData = DayStateEventData.meta({ description: "State, reasons and total sales of the day" });
 const endpointExample = {
   locationId: webhookExample.locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
@@ -213,6 +243,16 @@ export const webhookBodySchemas = {
     ReportFinalizedEventData.meta({ description: "IDs, times and total sales of the report" }),
     { sequence: 2, data: { ...reportExample, revision: 2 } },
   ),
+  "day.closed": webhookBodySchema("day.closed", "DayClosedWebhook", dayEventData, { sequence: 2, data: dayExample }),
+  "day.incomplete": webhookBodySchema("day.incomplete", "DayIncompleteWebhook", dayEventData, {
+    sequence: 3,
+    data: {
+      ...dayExample,
+      revision: 3,
+      state: "incomplete",
+      reasons: [{ code: "report_number_gap", message: "Report numbers that are missing: 1." }],
+    },
+  }),
   "endpoint.failing": webhookBodySchema(
     "endpoint.failing",
     "EndpointFailingWebhook",

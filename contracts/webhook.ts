@@ -11,6 +11,8 @@ const subscribableEvents = {
   "order.transferred": "An order was transferred to a hotel's property management system",
   "report.finalized": "The end-of-day report of a till is available",
   "report.replaced": "The end-of-day report of a till was computed again, for example because the till was replaced",
+  "day.closed": "A business day became closed: no report is known to be missing",
+  "day.incomplete": "A business day became incomplete: something is missing",
   "endpoint.failing": "Another endpoint of the recipient has been failing for two and a half days",
   "endpoint.disabled": "Another endpoint of the recipient was disabled",
 } as const;

@@ -19,6 +19,7 @@ const sidebars: SidebarsConfig = {
     category("Reports and orders", [
       "totals-by-payment-method",
       "month-of-orders",
+      "days",
       "keep-a-copy",
       "accounting-exports",
       "edge-cases",

@@ -205,6 +205,19 @@ describe("fifty live orders with twenty stream readers, while processes are kill
     }
   });
 
+  it("open the shift of their till, and its business day, once", async () => {
+    const { testLocation, orderModel } = outcome;
+    const { locationId } = testLocation;
+    const open = await sql`select till_id from ${table("open_shifts")} where location_id = ${locationId}`;
+    expect(open.map(({ till_id: tillId }) => tillId)).toEqual(orderModel.openTillIds);
+    const shifts = sql`${sql(buildServiceSchemaName(environment.namespace, "reporting"))}.shifts`;
+    const known = await eventually("reporting to know the shift", async () => {
+      const rows = await sql`select till_id, is_open, position::int from ${shifts} where location_id = ${locationId}`;
+      return rows.length > 0 && rows;
+    });
+    expect(known).toEqual(orderModel.openTillIds.map((tillId) => ({ till_id: tillId, is_open: true, position: 1 })));
+  });
+
   it("publish each event of an order once, with sequence numbers without gaps", async () => {
     const { orderModel } = outcome;
     await eventually("the outbox to be empty", async () => (await sql`select 1 from ${table("outbox")}`).length === 0);

@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findReportingDatabaseInconsistencies } from "./fault-injection/expect-consistency.ts";
+import { findReportingDatabaseInconsistencies, findStaleDays } from "./fault-injection/expect-consistency.ts";
 import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
@@ -146,6 +146,7 @@ it(
     expect(
       await findReportingDatabaseInconsistencies(sql, buildServiceSchemaName(environment.namespace, "reporting")),
     ).toEqual([]);
+    expect(await findStaleDays(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual([]);
     for (const service of ["till-ingest", "reporting"]) {
       expect(await sql`select reason from ${tableOf(service, "dead_letters")}`).toEqual([]);
     }

@@ -2,7 +2,7 @@
 const maxListedEnumValues = 60;
 
 /** The tags in the sequence of the reference. Other tags follow them. */
-const tagOrder = ["Reports", "Orders", "Live orders", "Catalog", "Tills", "Webhooks", "Jobs", "Accounting"];
+const tagOrder = ["Reports", "Days", "Orders", "Live orders", "Catalog", "Tills", "Webhooks", "Jobs", "Accounting"];
 
 const messagesTag = { name: "Webhook messages", description: "Messages that the API sends to your endpoint" };
 const legacyTag = {

@@ -1,6 +1,7 @@
 import type { BusEventType } from "@pragma/contracts/events";
 import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { tillCheckTopic } from "@pragma/contracts/till-check";
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
@@ -18,11 +19,14 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
   "report.removed": ["reporting"],
   "report.parked": ["reporting"],
   "till.expired": ["reporting"],
+  "day.closed": ["reporting"],
+  "day.incomplete": ["reporting"],
   "orders.erased": ["reporting"],
   "order.call": ["order-live"],
   "order.paid": ["order-live"],
   "order.canceled": ["order-live"],
   "order.transferred": ["order-live"],
+  "shift.changed": ["order-live"],
   "device.seen": ["order-live", "till-ingest"],
   "catalog.updated": ["catalog"],
   "endpoint.failing": ["webhooks"],
@@ -34,7 +38,10 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
 };
 
 /** The topics of the requests that each service may send over NATS. */
-const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = { webhooks: [reportListingTopic] };
+const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = {
+  "till-ingest": [tillCheckTopic],
+  webhooks: [reportListingTopic],
+};
 
 /** A NATS user and the subjects that it may publish and subscribe to. */
 interface NatsUser {

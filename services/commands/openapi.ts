@@ -34,6 +34,7 @@ const openApiServers = [{ url: publishedApiUrl, description: "Local gateway, sta
 const openApiTags = [
   { name: "Health", description: "API availability" },
   { name: "Reports", description: "End-of-day reports" },
+  { name: "Days", description: "Business days: tills, totals and reconciliation checks" },
   { name: "Catalog", description: "Products, categories, modifiers, taxes and payment methods of a location" },
   { name: "Orders", description: "Orders of closed shifts" },
   { name: "Live orders", description: "Orders of shifts that are still open, and changes to these orders" },

@@ -218,6 +218,60 @@ describe("a till that an instance of version 1.0 has finished", () => {
   });
 });
 
+describe("a shift", () => {
+  it("is published with its first live order, an earlier order, and its end, and not with other changes", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const tillId = randomUUID();
+    // Half past midnight in Paris, and an hour before.
+    const late = createTestLiveOrderInput({ openedAt: "2026-05-29T22:30:00.000Z" }, { tillId });
+    const early = createTestLiveOrderInput({ openedAt: "2026-05-29T21:30:00.000Z", total: 700 }, { tillId });
+    await orderLive.upsertOrders(principal, late);
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(late, { isPaid: true }));
+    await orderLive.upsertOrders(principal, early);
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput({ openedAt: late.data.openedAt }, { tillId }));
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput({ isTraining: true }, { tillId: randomUUID() }));
+    await orderLive.upsertOrders(principal, createChangedTestLiveOrder(early, { isCanceled: true }));
+    expect(await orderLive.publishedShiftEvents(tillId)).toHaveLength(2);
+    await orderLive.finishTill({ locationId, tillId, orderIds: [late.id] });
+    const shift = { locationId, tillId, ordersWithoutTill: [], continuedOrderIds: [] };
+    const published = await orderLive.publishedShiftEvents(tillId);
+    expect(published).toMatchObject([
+      { ...shift, position: 1, isOpen: true, startedAt: late.data.openedAt, day: "2026-05-30" },
+      { ...shift, position: 3, isOpen: true, startedAt: early.data.openedAt, day: "2026-05-29" },
+      { ...shift, position: 8, isOpen: false, startedAt: early.data.openedAt, ordersWithoutTill: expect.any(Array) },
+    ]);
+    expect(published[2]?.ordersWithoutTill).toHaveLength(2);
+    expect(published[2]?.ordersWithoutTill[0]).toEqual({ orderId: early.id, total: 700, isCanceled: true });
+  });
+
+  it("states the orders that are live again after a till without them", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
+    await orderLive.upsertOrders(principal, order);
+    await orderLive.finishTill({ locationId, tillId: order.tillId, orderIds: [] });
+    const tillId = randomUUID();
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput({}, { tillId }));
+    await orderLive.upsertOrders(principal, { ...createChangedTestLiveOrder(order, { leftToPay: 1 }), tillId });
+    const events = await orderLive.publishedShiftEvents(tillId);
+    expect(events.map(({ continuedOrderIds }) => continuedOrderIds)).toEqual([[], [order.id]]);
+  });
+
+  it("begins when an order of another shift continues in it, and ends when its last order leaves it", async () => {
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ openedAt: "2026-05-28T10:00:00.000Z" });
+    await orderLive.upsertOrders(principal, order);
+    const nextTillId = randomUUID();
+    await orderLive.upsertOrders(principal, {
+      ...createChangedTestLiveOrder(order, { isPaid: true }),
+      tillId: nextTillId,
+    });
+    expect(await orderLive.publishedShiftEvents(order.tillId)).toMatchObject([{ isOpen: true }, { isOpen: false }]);
+    const [next] = await orderLive.publishedShiftEvents(nextTillId);
+    expect(next).toMatchObject({ isOpen: true });
+    expect(Date.parse(next?.startedAt ?? "")).toBeGreaterThan(Date.now() - 60_000);
+  });
+});
+
 describe("the removal of old orders", () => {
   const runRemoval = () =>
     removeOldLiveOrdersTask.run({
@@ -273,7 +327,20 @@ describe("the removal of old orders", () => {
     const [left] = await stream.waitForEvents(1, "left");
     expect(left?.data).toEqual({ id: order.id, locationId, tillId: order.tillId, reason: "forgotten" });
     expect((await orderLive.listOrders(principal)).meta.totalCount).toBe(0);
+    expect((await orderLive.publishedShiftEvents(order.tillId)).at(-1)).toMatchObject({
+      ...{ isOpen: false, ordersWithoutTill: [{ orderId: order.id }] },
+    });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     await stream.close();
+  });
+
+  it("ends shifts whose orders an instance of the previous version removed", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
+    await orderLive.upsertOrders(principal, order);
+    await orderLive.db
+      .sql`update live_orders set departed_at = now(), body = null, etag = null where location_id = ${locationId}`;
+    await runRemoval();
+    expect((await orderLive.publishedShiftEvents(order.tillId)).at(-1)).toMatchObject({ isOpen: false });
   });
 });

@@ -2,7 +2,13 @@ import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveServiceConfig } from "./config.ts";
-import { findTillLiveOrderStates, markOrdersNoLongerLive, recordTillReportIsFinal } from "./queries/orders.ts";
+import { publishEndedShifts } from "./publish-shift-changes.ts";
+import {
+  findOrdersWithoutTill,
+  findTillLiveOrderStates,
+  markOrdersNoLongerLive,
+  recordTillReportIsFinal,
+} from "./queries/orders.ts";
 import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "./queries/streams.ts";
 
 /**
@@ -15,7 +21,7 @@ import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPositio
 export async function removeLiveOrdersOfFinalTill(
   tx: SqlTransaction,
   { locationId, tillId, orderIds, ...report }: BusEventData<"report.finalized">,
-  config: OrderLiveServiceConfig,
+  { config, traceparent }: { config: OrderLiveServiceConfig; traceparent: string | undefined },
 ): Promise<number> {
   const closedAt = dateTimeToUtc(report.finalizedAt);
   const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
@@ -28,7 +34,20 @@ export async function removeLiveOrdersOfFinalTill(
   ]);
   const reportedIds = new Set(orderIds);
   const ids = [...liveOrders.keys()];
+  const otherIds = ids.filter((id) => !reportedIds.has(id));
+  const ordersWithoutTill =
+    otherIds.length === 0 ? undefined : await findOrdersWithoutTill(tx, { locationId, ids: otherIds });
   await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => reportedIds.has(id)), closedAt });
-  await markOrdersNoLongerLive(tx, { locationId, ids: ids.filter((id) => !reportedIds.has(id)), closedAt: null });
-  return appendLiveOrderDepartureLogEntries(tx, { locationId, lastPosition, orders: liveOrders, reason: "till" });
+  await markOrdersNoLongerLive(tx, { locationId, ids: otherIds, closedAt: null });
+  const position = await appendLiveOrderDepartureLogEntries(tx, {
+    ...{ locationId, lastPosition, orders: liveOrders, reason: "till" },
+  });
+  const tillIds = [...new Set([tillId, ...[...liveOrders.values()].map((order) => order.tillId)])];
+  await publishEndedShifts(tx, tillIds, {
+    locationId,
+    position,
+    traceparent,
+    ...(ordersWithoutTill && { ordersWithoutTill }),
+  });
+  return position;
 }

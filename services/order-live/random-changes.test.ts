@@ -148,6 +148,16 @@ class LocationTrial {
     const { data, meta } = await orderLive.listOrders(this.principal, "?size=100");
     expect(data.map(({ id, revisionHash }) => `${id} ${revisionHash}`).sort()).toEqual(this.model.listed);
     expect(meta.totalCount).toBe(this.model.listed.length);
+    const openShifts = await orderLive.db.sql<{ tillId: string }[]>`
+      select till_id from open_shifts where location_id = ${this.locationId}`;
+    expect(openShifts.map(({ tillId }) => tillId).sort()).toEqual(this.model.openTillIds);
+    for (const tillId of this.tillIds) {
+      const events = await orderLive.publishedShiftEvents(tillId);
+      expect(events.map(({ position }) => position)).toEqual(
+        [...new Set(events.map(({ position }) => position))].sort((a, b) => a - b),
+      );
+      expect(events.at(-1)?.isOpen ?? false).toBe(this.model.openTillIds.includes(tillId));
+    }
     for (const [id, { events }] of this.model.orders) {
       const publishedEvents = await orderLive.publishedEvents(id);
       expect(publishedEvents.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(

@@ -1,5 +1,6 @@
 import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts/device";
 import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
+import type { LocationRef } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
@@ -16,9 +17,10 @@ import {
   shouldSkipLiveOrderUpsert,
 } from "./order-state.ts";
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
+import { type OrderOfShift, publishEndedShifts, publishOpenedShifts } from "./publish-shift-changes.ts";
+import { findFinalTillsAndOpenShifts, type OpenShift } from "./queries/open-shifts.ts";
 import {
   findOrderStatesIncludingNoLongerLive,
-  findTillIdsWithFinalReport,
   type LiveOrderUpsertRow,
   upsertLiveOrderRows,
 } from "./queries/orders.ts";
@@ -29,7 +31,7 @@ import {
 } from "./queries/streams.ts";
 
 interface UpsertOrdersOptions {
-  locationId: string;
+  location: Pick<LocationRef, "id" | "timeZone">;
   orders: ValidatedLiveOrderUpsert[];
   context: ObservabilityContext;
 }
@@ -39,6 +41,8 @@ interface OrderChange {
   incoming: ValidatedLiveOrderUpsert;
   stored: LiveOrderUpsertRow;
   event: OrderEventType | undefined;
+  /** The stored state before the change, if the order was already stored. */
+  before: StoredLiveOrderState | undefined;
   /** Undefined for a training order that was not listed before, because lists never show training orders. */
   revision: LiveOrderChangeLogEntry | undefined;
 }
@@ -53,17 +57,17 @@ interface OrderChange {
  */
 export async function upsertLiveOrdersAndPublish(
   { db, broadcaster, orderBytesQuota }: Pick<OrderLiveServiceContext, "db" | "broadcaster" | "orderBytesQuota">,
-  { locationId, orders, context }: UpsertOrdersOptions,
+  { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
 ): Promise<string[]> {
   const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
-    const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
+    const [lastPosition, storedStates, { finalTillIds, openShifts }, unreportedDevices] = await Promise.all([
       lockLiveOrderStreamReturningPosition(tx, locationId),
       findOrderStatesIncludingNoLongerLive(tx, { locationId, ids }),
-      findTillIdsWithFinalReport(tx, { locationId, tillIds }),
+      findFinalTillsAndOpenShifts(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
     const now = new Date().toISOString();
@@ -71,7 +75,7 @@ export async function upsertLiveOrdersAndPublish(
     let position = lastPosition;
     for (const incoming of orders) {
       const before = storedStates.get(incoming.id);
-      if (shouldSkipLiveOrderUpsert(incoming.state, before, finalTills)) continue;
+      if (shouldSkipLiveOrderUpsert(incoming.state, before, finalTillIds)) continue;
       const change = computeOrderChange(incoming, before, { locationId, now, position });
       position = change.revision?.position ?? position;
       changes.push(change);
@@ -86,6 +90,7 @@ export async function upsertLiveOrdersAndPublish(
         return writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
       }),
     ]);
+    await publishShiftChanges(tx, changes, { locationId, timeZone, openShifts, position, now, traceparent });
     if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
     return changes.map(({ stored }) => stored.body);
   });
@@ -130,7 +135,39 @@ function computeOrderChange(
     after: listedAfter,
     body: listedAfter ? body : JSON.stringify(left),
   };
-  return { incoming, stored, event, revision: revision || undefined };
+  return { incoming, before, stored, event, revision: revision || undefined };
+}
+
+interface PublishShiftsOptions {
+  locationId: string;
+  timeZone: string;
+  openShifts: Map<string, OpenShift>;
+  position: number;
+  now: string;
+  traceparent: string;
+}
+
+/** Publishes the shifts that have their first live order, an earlier start, or no live orders anymore. */
+async function publishShiftChanges(
+  tx: SqlTransaction,
+  changes: readonly OrderChange[],
+  { now, timeZone, openShifts, ...options }: PublishShiftsOptions,
+): Promise<void> {
+  const opening: OrderOfShift[] = [];
+  const left = new Set<string>();
+  for (const { incoming, before: stored, revision } of changes) {
+    if (!revision) continue;
+    const { before, after } = revision;
+    const isMoved = before !== null && before.tillId !== after?.tillId;
+    if (isMoved) left.add(before.tillId);
+    // An order of an earlier shift that continues in this one is older than the shift.
+    const hasDeparted = stored?.hasDeparted === true;
+    const openedAt = isMoved || hasDeparted ? now : incoming.openedAt;
+    const isContinued = hasDeparted && stored.closedAt === null;
+    if (after) opening.push({ id: incoming.id, tillId: after.tillId, openedAt, isContinued });
+  }
+  await publishOpenedShifts(tx, opening, { ...options, openShifts, timeZone });
+  if (left.size > 0) await publishEndedShifts(tx, [...left], options);
 }
 
 interface WriteChangesOptions {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createDayFormatter } from "@pragma/contracts/date-time";
 import type { BusEventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
@@ -6,6 +7,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
+import { computeTillDayFacts } from "./days/till-day-facts.ts";
 import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
@@ -38,6 +40,8 @@ export interface SerializedReportAndOrderResponses {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
+  /** `TillDayFacts` as JSON: figures from which the business day is added up. Null if a sum is too large. */
+  dayFacts: string | null;
   orders: SerializedV1AndV2Order[];
 }
 
@@ -74,6 +78,8 @@ export default function calculateTill({
   const report = computeReportAndOrders(till, { locationId });
   if (!report) return null;
   const toDay = createDayFormatter(timeZone);
+  const accountingData = computeTillAccountingData(till, toDay);
+  const dayFacts = computeTillDayFacts(report.reportV2, accountingData, till);
   return {
     id: report.id,
     reportVersion: currentReportCalculationVersion,
@@ -85,7 +91,8 @@ export default function calculateTill({
     v2: JSON.stringify(report.reportV2),
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
-    accountingFacts: JSON.stringify(computeTillAccountingData(till, toDay)),
+    accountingFacts: JSON.stringify(accountingData),
+    dayFacts: dayFacts && JSON.stringify(dayFacts),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),
@@ -98,20 +105,4 @@ export default function calculateTill({
 
 function serializeWithoutId({ id: _, ...rest }: { id: string }): string {
   return JSON.stringify(rest);
-}
-
-const earliestDay = "0001-01-01";
-const latestDay = "9999-12-31";
-
-/**
- * Returns a function that formats an instant as the local day, YYYY-MM-DD. If the offset of the time zone moves the
- * instant to a day before the year 1 or after the year 9999, returns the first day of year 1 or the last of year 9999.
- */
-function createDayFormatter(timeZone: string): (instant: string) => string {
-  const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
-  return (instant) => {
-    const day = format.format(new Date(instant)).padStart(latestDay.length, "0");
-    if (day.length > latestDay.length) return latestDay;
-    return instant.startsWith(earliestDay) && day.endsWith("12-31") ? earliestDay : day;
-  };
 }

@@ -127,7 +127,15 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
     await recordTillRevisionAndGetPrevious(tx, pushed);
     if (orderIds.length === 0) return deleteReportAndOrdersOfTill(tx, pushed);
     const report = {
-      ...{ id: tillId, reportVersion: 1, reportNumber: 1, totalSales: 1, accountingFacts: "{}", finalizedAt: now },
+      ...{
+        id: tillId,
+        reportVersion: 1,
+        reportNumber: 1,
+        totalSales: 1,
+        accountingFacts: "{}",
+        dayFacts: null,
+        finalizedAt: now,
+      },
       ...{
         day: "2026-03-01",
         startedAt: now,

@@ -15,6 +15,7 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
+import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
@@ -30,6 +31,7 @@ import {
 } from "./queries/accounting-exports.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
+import { deleteEndedShifts } from "./queries/shifts.ts";
 import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
@@ -43,6 +45,7 @@ import {
   getAccountingExportFileRoute,
   getAccountingExportRoute,
 } from "./routes/accounting-exports.ts";
+import { getDayRoute, listDaysRoute } from "./routes/days.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -52,6 +55,7 @@ import {
   listReportsV0Route,
   listReportsV2Route,
 } from "./routes/reports-and-orders.ts";
+import { shiftChangeSubscription } from "./subscriptions/shift-changed.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 import { createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
@@ -60,6 +64,9 @@ const erasureRequestSchema = z.union([
   z.object({ locationId, orderIds: boundedArray(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
   z.object({ locationId, before: z.iso.date() }),
 ]);
+
+/** Longer than events are stored in their stream. */
+const endedShiftRetentionDays = 60;
 
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
@@ -120,6 +127,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       "Reads of packed tills whose object was missing or damaged",
       countUnreadableObjects,
     );
+    metrics.observeCounter(
+      "till_checks_dropped",
+      "Pushes with dryRun=true that were not checked, because they had waited too long",
+      countDroppedTillChecks,
+    );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
     const exportLoop = startClaimLoop({
       name: "accounting exports",
@@ -151,6 +163,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getReportV2Route,
     listReportsV0Route,
     getReportV0Route,
+    listDaysRoute,
+    getDayRoute,
     listOrdersRoute,
     getOrderV1Route,
     getOrderV2Route,
@@ -163,13 +177,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getAccountingExportRoute,
     getAccountingExportFileRoute,
   ],
-  subscriptions: [calculateTillReportSubscription],
-  requestHandlers: [reportListingHandler],
+  subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
+  requestHandlers: [reportListingHandler, tillCheckHandler],
   periodic: [
     {
       name: "remove expired accounting exports",
       intervalSeconds: 3_600,
       run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
+    },
+    {
+      name: "remove ended shifts",
+      intervalSeconds: 6 * 3_600,
+      run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
     },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,

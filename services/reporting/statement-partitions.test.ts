@@ -41,6 +41,7 @@ beforeAll(async () => {
   const reads = [
     ...["/v1/orders/", "/v1/orders/?size=1&index=1", `/v1/orders/?reportId=${reportId}&size=1&index=1`],
     ...["/v1/orders/?since=2020-01-01&until=2030-01-01", "/v2/reports/", "/v1/reports/"],
+    ...["/v1/days/", "/v1/days/?size=1&index=1", "/v1/days/2026-05-29"],
   ];
   for (const path of reads) await service.request("GET", path, { principal });
   for (const reader of [principal, operator]) {
@@ -95,6 +96,9 @@ it("reads and changes one partition of each table in a statement, except for the
     /^select .* from orders/,
     /^with page .* from day_counts/,
     /^with periods .* from day_counts/,
+    /^select body, etag, hash, .* left join days/,
+    /^with page as .* from day_counts .* from days/,
+    /^with found as .* from reports .* from orders_without_till/,
   ];
   const changed = [/^update tills/, /^update orders/, /^update day_counts/, /^delete from orders/];
   for (const pattern of [...sent, ...changed]) expect(texts).toContainEqual(expect.stringMatching(pattern));

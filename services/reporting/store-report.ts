@@ -3,12 +3,15 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
+import { toStoredDayFacts } from "./days/day-texts.ts";
+import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes } from "./order-texts.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
+import { updateOrdersWithoutTill } from "./queries/shifts.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
@@ -23,12 +26,13 @@ export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
   report: StoredReportAndOrderResponses,
+  { traceparent }: { traceparent?: string } = {},
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
-  const [previousReport, copies] = await Promise.all([
-    reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId }),
+  const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
+    reports.findPreviousReportAndOrdersWithoutTill(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
   ]);
   const creationTimes = findEarliestCreationTimes(copies);
@@ -38,9 +42,10 @@ export async function replaceStoredReportAndOrders(
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
+  const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
-    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
-    etag: computeReportOrOrderEntityTag(contentVersion, id),
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
+    dayFacts: report.dayFacts === null ? null : toStoredDayFacts(etag, report.dayFacts),
     finalized: JSON.stringify(finalized),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
@@ -58,7 +63,12 @@ export async function replaceStoredReportAndOrders(
   // Only a till with a report can be packed or lost.
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
-  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
+  const days = [...reportDays.before, ...reportDays.after];
+  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
+  await Promise.all([
+    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true }),
+  ]);
   return finalized;
 }
 
@@ -69,8 +79,11 @@ export async function replaceStoredReportAndOrders(
 export async function deleteReportAndOrdersOfTill(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
+  { traceparent, isExpiry = false }: { traceparent?: string | undefined; isExpiry?: boolean } = {},
 ): Promise<void> {
-  const previousReport = await reports.findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+  const { previousReport, hasOrdersWithoutTill } = await reports.findPreviousReportAndOrdersWithoutTill(tx, {
+    ...{ locationId, tillId },
+  });
   if (!previousReport) return;
   // Copies that are not current are deleted without an effect on those of other tills, which may be packed.
   const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
@@ -80,7 +93,13 @@ export async function deleteReportAndOrdersOfTill(
   orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
-  await adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays });
+  const days = [previousReport.day];
+  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
+  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, publishesNewDays: true };
+  await Promise.all([
+    adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
+    updateDays(tx, { locationId, days, ...change }),
+  ]);
 }
 
 interface OrderReplacement {

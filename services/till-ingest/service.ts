@@ -95,7 +95,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
   name: "till-ingest",
   module: import.meta.url,
   config: tillIngestServiceConfigSchema,
-  createResources({ db, log, metrics, registry }, config) {
+  createResources({ db, log, metrics, registry, sendBusRequest }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
     const reader = createThreadedTillBodyParser({ threads: 2, heapMegabytes: config.TILL_READER_HEAP_MB });
     const locations = createUncachedLocationLookupClient(registry, "till-ingest");
@@ -111,7 +111,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     const reprocessingLoop = startTillReprocessingLoop({ db, log, requeueAfterSeconds });
     return {
       services: {
-        ...{ db, log, config, objects, reader, locations, requeueAfterSeconds },
+        ...{ db, log, config, objects, reader, locations, requeueAfterSeconds, sendBusRequest },
         pollReprocessings: reprocessingLoop.poll,
         revisionQuota: { name: "till_revisions", maximum: config.MAX_TILL_REVISIONS_PER_DAY, unit: "revisions" },
         orderQuota: createTillOrderQuota(config),

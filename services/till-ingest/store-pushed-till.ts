@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotaOrThrow, consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
@@ -57,10 +57,8 @@ export async function storePushedTill(
   const compression = objects.toStored(row.objectKey, till.bytes);
   // A push that is rejected does not wait for the compression.
   compression.catch(() => {});
-  const owner = await findTillLocationId(db, row.id);
-  if (owner !== undefined && owner !== row.locationId) throw createTillConflictError();
-  const existing = owner === undefined ? undefined : await findTillRow(db.sql, row);
-  if (existing) return { till: requireSameTill(existing, row), isNew: false };
+  const existing = await requireAvailableTillId(db, row);
+  if (existing) return { till: existing, isNew: false };
 
   await countAndRecordUpload(db.sql, config, row);
   const stored = await compression;
@@ -86,6 +84,22 @@ export async function storePushedTill(
     await confirmTillObjectUpload(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
   });
+}
+
+/**
+ * Returns the till with this id if the location has pushed it with the same body.
+ *
+ * @throws `ApiError` till_conflict.
+ */
+export async function requireAvailableTillId(
+  db: Database,
+  row: Pick<NewTillRow, "id" | "locationId" | "hash">,
+): Promise<TillRow | undefined> {
+  const owner = await findTillLocationId(db, row.id);
+  if (owner === undefined) return undefined;
+  if (owner !== row.locationId) throw createTillConflictError();
+  const existing = await findTillRow(db.sql, row);
+  return existing && requireSameTill(existing, row);
 }
 
 /** Returns the row of a till that is pushed to a location, from the metadata in its body. */
@@ -114,7 +128,7 @@ function isSameTillBody(existing: TillRow, { hash }: Pick<NewTillRow, "hash">): 
   return existing.hash === hash || existing.pushedHash === hash;
 }
 
-function requireSameTill(existing: TillRow, pushed: NewTillRow): TillRow {
+function requireSameTill(existing: TillRow, pushed: Pick<NewTillRow, "hash">): TillRow {
   if (isSameTillBody(existing, pushed)) return existing;
   throw createTillConflictError();
 }

@@ -2,6 +2,7 @@ import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client"
 import { nullOnProblem } from "@pragma/client/api-problem";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
+import { applyDemoDayCase } from "./demo-day-cases.ts";
 import {
   type DemoLocationCredentials,
   readDemoLocationCredentials,
@@ -48,14 +49,15 @@ export function listDemoDaysWithTillIds(locationId: string, now: Date): DemoDayT
 
 /**
  * Returns the till of a day, which depends only on the location and the day. It has 60 to 80 orders from Friday to
- * Sunday, and 40 to 60 orders on other days.
+ * Sunday, and 40 to 60 orders on other days. On some days, one check of the business day fails.
  */
 export function generateDemoTill(locationId: string, { day, tillId }: DemoDayTillIdAndStart) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
   const orders = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  return generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
+  const till = generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
+  return applyDemoDayCase(day, till);
 }
 
 /** The day that the home page of the documentation shows. It is a Saturday. */

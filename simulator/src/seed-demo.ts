@@ -6,6 +6,7 @@ import {
   type PublicApiClient,
 } from "@pragma/client/api-client";
 import { nullOnProblem } from "@pragma/client/api-problem";
+import { createDemoOrderWithoutTill, getDemoDayCaseName } from "./demo-day-cases.ts";
 import {
   type DemoDayTillIdAndStart,
   demoRestaurantSeed,
@@ -15,6 +16,7 @@ import {
 } from "./demo-location.ts";
 import type { DemoLocationCredentials } from "./demo-location-credentials.ts";
 import { pushCatalogIfMissing } from "./import-and-configure-location.ts";
+import { buildSimulatedOrderLiveInput } from "./order-revisions.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { pushGeneratedTill } from "./simulate-day.ts";
 
@@ -68,7 +70,13 @@ async function pushDemoTillIfMissing(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
     "till_not_found",
   );
-  if (existing === null) await pushGeneratedTill(api, generateDemoTill(locationId, day));
+  if (existing !== null) return;
+  const till = generateDemoTill(locationId, day);
+  if (getDemoDayCaseName(day.day) === "orders_without_till") {
+    const order = buildSimulatedOrderLiveInput(till, createDemoOrderWithoutTill(till));
+    await api.POST("/v1/orders-live", { body: [order] });
+  }
+  await pushGeneratedTill(api, till);
 }
 
 /** Waits for the report of every day. Returns the id of the newest report. Throws after a minute without a new one. */

@@ -17,6 +17,7 @@ const guides = [
   "client",
   "collections",
   "data-model",
+  "days",
   "edge-cases",
   "errors",
   "getting-started",

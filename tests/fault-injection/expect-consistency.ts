@@ -59,3 +59,18 @@ export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, sc
     group by location_id, id having count(*) filter (where is_current) <> 1`;
   return [...days, ...owners];
 }
+
+/** Returns the business days that are not stored, or that are not those of the current reports. */
+export async function findStaleDays(sql: postgres.Sql, schema: string): Promise<unknown[]> {
+  const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
+  const days = await sql`
+    with current as (
+      select location_id, day, md5(string_agg(etag, ' ' order by started_at, id)) as hash, count(*)::int as tills
+      from ${table("reports")} group by 1, 2
+    )
+    select location_id, day, hash, reports_hash, has_reports
+    from current full join ${table("days")} using (location_id, day)
+    where coalesce(tills, 0) <= 200
+      and (reports_hash is distinct from coalesce(hash, '') or has_reports is distinct from (hash is not null))`;
+  return [...days];
+}

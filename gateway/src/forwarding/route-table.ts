@@ -6,6 +6,7 @@ export const routeTable = {
   "/v2/tills": "till-ingest",
   "/v1/reports": "reporting",
   "/v2/reports": "reporting",
+  "/v1/days": "reporting",
   "/v1/orders": "reporting",
   "/v2/orders": "reporting",
   "/v1/accounting": "reporting",

@@ -188,6 +188,8 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
    * Idempotency-Key.
    */
   isIdempotent?: boolean;
+  /** Returns whether a POST request with this query changes nothing. Its Idempotency-Key is then not stored. */
+  isDryRun?(query: SchemaOutput<Query>): boolean;
   /** The errors of this operation, in addition to the errors that every operation can return. */
   errors: ApiErrorCode[];
   handle(input: RouteHandlerInput<Params, Query, Body, Services>): Promise<RouteHandlerResponse>;
@@ -196,7 +198,7 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
 /** The documentation of an operation. `scope` is null when the operation needs no API key. */
 export type ApiOperationDefinition = Omit<
   RouteDefinition<ObjectSchema, ObjectSchema, unknown, never>,
-  "handle" | "scope"
+  "handle" | "scope" | "isDryRun"
 > & {
   scope: RouteScope | null;
   /** Whether the gateway responds itself instead of forwarding the request to a service. */

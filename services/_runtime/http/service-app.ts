@@ -214,7 +214,7 @@ async function handleRequest<Services>(
       largeReads,
     });
     let response: RouteHandlerResponse;
-    if (idempotentRequest) {
+    if (idempotentRequest && !route.isDryRun?.(input.query as Record<string, never>)) {
       const { pathname, search } = input.url;
       const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
       response = await handleOnce({ ...idempotentRequest, principal, operation }, (db) => {

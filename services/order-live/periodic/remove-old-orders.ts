@@ -3,8 +3,17 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
-import { deleteLiveOrderRows, findStaleLiveOrderLocationIds, findStaleLiveOrderStates } from "../queries/orders.ts";
+import { publishEndedShifts } from "../publish-shift-changes.ts";
+import { listShiftsWithoutLiveOrders } from "../queries/open-shifts.ts";
+import {
+  deleteLiveOrderRows,
+  findOrdersWithoutTill,
+  findStaleLiveOrderLocationIds,
+  findStaleLiveOrderStates,
+} from "../queries/orders.ts";
 import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "../queries/streams.ts";
+
+const maxEndedShifts = 1_000;
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -16,7 +25,8 @@ export const removeOldLiveOrdersTask: PeriodicTask<
 > = {
   name: "remove old orders",
   intervalSeconds: 60 * 60,
-  async run({ db, broadcaster, log, config }) {
+  async run({ db, broadcaster, log, config }, context) {
+    const traceparent = context?.traceparent;
     const cutoff = computeLiveOrderRetentionCutoff(config);
     await deleteRowsInBatches(db.sql, "live_orders", db.sql`departed_at < ${cutoff}`);
     await deleteRowsInBatches(db.sql, "final_tills", db.sql`finished_at < ${cutoff}`);
@@ -25,6 +35,7 @@ export const removeOldLiveOrdersTask: PeriodicTask<
       removedCount += await db.transaction(async (tx) => {
         const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
         const orders = await findStaleLiveOrderStates(tx, { locationId, since: cutoff });
+        const ordersWithoutTill = await findOrdersWithoutTill(tx, { locationId, ids: [...orders.keys()] });
         await deleteLiveOrderRows(tx, { locationId, ids: [...orders.keys()] });
         const position = await appendLiveOrderDepartureLogEntries(tx, {
           locationId,
@@ -32,8 +43,17 @@ export const removeOldLiveOrdersTask: PeriodicTask<
           orders,
           reason: "forgotten",
         });
+        const tillIds = [...new Set([...orders.values()].map(({ tillId }) => tillId))];
+        await publishEndedShifts(tx, tillIds, { locationId, position, traceparent, ordersWithoutTill });
         runAfterCommit(tx, () => broadcaster.notify(locationId, position));
         return orders.size;
+      });
+    }
+    // Instances of the previous version remove live orders without ending their shift.
+    for (const { locationId, tillId } of await listShiftsWithoutLiveOrders(db.sql, maxEndedShifts)) {
+      await db.transaction(async (tx) => {
+        const position = await lockLiveOrderStreamReturningPosition(tx, locationId);
+        await publishEndedShifts(tx, [tillId], { locationId, position, traceparent });
       });
     }
     if (removedCount > 0) log.info({ orders: removedCount }, "removed live orders unchanged beyond retention");

@@ -1,5 +1,6 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { StoredLiveOrderState } from "../order-state.ts";
+import type { OrderWithoutTill } from "../publish-shift-changes.ts";
 
 /** The stored state of an order as PostgreSQL returns it, with `createdAt` as a `Date`. */
 type OrderStateRow = Omit<StoredLiveOrderState, "createdAt"> & { id: string; createdAt: Date };
@@ -163,12 +164,16 @@ export async function recordTillReportIsFinal(
     on conflict (location_id, till_id) do nothing`;
 }
 
-/** Returns the ids of those given tills that have a final report. */
-export async function findTillIdsWithFinalReport(
+/** Returns the totals of live orders, for the orders that no till contains, by the till of their shift. */
+export async function findOrdersWithoutTill(
   tx: SqlTransaction,
-  { locationId, tillIds }: { locationId: string; tillIds: string[] },
-): Promise<Set<string>> {
-  const rows = await tx<{ id: string }[]>`
-    select till_id as id from final_tills where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
-  return new Set(rows.map(({ id }) => id));
+  { locationId, ids }: OrderKeys,
+): Promise<Map<string, OrderWithoutTill[]>> {
+  const rows = await tx<(OrderWithoutTill & { tillId: string })[]>`
+    select id as order_id, till_id, is_canceled, (body::json ->> 'total')::bigint as total from live_orders
+    where location_id = ${locationId} and id = any(${ids}::uuid[]) and body is not null and not is_training
+    order by opened_at, id`;
+  const orders = new Map<string, OrderWithoutTill[]>();
+  for (const { tillId, ...order } of rows) orders.set(tillId, [...(orders.get(tillId) ?? []), order]);
+  return orders;
 }

@@ -53,8 +53,8 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
-    const { id: locationId } = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const responses = await upsertLiveOrdersAndPublish(services, { locationId, orders, context });
+    const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
+    const responses = await upsertLiveOrdersAndPublish(services, { location, orders, context });
     return createSerializedJsonResponse(200, joinJsonArray(responses));
   },
 });

@@ -7,9 +7,9 @@ import { removeLiveOrdersOfFinalTill } from "../finish-till.ts";
 export const reportedLiveOrderRemovalSubscription = defineEventSubscription<
   OrderLiveServiceContext,
   "report.finalized"
->("report.finalized", async ({ data, services, once }) => {
+>("report.finalized", async ({ data, services, context: { traceparent }, once }) => {
   await once(async (tx) => {
-    const position = await removeLiveOrdersOfFinalTill(tx, data, services.config);
+    const position = await removeLiveOrdersOfFinalTill(tx, data, { config: services.config, traceparent });
     runAfterCommit(tx, () => services.broadcaster.notify(data.locationId, position));
   });
 });

@@ -65,6 +65,12 @@ export class LiveOrderReferenceModel {
       .sort();
   }
 
+  /** The tills of the shifts that have live orders. */
+  get openTillIds(): string[] {
+    const listed = [...this.orders.values()].filter(({ isLive, order }) => isLive && !order.data.isTraining);
+    return [...new Set(listed.map(({ order }) => order.tillId))].sort();
+  }
+
   /** The ids and revisions of all live orders, including training orders. */
   get liveRevisions(): string[] {
     return [...this.orders.values()]

@@ -38,6 +38,8 @@ export interface TestOrderLiveService extends TestServiceWithFakeAccounts {
   ): Promise<ServerSentEventReader>;
   /** Returns the published events of an order, oldest first. */
   publishedEvents(orderId: string): Promise<TestPublishedOrderEvent[]>;
+  /** Returns the published changes of a shift, oldest first. */
+  publishedShiftEvents(tillId: string): Promise<BusEventData<"shift.changed">[]>;
   /** Publishes `report.finalized` in place of the reporting service, and waits until the event has been handled. */
   finishTill(
     till: Pick<BusEventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
@@ -79,6 +81,10 @@ export async function startTestOrderLiveService(variables: Record<string, string
     async publishedEvents(orderId) {
       const events = await readTestOutboxEvents<OrderEventType>(service.db, orderId);
       return events.map(({ type, data }) => ({ type, ...data }));
+    },
+    async publishedShiftEvents(tillId) {
+      const events = await readTestOutboxEvents<"shift.changed">(service.db, tillId);
+      return events.map(({ data }) => data);
     },
     async finishTill({ locationId, tillId, orderIds, revision = 1 }, closedAt = new Date().toISOString()) {
       const id = randomUUID();

@@ -44,6 +44,7 @@ async function countRows(locationId: string) {
       (select count(*) from reports where location_id = ${locationId}) as reports,
       (select count(*) from orders where location_id = ${locationId}) as orders,
       (select count(*) from day_counts where location_id = ${locationId}) as days,
+      (select count(*) from days where location_id = ${locationId}) as stored_days,
       (select coalesce(sum(count), 0) from day_counts where location_id = ${locationId} and kind = 'order') as counted`;
   return row;
 }
@@ -56,10 +57,10 @@ describe("the task that removes expired tills", () => {
     await service.pushTills([old, recent], id);
     await runTask(undefined);
     await runTask("4");
-    expect(await countRows(id)).toEqual({ tills: 2, reports: 2, orders: 2, days: 4, counted: 2 });
+    expect(await countRows(id)).toEqual({ tills: 2, reports: 2, orders: 2, days: 4, storedDays: 2, counted: 2 });
 
     await runTask("3");
-    expect(await countRows(id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, counted: 1 });
+    expect(await countRows(id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, storedDays: 1, counted: 1 });
     const list = await service.request("GET", "/v2/reports/", { principal });
     expect(((await list.json()) as { meta: object }).meta).toMatchObject({ totalCount: 1 });
     const expired = await eventually("the till.expired event", async () => {
@@ -76,7 +77,14 @@ describe("the task that removes expired tills", () => {
     await service.pushTills([buildTillOfDay(yearsAgo(2), [order])], location.id);
     await service.pushTills([buildTillOfDay(yearsAgo(3, 1), [order])], location.id);
     await runTask("3");
-    expect(await countRows(location.id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, counted: 1 });
+    expect(await countRows(location.id)).toEqual({
+      tills: 1,
+      reports: 1,
+      orders: 1,
+      days: 2,
+      storedDays: 1,
+      counted: 1,
+    });
     const [row] = await service.db.sql`select is_current from orders where location_id = ${location.id}`;
     expect(row).toEqual({ isCurrent: true });
   });
@@ -91,7 +99,14 @@ describe("the task that removes expired tills", () => {
     for (const { id: tillId } of [old, other])
       expect(await packTill(service, { locationId: location.id, tillId })).toBe(true);
     await runTask("3");
-    expect(await countRows(location.id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, counted: 1 });
+    expect(await countRows(location.id)).toEqual({
+      tills: 1,
+      reports: 1,
+      orders: 1,
+      days: 2,
+      storedDays: 1,
+      counted: 1,
+    });
     expect(await service.db.sql`select from packed_tills where location_id = ${location.id}`).toHaveLength(0);
     expect(await service.db.sql`select from unused_objects where location_id = ${location.id}`).toHaveLength(2);
   });
@@ -138,7 +153,14 @@ describe("the task that removes expired tills", () => {
     const during = await countRows(location.id);
     expect(during?.counted).toBe(during?.orders);
     await runTask("3");
-    expect(await countRows(location.id)).toEqual({ tills: 0, reports: 0, orders: 0, days: 0, counted: 0 });
+    expect(await countRows(location.id)).toEqual({
+      tills: 0,
+      reports: 0,
+      orders: 0,
+      days: 0,
+      storedDays: 0,
+      counted: 0,
+    });
     // The same till can be pushed again, and is removed again.
     await service.pushTills(tills.slice(0, 1), location.id);
     expect(await countRows(location.id)).toMatchObject({ reports: 1 });

@@ -8,6 +8,7 @@ import type { ReportingServiceContext } from "../context.ts";
 import type { UnpackingServices } from "../packing/unpack-till.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../queries/day-counts.ts";
+import { deleteDaysBefore } from "../queries/days.ts";
 import { findDayAndCreationTimeOfTillReport, listTillsWithReportBefore } from "../queries/reports.ts";
 import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill } from "../store-report.ts";
@@ -72,6 +73,7 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
       ...{ before: beforeDay, skippedTillIds, limit: batchSize },
     }))
       await remove(tills);
+    await deleteDaysBefore(db, beforeDay);
     if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
   },
 };
@@ -97,7 +99,7 @@ async function removeExpiredTill(
       if (report && report.day >= beforeDay) return false;
       await assertTillCanBeDeleted(tx, { locationId, tillId });
       await recordLocationWrite(tx, locationId);
-      await deleteReportAndOrdersOfTill(tx, { locationId, tillId });
+      await deleteReportAndOrdersOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
       await deleteTillRow(tx, { locationId, tillId });
       const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
       await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });

@@ -23,14 +23,16 @@ export async function adjustReportAndOrderDayCounts(
   const changed = reportOrOrderKinds.flatMap((kind) => sumChangesByDay(changes[kind]).map((sum) => ({ kind, ...sum })));
   if (changed.length === 0) return;
   const parameter = toRecordsetParameter(tx, changed);
-  await tx`
-    insert into day_counts (location_id, kind, day, count)
-    select ${locationId}, kind, day, 0 from jsonb_to_recordset(${parameter}) as changed (kind text, day date)
-    on conflict (location_id, kind, day) do nothing`;
-  await tx`
-    update day_counts set count = count + change
-    from jsonb_to_recordset(${parameter}) as changed (kind text, day date, change int)
-    where location_id = ${locationId} and day_counts.kind = changed.kind and day_counts.day = changed.day`;
+  await Promise.all([
+    tx`
+      insert into day_counts (location_id, kind, day, count)
+      select ${locationId}, kind, day, 0 from jsonb_to_recordset(${parameter}) as changed (kind text, day date)
+      on conflict (location_id, kind, day) do nothing`,
+    tx`
+      update day_counts set count = count + change
+      from jsonb_to_recordset(${parameter}) as changed (kind text, day date, change int)
+      where location_id = ${locationId} and day_counts.kind = changed.kind and day_counts.day = changed.day`,
+  ]);
 }
 
 /** Returns the days whose count changes. */

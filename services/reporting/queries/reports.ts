@@ -19,6 +19,7 @@ export interface ReportRow {
   v0: string;
   listItem: string;
   accountingFacts: string;
+  dayFacts: Uint8Array | null;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
@@ -31,13 +32,29 @@ export async function findDayAndCreationTimeOfTillReport(
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
+/** As `findDayAndCreationTimeOfTillReport`, and whether the location has orders that were live and are in no till. */
+export async function findPreviousReportAndOrdersWithoutTill(
+  tx: SqlTransaction,
+  { locationId, tillId }: TillKey,
+): Promise<{ previousReport: { day: string; createdAt: string } | undefined; hasOrdersWithoutTill: boolean }> {
+  const [row] = await tx<[{ day: string | null; createdAt: Date | null; hasOrdersWithoutTill: boolean }]>`
+    select day::text as day, created_at, exists (
+      select from orders_without_till where location_id = ${locationId}
+    ) as has_orders_without_till
+    from (values (1)) as one left join reports on location_id = ${locationId} and till_id = ${tillId}`;
+  const { day, createdAt, hasOrdersWithoutTill } = row;
+  const previousReport = day === null || createdAt === null ? undefined : { day, createdAt: createdAt.toISOString() };
+  return { previousReport, hasOrdersWithoutTill };
+}
+
 export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
   await tx`
     insert into reports ${tx(row)}
     on conflict (location_id, id) do update set
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
-      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts, packed_v0_bytes = null`;
+      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts,
+      day_facts = excluded.day_facts, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {

@@ -104,11 +104,11 @@ async function applyTillRevision(
       assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) }),
       recordLocationWrite(tx, locationId),
     ]);
-    finalized = await replaceStoredReportAndOrders(tx, data, till);
+    finalized = await replaceStoredReportAndOrders(tx, data, till, { traceparent });
   } else {
     await assertTillCanBeDeleted(tx, { locationId, tillId });
     await recordLocationWrite(tx, locationId);
-    await deleteReportAndOrdersOfTill(tx, data);
+    await deleteReportAndOrdersOfTill(tx, data, { traceparent });
   }
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {

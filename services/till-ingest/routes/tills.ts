@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { PushTillResponse, ReplaceTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
+import { TillDryRun } from "@pragma/contracts/till-check";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
@@ -18,6 +19,7 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
+import { dryRunTill } from "../dry-run-till.ts";
 import { buildTillListQueryParts, type TillRow } from "../queries/tills.ts";
 import {
   requireReadableTill,
@@ -37,6 +39,27 @@ import {
 /** The path parameters of all routes of one till. */
 export const tillPathParams = z.object({ id: z.guid().meta({ description: "ID of the till" }) });
 
+const dryRunQueryParameter = z
+  .enum(["true", "false"])
+  .transform((text) => text === "true")
+  .optional()
+  .meta({
+    description:
+      "With `true`, the till is validated, calculated and checked as in a push, and nothing is stored: no till, no event, and no `Idempotency-Key`. The response has status 200.",
+    type: "boolean",
+  });
+
+const dryRunDescription =
+  "With `dryRun=true`, nothing is stored. The response states the checks of the till, and the state that its business day would have.";
+const pushResponses = {
+  201: { description: "The till was created", schema: PushTillResponse },
+  200: {
+    description: "The same till already existed, or the result of a push with `dryRun=true`",
+    schema: z.union([PushTillResponse, TillDryRun]),
+    example: PushTillResponse.meta()?.example,
+  },
+};
+
 export const pushTillV2Route = defineTillIngestRoute({
   method: "post",
   path: "/v2/tills/",
@@ -46,22 +69,23 @@ export const pushTillV2Route = defineTillIngestRoute({
   description:
     "Accepts the till of a closed shift. The API computes the report and the orders of the till in the background, so they are available a few seconds later. `reportId` and `reportUrl` already identify the report. To find out when it is available, get the till at the URL in `Location`, whose `reportState` then changes from `pending` to `done`. A till in training mode has no report. " +
     "Pushing the same bytes again returns the same till and changes nothing, so you can safely repeat a push whose response was lost. " +
-    "You can compress the body with gzip. The maximum size is 50 MB after decompression.",
+    "You can compress the body with gzip. The maximum size is 50 MB after decompression.\n\n" +
+    dryRunDescription,
+  isDryRun: ({ dryRun }) => dryRun === true,
   request: {
     query: z.object({
+      dryRun: dryRunQueryParameter,
       locationId: locationIdQueryParameter(
         "ID of the till's location. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
       ),
     }),
     body: createTillRequestBodyParser("V2", TillV2),
   },
-  responses: {
-    201: { description: "The till was created", schema: PushTillResponse },
-    200: { description: "The same till already existed", schema: PushTillResponse },
-  },
+  responses: pushResponses,
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, context, origin }) {
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
+    if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
     const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
   },
@@ -76,20 +100,20 @@ export const pushTillV1Route = defineTillIngestRoute({
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "The fields `application` and `legacyId` identify the location of the till. This location must be the location of the API key, unless the key has the scope `locations:any`. " +
-    "As with V2 tills, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.",
-  request: { body: createTillRequestBodyParser("V1", TillV1) },
-  responses: {
-    201: { description: "The till was created", schema: PushTillResponse },
-    200: { description: "The same till already existed", schema: PushTillResponse },
-  },
+    "As with V2 tills, pushing the same bytes again changes nothing. You can compress the body with gzip. The maximum size is 50 MB after decompression.\n\n" +
+    dryRunDescription,
+  isDryRun: ({ dryRun }) => dryRun === true,
+  request: { query: z.object({ dryRun: dryRunQueryParameter }), body: createTillRequestBodyParser("V1", TillV1) },
+  responses: pushResponses,
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, principal, services, context, origin }) {
+  async handle({ body: till, query, principal, services, context, origin }) {
     const location = await resolveAuthorizedLegacyLocation(
       principal,
       till.metadata.legacyLocation,
       services.locations,
       context,
     );
+    if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
     const accepted = await storePushedTill(services, { location, till, principal, context });
     return createPushTillResponse(accepted, { origin, context });
   },

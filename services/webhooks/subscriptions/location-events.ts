@@ -5,6 +5,7 @@ import { recordReportChange } from "../changes/record-change.ts";
 import type { WebhooksServiceContext } from "../context.ts";
 
 type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
+type DayEvent = "day.closed" | "day.incomplete";
 
 /** Returns the subscription that sends an order event of a location to the webhooks that subscribe to that event. */
 function createOrderEventSubscription<Event extends OrderEvent>(
@@ -30,6 +31,20 @@ function createOrderEventSubscription<Event extends OrderEvent>(
     },
     // The concurrency is high, so that events that arrive together are inserted in one batch.
     { isBatched: true, concurrency: 32 },
+  );
+}
+
+/** Returns the subscription that sends a change of a business day's state to the webhooks that subscribe to it. */
+function createDayEventSubscription(event: DayEvent): EventSubscription<WebhooksServiceContext> {
+  return defineEventSubscription<WebhooksServiceContext, DayEvent>(
+    event,
+    async ({ eventId: messageId, time, data, services: { messageEnqueuer }, context: { traceparent } }) => {
+      const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId: data.locationId, event });
+      if (webhookIds.length === 0) return false;
+      const message = { messageId, event, time, traceparent, sequence: data.revision, data };
+      return messageEnqueuer.enqueueMessage(webhookIds, message);
+    },
+    { isBatched: true, concurrency: 8 },
   );
 }
 
@@ -72,4 +87,6 @@ export const orderAndReportEventSubscriptions = [
     createOrderEventSubscription(event),
   ),
   reportFinalizedSubscription,
+  createDayEventSubscription("day.closed"),
+  createDayEventSubscription("day.incomplete"),
 ];

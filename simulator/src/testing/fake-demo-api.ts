@@ -97,6 +97,8 @@ export class FakeDemoApi {
         return pageResponse(this.#findReports(searchParams));
       case "POST /v2/tills":
         return this.#pushTill(body);
+      case "POST /v1/orders-live":
+        return jsonResponse(200, body);
       case "GET /v1/catalog":
         return jsonResponse(200, this.catalog?.products ?? []);
       case "PUT /v1/catalog":
@@ -199,6 +201,7 @@ function requiredScope(call: string): string {
   if (call.includes("/v1/tills") || call.includes("/v2/tills"))
     return call.startsWith("GET") ? "tills:read" : "tills:write";
   if (call.endsWith("/v1/catalog")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
+  if (call.endsWith("/v1/orders-live")) return "orders:write";
   if (call.endsWith("/v1/locations/own")) return "locations:read";
   return call.includes("/v2/reports") ? "reports:read" : "admin";
 }

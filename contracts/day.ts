@@ -1,0 +1,241 @@
+import { z } from "zod";
+import { UtcDateTimeSchema } from "./date-time.ts";
+import { paymentModes } from "./enumerations.ts";
+import { dayExample } from "./examples/day.ts";
+import { computedAmountField, nonNegativeCountField, nonNullableTextField, vatBasisPointsField } from "./fields.ts";
+
+/** A day with more tills is `incomplete`, and has neither totals nor checks. */
+export const maxTillsPerDay = 200;
+/** A check lists at most this number of findings. */
+export const maxFindingsPerCheck = 100;
+
+/** The states of a day, with their descriptions. */
+const dayStateDescriptions = {
+  open: "A shift of the day has live orders, so its till is still expected",
+  closed: "Every known shift of the day has ended, and nothing is known to be missing",
+  incomplete: "No shift of the day is open, and something is missing. `reasons` states what.",
+} as const;
+
+/** The states of which webhooks are notified. */
+export const notifiedDayStates = ["closed", "incomplete"] as const;
+
+/** The reasons why a day is incomplete, with their descriptions. */
+export const dayReasonDescriptions = {
+  orders_without_till:
+    "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",
+  report_number_gap: "A device skipped report numbers, so tills are probably missing",
+  figures_unavailable: "Some tills must be reprocessed before all their figures can be added up",
+  too_many_tills: `The day has more than ${maxTillsPerDay} tills, so nothing is added up`,
+} as const;
+
+/** The checks of a day, and what each of them means. */
+export const dayCheckDescriptions = {
+  recorded_payments:
+    "The payments that are attached to orders equal the totals that the point of sale declared, for each payment mode, without tips.",
+  sales:
+    "The sales equal the payments for them, including deposits and customer accounts, plus what guests still owe, minus what is owed to guests. Tips, change and payments for canceled orders are not part of the comparison.",
+  cash: "The counted cash equals the cash at the start of the shift, plus payments, tips and movements in cash.",
+  order_totals: "The totals of orders equal the prices of their products.",
+  taxes: "The prices of products equal their price without VAT plus VAT, for each VAT rate.",
+  order_taxes: "The VAT that orders declare equals the VAT of their products.",
+  order_net_totals: "The totals without VAT that orders and rooms declare equal those of their products.",
+  order_discounts: "The discounts that orders declare equal those of their products.",
+  report_number_gaps: "The report numbers of each device follow each other without a gap.",
+  report_number_repeats: "No device used a report number twice.",
+  shift_overlaps: "The shifts of each device do not overlap.",
+  orders_without_till: "Every order of the day that was live is in a till.",
+  cancellations_after_bill: "No product was canceled after the bill of its order was printed.",
+  refunds_without_sale:
+    "No till refunds more of a product than it sells. Such refunds have their original in another till, or none.",
+} as const;
+
+export type DayCheckCode = keyof typeof dayCheckDescriptions;
+export type DayReasonCode = keyof typeof dayReasonDescriptions;
+
+const enumOf = <Name extends string>(descriptions: Record<Name, string>) =>
+  z.enum(Object.keys(descriptions) as [Name, ...Name[]]);
+
+const listDescriptions = (descriptions: Record<string, string>) =>
+  Object.entries(descriptions)
+    .map(([name, description]) => `\`${name}\`: ${description}`)
+    .map((text) => (text.endsWith(".") ? text : `${text}.`))
+    .join(" ");
+
+/** The amounts that checks compare or state, with their descriptions. */
+const checkAmountDescriptions = {
+  recorded: "Payments that are attached to orders",
+  declared: "Payment totals that the point of sale declared, or amounts that its orders declare",
+  rows: "What product rows add up to",
+  sales: "Total sales",
+  payments: "Payments of orders that count as sales, except deposits and customer accounts",
+  deposits: "Payments with a deposit that the guest paid earlier",
+  customerAccounts: "Payments that are charged to a customer account",
+  paidForUnsold: "Payments of orders that were canceled or transferred",
+  unpaid: "What guests still owe for sales",
+  owed: "What is owed to guests",
+  tips: "Tips",
+  change: "Change that guests received",
+  opening: "Cash at the start of shifts",
+  cashPayments: "Payments in cash",
+  cashTips: "Tips in cash",
+  cashMovements: "Financial movements in cash, or without a payment mode",
+  counted: "Cash that was counted at the end of shifts",
+  canceled: "Price of products that were canceled after the bill was printed",
+  refunded: "Price of refunded products without a sale in the same till",
+  withoutTill: "Totals of orders that were live and are in no till, as they were last sent",
+} as const;
+
+export type DayCheckAmountName = keyof typeof checkAmountDescriptions;
+
+const finding = z
+  .object({
+    tillId: z.guid().nullable().meta({
+      description:
+        "ID of the till, which may not have been pushed if the finding is an order without a till; null if the finding concerns the whole day",
+    }),
+    otherTillId: z.guid().nullable().meta({
+      description:
+        "ID of the other till of an overlap or a repeated number; null if there is none, or if it is of an earlier day",
+    }),
+    orderId: z.guid().nullable().meta({ description: "ID of an order that is in no till; null for other findings" }),
+    paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
+    taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
+    deviceIdentifier: z.string().nullable().meta({ description: "ID of the device; null for other findings" }),
+    firstReportNumber: z.int().nullable().meta({ description: "First missing number, or the repeated number" }),
+    lastReportNumber: z.int().nullable().meta({ description: "Last missing number, or the repeated number" }),
+    difference: z
+      .int()
+      .nullable()
+      .meta({ description: "Difference in minor units, as `difference` of the check; null if nothing is compared" }),
+  })
+  .meta({ id: "DayCheckFinding", description: "What a failed check found" });
+
+export type DayCheckFinding = z.infer<typeof finding>;
+
+/** A reconciliation check of a day or a till. */
+export const DayCheck = z
+  .object({
+    code: enumOf(dayCheckDescriptions).meta({ description: listDescriptions(dayCheckDescriptions) }),
+    status: z.enum(["passed", "failed", "unavailable"]).meta({
+      description:
+        "`passed`: the statement of the check is true. `failed`: it is not, see `findings`. `unavailable`: no till of the day has the figures that the check needs.",
+    }),
+    meaning: z.string().meta({ description: "What is true if the check passes, in one sentence" }),
+    difference: z.int().nullable().meta({
+      description:
+        "First figure minus second figure, in minor units: recorded minus declared, sales minus payments, counted minus expected cash, declared minus rows; null if the check compares no amounts",
+    }),
+    amounts: z
+      .array(
+        z.object({
+          name: enumOf(checkAmountDescriptions).meta({ description: listDescriptions(checkAmountDescriptions) }),
+          amount: computedAmountField("Sum over the tills that were checked"),
+        }),
+      )
+      .meta({ description: "The amounts that the check compares, or that help to understand a difference" }),
+    findingCount: nonNegativeCountField("Number of findings"),
+    findings: z.array(finding).meta({ description: `The first ${maxFindingsPerCheck} findings` }),
+    uncheckedTillIds: z.array(z.guid()).meta({
+      description:
+        "IDs of the tills without the figures that this check needs: their cash was not counted, they name no device, or they must be reprocessed",
+    }),
+  })
+  .meta({ id: "DayCheck", description: "A reconciliation check. It states what it finds, and corrects nothing." });
+
+export type DayCheck = z.infer<typeof DayCheck>;
+
+/** A till as its business day lists it. */
+export const DayTill = z
+  .object({
+    tillId: z.guid().meta({ description: "ID of the till" }),
+    reportId: z.guid().meta({ description: "ID of the report" }),
+    reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
+    revision: z.int().min(1).meta({
+      description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+    }),
+    deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
+    deviceName: nonNullableTextField("Name of the device that closed the till"),
+    startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
+    finalizedAt: UtcDateTimeSchema.meta({ description: "When the till was closed" }),
+    totalSales: computedAmountField("Total sales of the shift, including VAT"),
+    isComplete: z.boolean().meta({
+      description: "Whether all figures of the till are part of the totals. If false, reprocess the till.",
+    }),
+  })
+  .meta({ id: "DayTill", description: "A till of a business day" });
+
+const openShift = z
+  .object({
+    tillId: z.guid().meta({ description: "ID of the till that live orders name, and that is not closed yet" }),
+    startedAt: UtcDateTimeSchema.meta({ description: "When the first known order of the shift was opened" }),
+  })
+  .meta({ id: "OpenShift", description: "A shift with live orders" });
+
+const totals = z
+  .object({
+    totalSales: computedAmountField("Total sales, including VAT"),
+    orderCount: nonNegativeCountField("Number of orders that were neither canceled nor transferred"),
+    guestsNumber: nonNegativeCountField("Number of guests in orders that were neither canceled nor transferred"),
+    discounts: computedAmountField("Discounts, including VAT"),
+    taxes: z
+      .array(
+        z.object({
+          taxRate: vatBasisPointsField(),
+          taxableAmount: computedAmountField("Sales at this rate, excluding VAT"),
+          taxAmount: computedAmountField("VAT at this rate"),
+        }),
+      )
+      .meta({ description: "Sales and VAT by VAT rate, lowest rate first" }),
+    payments: z
+      .array(
+        z.object({
+          paymentMode: z.enum(paymentModes).meta({ description: "Payment mode, such as cash or card" }),
+          recordedAmount: computedAmountField("Payments for orders, without tips"),
+          tipsAmount: computedAmountField("Tips"),
+          changeAmount: computedAmountField("Change that guests received"),
+          declaredAmount: computedAmountField("Total that the point of sale declared"),
+        }),
+      )
+      .meta({ description: "Payments by payment mode" }),
+  })
+  .meta({ id: "DayTotals", description: "The sums of the figures of the day's reports" });
+
+export type DayTotals = z.infer<typeof totals>;
+
+export const Day = z
+  .object({
+    day: z.iso.date().meta({ description: "The business day, in the location's time zone" }),
+    locationId: z.guid().meta({ description: "ID of the location" }),
+    state: enumOf(dayStateDescriptions).meta({ description: listDescriptions(dayStateDescriptions) }),
+    reasons: z
+      .array(
+        z.object({
+          code: enumOf(dayReasonDescriptions).meta({ description: listDescriptions(dayReasonDescriptions) }),
+          message: z.string().meta({ description: "The reason, as a sentence" }),
+        }),
+      )
+      .meta({
+        description:
+          "What is missing; empty if the day is closed. A day that is still open can also miss something already.",
+      }),
+    revision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
+    updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
+    tillCount: nonNegativeCountField("Number of tills of the day"),
+    tills: z.array(DayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
+    openShifts: z.array(openShift).meta({
+      description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
+    }),
+    totals: totals.nullable().meta({
+      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
+    }),
+    reconciliation: z
+      .array(DayCheck)
+      .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
+  })
+  .meta({
+    id: "Day",
+    description: "A business day of a location: its tills, totals and reconciliation checks",
+    example: dayExample,
+  });
+
+export type Day = z.infer<typeof Day>;

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { Day, DayCheck, DayTill } from "./day.ts";
+import { dayExample } from "./examples/day.ts";
+import { type TillReportParkedReason, TillWithBodyUrl, tillReportParkedReasons } from "./till.ts";
+
+/** The topic of the NATS requests with which till-ingest lets reporting calculate and check a till that is not stored. */
+export const tillCheckTopic = "reporting.check-till";
+
+export const tillCheckRequestSchema = z.object({
+  locationId: z.guid(),
+  timeZone: z.string(),
+  tillId: z.guid(),
+  version: z.enum(["V1", "V2"]),
+  /** The SHA-256 hash of the body. */
+  hash: z.string(),
+  /** The body, compressed with Brotli, as base64. */
+  body: z.string(),
+});
+
+export type TillCheckRequest = z.infer<typeof tillCheckRequestSchema>;
+
+const [tillExample] = dayExample.tills;
+
+/** The result of a push with `dryRun=true`. */
+export const TillDryRun = z
+  .object({
+    tillId: z.guid().meta({ description: "ID of the till" }),
+    locationId: z.guid().meta({ description: "ID of the location of the till" }),
+    isDryRun: z.literal(true).meta({ description: "Always true: nothing was stored" }),
+    reportState: TillWithBodyUrl.shape.reportState.exclude(["pending"]).meta({
+      description:
+        "The state that the report would have. `done`: it can be computed. `parked`: it cannot be computed, as `reportParkedReason` states. `training`: a till in training mode has no report.",
+    }),
+    reportParkedReason: TillWithBodyUrl.shape.reportParkedReason,
+    till: DayTill.nullable().meta({
+      description: "The till as its business day would list it; null unless `reportState` is `done`",
+    }),
+    reconciliation: z.array(DayCheck).meta({
+      description:
+        "The checks of the figures of this till, and of its report number and shift among those of its device. Empty unless `reportState` is `done`.",
+    }),
+    day: Day.pick({ day: true, state: true, reasons: true, tillCount: true }).nullable().meta({
+      id: "DayDryRun",
+      description:
+        "The business day of the till as it would be after the push, and after the end of the till's shift; null unless `reportState` is `done`",
+    }),
+  })
+  .meta({
+    id: "TillDryRun",
+    description: "What a push of the till would result in. Nothing was stored.",
+    example: {
+      ...{ tillId: tillExample?.tillId, locationId: dayExample.locationId, isDryRun: true },
+      ...{ reportState: "done", reportParkedReason: null, till: tillExample },
+      reconciliation: dayExample.reconciliation,
+      day: { day: dayExample.day, state: "closed", reasons: [], tillCount: 1 },
+    },
+  });
+
+export type TillDryRun = z.infer<typeof TillDryRun>;
+
+/** Returns the result for a till that has no report. */
+export function buildTillDryRunWithoutReport(
+  { tillId, locationId }: Pick<TillDryRun, "tillId" | "locationId">,
+  reason: "training" | TillReportParkedReason,
+): TillDryRun {
+  const isTraining = reason === "training";
+  return {
+    ...{ tillId, locationId, isDryRun: true, reportState: isTraining ? "training" : "parked" },
+    ...{ reportParkedReason: isTraining ? null : reason, till: null, reconciliation: [], day: null },
+  };
+}
+
+/** Returns a known reason, so that an unknown error is not shown to clients. */
+export function toTillReportParkedReason(reason: string | undefined): TillReportParkedReason {
+  return reason !== undefined && Object.hasOwn(tillReportParkedReasons, reason)
+    ? (reason as TillReportParkedReason)
+    : "calculation_failed";
+}

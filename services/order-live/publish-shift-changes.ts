@@ -1,0 +1,93 @@
+import { createDayFormatter, isUtcBefore } from "@pragma/contracts/date-time";
+import { type BusEventData, maxOrdersWithoutTillPerShift } from "@pragma/contracts/events";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { deleteShiftsWithoutLiveOrders, type OpenShift, upsertOpenShifts } from "./queries/open-shifts.ts";
+
+/** An order that was live and that the till of its shift does not contain. */
+export type OrderWithoutTill = BusEventData<"shift.changed">["ordersWithoutTill"][number];
+
+interface ShiftChangeOptions {
+  locationId: string;
+  /** The last position of the location's stream after the change. */
+  position: number;
+  traceparent: string | undefined;
+}
+
+/**
+ * The daily quota of shifts that a location opens. Without it, invented till ids in the orders of one location could fill
+ * the stream that also contains the events of all tills. A shift beyond the quota is not known to be open.
+ */
+const openShiftQuota = { name: "open_shifts", maximum: 1_000, unit: "shifts" };
+
+/** A live order of a shift. */
+export interface OrderOfShift {
+  id: string;
+  tillId: string;
+  /** When the order was opened, or when it left an earlier shift. */
+  openedAt: string;
+  /** Whether the order was live in an earlier shift, whose till does not contain it. */
+  isContinued: boolean;
+}
+
+/** Publishes the shifts that these orders open, to which they give an earlier start, or in which they are live again. */
+export async function publishOpenedShifts(
+  tx: SqlTransaction,
+  orders: readonly OrderOfShift[],
+  { openShifts, timeZone, ...options }: ShiftChangeOptions & { openShifts: Map<string, OpenShift>; timeZone: string },
+): Promise<void> {
+  const starts = new Map<string, string>();
+  const continued = new Map<string, string[]>();
+  for (const { id, tillId, openedAt, isContinued } of orders) {
+    const startedAt = starts.get(tillId) ?? openShifts.get(tillId)?.startedAt;
+    if (isContinued) continued.set(tillId, [...(continued.get(tillId) ?? []), id]);
+    if (startedAt === undefined || isUtcBefore(openedAt, startedAt)) starts.set(tillId, openedAt);
+    else if (isContinued) starts.set(tillId, startedAt);
+  }
+  if (starts.size === 0) return;
+  const { locationId } = options;
+  if (!(await tryConsumeDailyQuota(tx, { locationId, quota: openShiftQuota, amount: starts.size }))) return;
+  const toDay = createDayFormatter(timeZone);
+  const opened = [...starts].map(([tillId, openedAt]): OpenShift => {
+    // Without the digits after the milliseconds, which PostgreSQL does not return.
+    const startedAt = new Date(openedAt).toISOString();
+    return { tillId, startedAt, day: toDay(startedAt) };
+  });
+  await Promise.all([
+    upsertOpenShifts(tx, locationId, opened),
+    ...opened.map((shift) => {
+      const continuedOrderIds = continued.get(shift.tillId) ?? [];
+      return publishShift(tx, shift, { ...options, isOpen: true, ordersWithoutTill: [], continuedOrderIds });
+    }),
+  ]);
+}
+
+/**
+ * Publishes those given shifts that are open and have no live orders anymore. `ordersWithoutTill` are the orders that were
+ * live and are in no till, by the till of their shift.
+ */
+export async function publishEndedShifts(
+  tx: SqlTransaction,
+  tillIds: string[],
+  { ordersWithoutTill, ...options }: ShiftChangeOptions & { ordersWithoutTill?: Map<string, OrderWithoutTill[]> },
+): Promise<void> {
+  const ended = await deleteShiftsWithoutLiveOrders(tx, { locationId: options.locationId, tillIds });
+  await Promise.all(
+    ended.map((shift) => {
+      const orders = ordersWithoutTill?.get(shift.tillId)?.slice(0, maxOrdersWithoutTillPerShift) ?? [];
+      return publishShift(tx, shift, { ...options, isOpen: false, ordersWithoutTill: orders, continuedOrderIds: [] });
+    }),
+  );
+}
+
+async function publishShift(
+  tx: SqlTransaction,
+  shift: OpenShift,
+  {
+    traceparent,
+    ...data
+  }: ShiftChangeOptions & Pick<BusEventData<"shift.changed">, "isOpen" | "ordersWithoutTill" | "continuedOrderIds">,
+): Promise<void> {
+  await writeEventToOutbox(tx, "shift.changed", { subject: shift.tillId, data: { ...shift, ...data }, traceparent });
+}

@@ -1,0 +1,143 @@
+import { isUtcBefore } from "@pragma/contracts/date-time";
+import type { DayCheck, DayCheckFinding } from "@pragma/contracts/day";
+import { buildCheck } from "./check-figures.ts";
+import type { TillDayFacts } from "./till-day-facts.ts";
+
+/** What later days need to know of a device's shifts on a day. */
+export interface DeviceDay {
+  /** The report number that the next shift follows. */
+  last: number;
+  /** When the last shift ended. */
+  finalizedAt: string;
+}
+
+export type DeviceDays = Record<string, DeviceDay>;
+
+/** A till of a device, in the sequence of the shifts. */
+export type DeviceTill = { tillId: string } & Pick<
+  TillDayFacts,
+  "reportNumber" | "deviceIdentifier" | "deviceName" | "startedAt" | "finalizedAt"
+>;
+
+export interface DeviceChecks {
+  checks: DayCheck[];
+  devices: DeviceDays;
+  /** How many report numbers are missing. */
+  missingReports: number;
+}
+
+/**
+ * Returns the checks of report numbers and shifts of each device. `earlier` are the devices of earlier days, latest day
+ * first. The reports of a device whose numbers begin again at a lower number are not missing. With `onlyTillId`, the
+ * findings about other tills are left out.
+ */
+export function checkDevices(
+  tills: readonly DeviceTill[],
+  earlier: readonly DeviceDays[],
+  otherTillIds: readonly string[],
+  { onlyTillId }: { onlyTillId?: string } = {},
+): DeviceChecks {
+  const byDevice = new Map<string, DeviceTill[]>();
+  const uncheckedTillIds = [...otherTillIds];
+  for (const till of tills) {
+    const device = till.deviceIdentifier || till.deviceName;
+    const shifts = byDevice.get(device);
+    if (device === "") uncheckedTillIds.push(till.tillId);
+    else if (shifts) shifts.push(till);
+    else byDevice.set(device, [till]);
+  }
+  const gaps: Partial<DayCheckFinding>[] = [];
+  const repeats: Partial<DayCheckFinding>[] = [];
+  const overlaps: Partial<DayCheckFinding>[] = [];
+  const devices: DeviceDays = {};
+  let checked = 0;
+  for (const [device, shifts] of byDevice) {
+    checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
+    const before = earlier.find((day) => Object.hasOwn(day, device))?.[device];
+    const numbers = findNumberFaults(shifts, before?.last);
+    const deviceIdentifier = device;
+    gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
+    repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
+    overlaps.push(...findOverlaps(shifts, before?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })));
+    const [first] = shifts;
+    if (!first) continue;
+    devices[device] = {
+      last: numbers.last,
+      finalizedAt: shifts.reduce(
+        (end, { finalizedAt }) => (isUtcBefore(end, finalizedAt) ? finalizedAt : end),
+        first.finalizedAt,
+      ),
+    };
+  }
+  const build = (
+    code: "report_number_gaps" | "report_number_repeats" | "shift_overlaps",
+    found: Partial<DayCheckFinding>[],
+  ) => {
+    const concerns = (id: string | null | undefined) => onlyTillId === undefined || id === onlyTillId;
+    const findings = found.filter(({ tillId, otherTillId }) => concerns(tillId) || concerns(otherTillId));
+    return buildCheck(code, {
+      ...{ checked, findings, difference: null, amounts: [] },
+      uncheckedTillIds: uncheckedTillIds.filter(concerns),
+    });
+  };
+  return {
+    checks: [
+      build("report_number_gaps", gaps),
+      build("report_number_repeats", repeats),
+      build("shift_overlaps", overlaps),
+    ],
+    devices,
+    missingReports: gaps.reduce(
+      (count, { firstReportNumber, lastReportNumber }) =>
+        count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
+      0,
+    ),
+  };
+}
+
+type NumberFault = Pick<DayCheckFinding, "tillId" | "firstReportNumber" | "lastReportNumber"> &
+  Partial<Pick<DayCheckFinding, "otherTillId">>;
+
+/** Returns the missing ranges of numbers, the repeated numbers, and the number that the next shift follows. */
+function findNumberFaults(
+  shifts: readonly DeviceTill[],
+  before: number | undefined,
+): { gaps: NumberFault[]; repeats: NumberFault[]; last: number } {
+  const numbers = [...new Set(shifts.map(({ reportNumber }) => reportNumber))].sort((a, b) => a - b);
+  const gaps: NumberFault[] = [];
+  const repeats: NumberFault[] = [];
+  const tillIds = new Map<number, string | null>(before === undefined ? [] : [[before, null]]);
+  let last = before;
+  // Numbers that a shift skipped, because a later shift of the day has them.
+  const later = new Set<number>();
+  for (const { tillId, reportNumber } of shifts) {
+    const otherTillId = tillIds.get(reportNumber);
+    if (otherTillId !== undefined)
+      repeats.push({ tillId, otherTillId, firstReportNumber: reportNumber, lastReportNumber: reportNumber });
+    else tillIds.set(reportNumber, tillId);
+    const previous = last;
+    if (previous !== undefined && reportNumber > previous + 1) {
+      const between = numbers.filter((number) => number > previous && number < reportNumber);
+      let next = previous + 1;
+      for (const number of [...between, reportNumber]) {
+        if (number > next) gaps.push({ tillId, firstReportNumber: next, lastReportNumber: number - 1 });
+        next = number + 1;
+      }
+      for (const number of between) later.add(number);
+    }
+    if (!later.has(reportNumber)) last = reportNumber;
+  }
+  return { gaps, repeats, last: last ?? 0 };
+}
+
+/** Returns the shifts that begin before an earlier shift of the device has ended. */
+function findOverlaps(shifts: readonly DeviceTill[], before: string | undefined): Partial<DayCheckFinding>[] {
+  let end = before;
+  let endTillId: string | null = null;
+  const overlaps: Partial<DayCheckFinding>[] = [];
+  for (const { tillId, startedAt, finalizedAt } of shifts) {
+    if (end !== undefined && isUtcBefore(startedAt, end)) overlaps.push({ tillId, otherTillId: endTillId });
+    if (end === undefined || isUtcBefore(end, finalizedAt)) [end, endTillId] = [finalizedAt, tillId];
+  }
+  return overlaps;
+}

@@ -1,0 +1,191 @@
+import {
+  type DayCheck,
+  type DayCheckAmountName,
+  type DayCheckCode,
+  type DayCheckFinding,
+  dayCheckDescriptions,
+  maxFindingsPerCheck,
+} from "@pragma/contracts/day";
+import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
+
+/** A till of a day, with the figures that its checks compare. */
+export interface CheckedTill {
+  tillId: string;
+  facts: TillDayFacts;
+}
+
+type Amounts = Partial<Record<DayCheckAmountName, number>>;
+
+/** What a check finds in one till. */
+interface TillCheckResult {
+  amounts: Amounts;
+  findings: Partial<DayCheckFinding>[];
+  /** The difference of the compared amounts; null if the check compares none. */
+  difference: number | null;
+}
+
+/** Checks the figures of one till. Returns null if the till does not have the figures that the check needs. */
+type TillCheck = (facts: TillDayFacts) => TillCheckResult | null;
+
+/** Compares two amounts of a till. */
+const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
+  amounts,
+  difference,
+  findings: difference === 0 ? [] : [{ difference }],
+});
+
+/** Returns whether a recorded payment pays for an order. Tips, change and discounts do not. */
+export function isForOrder([, type]: TillDayFacts["recorded"][number]): boolean {
+  return type === "payment" || type === "customerAccount";
+}
+
+/** Returns the tips of a group of recorded payments. Tips that were recorded separately have a type of their own. */
+export function getTips([, type, amount, , tips]: TillDayFacts["recorded"][number]): number {
+  if (type === "change" || type === "discount") return 0;
+  return type === "tip" ? amount : tips;
+}
+
+const sumRecorded = (groups: TillDayFacts["recorded"]) => sum(groups.map(([, , amount]) => amount));
+
+/** The checks of figures within each till, in the sequence in which a day lists them. */
+const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
+  recorded_payments({ recorded, declared }) {
+    const forOrders = recorded.filter(isForOrder);
+    const modes = addUpRows([
+      ...forOrders.map(([mode, , amount]) => ({ key: [mode] as const, amounts: { one: amount, other: 0 } })),
+      ...declared.map(([mode, amount]) => ({ key: [mode] as const, amounts: { one: 0, other: amount } })),
+    ]);
+    const amounts = { recorded: sumRecorded(forOrders), declared: sum(declared.map(([, amount]) => amount)) };
+    const findings = modes.flatMap(({ key: [paymentMode], amounts: { one, other } }) =>
+      one === other ? [] : [{ paymentMode, difference: one - other }],
+    );
+    return { amounts, findings, difference: amounts.recorded - amounts.declared };
+  },
+  sales({ sales, recorded, settlement }) {
+    if (!settlement) return null;
+    const forOrders = recorded.filter(isForOrder);
+    const isAccount = ([mode, type]: (typeof forOrders)[number]) => type === "customerAccount" || mode === "debt";
+    const customerAccounts = sumRecorded(forOrders.filter(isAccount));
+    const deposits = sumRecorded(forOrders.filter((group) => !isAccount(group) && group[0] === "deposit"));
+    const { paid, paidInVain, unpaid, owed } = settlement;
+    const amounts = {
+      sales,
+      payments: sum([paid, paidInVain, -customerAccounts, -deposits]),
+      deposits,
+      customerAccounts,
+      paidForUnsold: paidInVain,
+      unpaid,
+      owed,
+      tips: sum(recorded.map(getTips)),
+      change: sum(recorded.map(([, , , change]) => change)),
+    };
+    return compare(amounts, sum([sales, -paid, -unpaid, owed]));
+  },
+  cash({ cash, recorded, movements }) {
+    if (!cash) return null;
+    const inCash = recorded.filter(([mode]) => mode === "cash");
+    const amounts = {
+      opening: cash.initial,
+      cashPayments: sumRecorded(inCash.filter(isForOrder)),
+      cashTips: sum(inCash.map(getTips)),
+      cashMovements: sum(movements.filter(([mode]) => mode === "cash" || mode === null).map(([, amount]) => amount)),
+      counted: cash.counted,
+    };
+    const { opening, cashPayments, cashTips, cashMovements, counted } = amounts;
+    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, -cashMovements]));
+  },
+  order_totals: ({ sales, products }) => compare({ declared: sales, rows: products }, sales - products),
+  taxes({ taxes }) {
+    const declared = sum(taxes.flatMap(([, taxable, tax]) => [taxable, tax]));
+    const prices = taxes.map(([, , , price]) => price);
+    if (prices.includes(null)) return null;
+    const rows = sum(prices.map((price) => price ?? 0));
+    const findings = taxes.flatMap(([taxRate, taxable, tax, price]) => {
+      const difference = sum([taxable, tax, -(price ?? 0)]);
+      return difference === 0 ? [] : [{ taxRate, difference }];
+    });
+    return { amounts: { declared, rows }, findings, difference: declared - rows };
+  },
+  order_taxes: ({ orderFigures }) =>
+    orderFigures &&
+    compare(
+      { declared: orderFigures.declaredTax, rows: orderFigures.rowTax },
+      orderFigures.declaredTax - orderFigures.rowTax,
+    ),
+  order_net_totals: ({ orderFigures }) =>
+    orderFigures &&
+    compare(
+      { declared: orderFigures.declaredNet, rows: orderFigures.rowNet },
+      orderFigures.declaredNet - orderFigures.rowNet,
+    ),
+  order_discounts: ({ orderFigures }) =>
+    orderFigures &&
+    compare(
+      { declared: orderFigures.declaredDiscount, rows: orderFigures.rowDiscount },
+      orderFigures.declaredDiscount - orderFigures.rowDiscount,
+    ),
+  cancellations_after_bill: ({ canceledAfterBill }) => ({
+    amounts: { canceled: canceledAfterBill },
+    findings: canceledAfterBill === 0 ? [] : [{ difference: null }],
+    difference: null,
+  }),
+  refunds_without_sale: ({ orderFigures }) =>
+    orderFigures && {
+      amounts: { refunded: orderFigures.refunded },
+      findings: orderFigures.hasRefundsWithoutSale ? [{ difference: null }] : [],
+      difference: null,
+    },
+};
+
+/** Returns the checks of the figures within each till. `otherTillIds` are tills without figures. */
+export function checkTillFigures(tills: readonly CheckedTill[], otherTillIds: readonly string[]): DayCheck[] {
+  return (Object.entries(tillChecks) as [DayCheckCode, TillCheck][]).map(([code, checkTill]) => {
+    const uncheckedTillIds = [...otherTillIds];
+    const results: (TillCheckResult & { tillId: string })[] = [];
+    for (const { tillId, facts } of tills) {
+      const result = checkTill(facts);
+      if (result) results.push({ ...result, tillId });
+      else uncheckedTillIds.push(tillId);
+    }
+    const names = Object.keys(results[0]?.amounts ?? {}) as DayCheckAmountName[];
+    const differences = results.flatMap(({ difference }) => (difference === null ? [] : [difference]));
+    return buildCheck(code, {
+      checked: results.length,
+      difference: differences.length === 0 ? null : sum(differences),
+      amounts: names.map((name) => ({ name, amount: sum(results.map(({ amounts }) => amounts[name] ?? 0)) })),
+      findings: results.flatMap(({ tillId, findings }) => findings.map((finding) => ({ tillId, ...finding }))),
+      uncheckedTillIds,
+    });
+  });
+}
+
+interface CheckParts extends Pick<DayCheck, "difference" | "amounts" | "uncheckedTillIds"> {
+  /** The number of tills that were checked. */
+  checked: number;
+  findings: Partial<DayCheckFinding>[];
+}
+
+const emptyFinding: DayCheckFinding = {
+  tillId: null,
+  otherTillId: null,
+  orderId: null,
+  paymentMode: null,
+  taxRate: null,
+  deviceIdentifier: null,
+  firstReportNumber: null,
+  lastReportNumber: null,
+  difference: null,
+};
+
+export function buildCheck(code: DayCheckCode, { checked, findings, ...parts }: CheckParts): DayCheck {
+  return {
+    code,
+    status: checked === 0 ? "unavailable" : findings.length === 0 ? "passed" : "failed",
+    meaning: dayCheckDescriptions[code],
+    difference: parts.difference,
+    amounts: parts.amounts,
+    findingCount: findings.length,
+    findings: findings.slice(0, maxFindingsPerCheck).map((finding) => ({ ...emptyFinding, ...finding })),
+    uncheckedTillIds: parts.uncheckedTillIds,
+  };
+}

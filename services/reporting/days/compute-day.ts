@@ -1,0 +1,157 @@
+import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
+import { AmountOutOfRangeError } from "@pragma/contracts/money";
+import type { OrderWithoutTill } from "../queries/shifts.ts";
+import { checkDevices, type DeviceDays, type DeviceTill } from "./check-devices.ts";
+import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
+import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
+
+/** A till of a day with what is stored of its report. */
+export interface TillOfDay {
+  tillId: string;
+  reportId: string;
+  revision: number;
+  /** What `report.finalized` contains. */
+  report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
+  /** Null if the report was stored by an earlier version, and is packed. */
+  facts: TillDayFacts | null;
+}
+
+export type DayContent = Pick<
+  Day,
+  "state" | "reasons" | "tillCount" | "tills" | "openShifts" | "totals" | "reconciliation"
+>;
+
+/** What a day is computed from, besides its tills. */
+export interface DayContext {
+  tillCount: number;
+  openShifts: Day["openShifts"];
+  ordersWithoutTill: readonly OrderWithoutTill[];
+  /** The devices of earlier days, latest day first. */
+  earlierDevices: readonly DeviceDays[];
+}
+
+export interface ComputedDay {
+  content: DayContent;
+  devices: DeviceDays;
+}
+
+/** Adds up and checks the tills of a day, which are sorted by start. */
+export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
+  const { tillCount, openShifts, ordersWithoutTill, earlierDevices } = context;
+  if (tillCount > maxTillsPerDay)
+    return { content: withoutFigures({ tillCount, tills: [], openShifts }, "too_many_tills"), devices: {} };
+  const listed = tills.slice(0, maxTillsPerDay);
+  const content = { tillCount, tills: listed.map(toListedTill), openShifts };
+  const complete = listed.flatMap(({ tillId, facts }) => (facts ? [{ tillId, facts }] : []));
+  const otherTillIds = listed.filter(({ facts }) => !facts).map(({ tillId }) => tillId);
+  const checkedDevices = checkDevices(
+    complete.map(({ tillId, facts }): DeviceTill => ({ ...facts, tillId })),
+    earlierDevices,
+    otherTillIds,
+  );
+  const { devices, missingReports } = checkedDevices;
+  try {
+    const totals = addUpTotals(
+      listed,
+      complete.map(({ facts }) => facts),
+    );
+    const reconciliation = [
+      ...checkTillFigures(complete, otherTillIds),
+      ...checkedDevices.checks,
+      checkOrdersWithoutTill(ordersWithoutTill),
+    ];
+    const missingOrders = ordersWithoutTill.filter(({ isCanceled }) => !isCanceled).length;
+    const reasons = [
+      ...(missingOrders > 0
+        ? [buildReason("orders_without_till", `Live orders that are in no till: ${missingOrders}.`)]
+        : []),
+      ...(missingReports > 0
+        ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)]
+        : []),
+      ...(complete.length < tillCount
+        ? [buildReason("figures_unavailable", `Tills that must be reprocessed: ${tillCount - complete.length}.`)]
+        : []),
+    ];
+    return {
+      content: { ...content, state: toState(openShifts, reasons), reasons, totals, reconciliation },
+      devices,
+    };
+  } catch (error) {
+    // Only with amounts that no real till has.
+    if (!(error instanceof AmountOutOfRangeError)) throw error;
+    return { content: withoutFigures(content, "figures_unavailable"), devices };
+  }
+}
+
+/** A day whose shifts are still open can be complete later, so it is not reported as incomplete. */
+function toState(openShifts: readonly unknown[], reasons: readonly unknown[]): Day["state"] {
+  if (openShifts.length > 0) return "open";
+  return reasons.length > 0 ? "incomplete" : "closed";
+}
+
+function checkOrdersWithoutTill(orders: readonly OrderWithoutTill[]): DayCheck {
+  return buildCheck("orders_without_till", {
+    ...{ checked: 1, difference: null, uncheckedTillIds: [] },
+    amounts: [{ name: "withoutTill", amount: sum(orders.map(({ total }) => total)) }],
+    findings: orders.map(({ tillId, orderId }) => ({ tillId, orderId })),
+  });
+}
+
+const buildReason = (code: DayReasonCode, message: string) => ({ code, message });
+
+function withoutFigures(
+  content: Pick<DayContent, "tillCount" | "tills" | "openShifts">,
+  reason: "too_many_tills" | "figures_unavailable",
+): DayContent {
+  const message = {
+    too_many_tills: `The day has ${content.tillCount} tills, which is more than ${maxTillsPerDay}.`,
+    figures_unavailable: "The amounts are too large to be added up.",
+  }[reason];
+  const reasons = [buildReason(reason, message)];
+  return { ...content, state: toState(content.openShifts, reasons), reasons, totals: null, reconciliation: [] };
+}
+
+function toListedTill({ tillId, reportId, revision, report, facts }: TillOfDay): Day["tills"][number] {
+  const { reportNumber, startedAt, finalizedAt, totalSales } = report;
+  return {
+    ...{ tillId, reportId, reportNumber, revision },
+    deviceIdentifier: facts?.deviceIdentifier ?? "",
+    deviceName: facts?.deviceName ?? "",
+    ...{ startedAt, finalizedAt, totalSales, isComplete: facts !== null },
+  };
+}
+
+function addUpTotals(tills: readonly TillOfDay[], facts: readonly TillDayFacts[]): DayTotals {
+  const taxes = addUpRows(
+    facts.flatMap((till) =>
+      till.taxes.map(([rate, taxable, tax]) => ({
+        key: [rate] as const,
+        amounts: { taxableAmount: taxable, taxAmount: tax },
+      })),
+    ),
+  );
+  const payments = addUpRows(
+    facts.flatMap((till) => [
+      ...till.recorded.map((group) => {
+        const [mode, , amount, changeAmount] = group;
+        const recordedAmount = isForOrder(group) ? amount : 0;
+        const amounts = { recordedAmount, tipsAmount: getTips(group), changeAmount, declaredAmount: 0 };
+        return { key: [mode] as const, amounts };
+      }),
+      ...till.declared.map(([mode, declaredAmount]) => ({
+        key: [mode] as const,
+        amounts: { recordedAmount: 0, tipsAmount: 0, changeAmount: 0, declaredAmount },
+      })),
+    ]),
+  );
+  return {
+    totalSales: sum(tills.map(({ report }) => report.totalSales)),
+    orderCount: sum(facts.map(({ orders }) => orders)),
+    guestsNumber: sum(facts.map(({ guests }) => guests)),
+    discounts: sum(facts.map(({ discounts }) => discounts)),
+    taxes: taxes
+      .map(({ key: [taxRate], amounts }) => ({ taxRate, ...amounts }))
+      .sort((one, other) => one.taxRate - other.taxRate),
+    payments: payments.map(({ key: [paymentMode], amounts }) => ({ paymentMode, ...amounts })),
+  };
+}

@@ -1,0 +1,186 @@
+import { AmountOutOfRangeError, addMoneyAmounts } from "@pragma/contracts/money";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
+import { toReportableOrders } from "../calculation/reportable-orders.ts";
+
+type PaymentMode = ReportV2["reportPayments"][number]["paymentMode"];
+type RecordedPaymentGroup = ReportV2["reportRecordedPayments"][number];
+type Movement = ReportV2["reportEntries"][number];
+
+/**
+ * The figures of a till from which its business day is added up and checked. They are stored with the report, compressed
+ * to about 350 bytes, also while the till is packed. Amounts are in minor units, VAT rates in hundredths of a percent. Lists have one entry for each
+ * mode, type or rate, so that their length has a limit.
+ */
+export interface TillDayFacts {
+  reportNumber: number;
+  deviceIdentifier: string;
+  deviceName: string;
+  startedAt: string;
+  finalizedAt: string;
+  sales: number;
+  guests: number;
+  orders: number;
+  discounts: number;
+  /** What the product rows that count as sales add up to. */
+  products: number;
+  /** Recorded payments: mode, type, amount, change, tips. */
+  recorded: [PaymentMode, RecordedPaymentGroup["paymentType"], number, number, number][];
+  declared: [PaymentMode, number][];
+  /** Financial movements: mode and amount. */
+  movements: [Movement["paymentMode"], number][];
+  /** VAT rate, price without VAT, VAT, and what the product rows add up to, which is null if it is not known. */
+  taxes: [number, number, number, number | null][];
+  canceledAfterBill: number;
+  /** Null if the accounting data of the till was not computed. */
+  settlement: Pick<TillAccountingData, "paid" | "paidInVain" | "unpaid" | "owed"> | null;
+  /** Null if the cash was not counted at the start and at the end of the shift, or if this is not known. */
+  cash: TillAccountingData["cash"];
+  /** Null if the figures are derived from a stored report, which does not contain these. */
+  orderFigures: TillOrderFigures | null;
+}
+
+/** What orders declare, what their product rows add up to, and refunds of products beyond their sales. */
+interface TillOrderFigures {
+  declaredTax: number;
+  rowTax: number;
+  declaredNet: number;
+  rowNet: number;
+  declaredDiscount: number;
+  rowDiscount: number;
+  refunded: number;
+  hasRefundsWithoutSale: boolean;
+}
+
+/** VAT rates beyond this number, which no real till has, are added up as one, at the last of these rates. */
+const maxTaxRates = 50;
+
+/** Returns the figures of a till for its business day; null if a sum is too large, which no real till has. */
+export function computeTillDayFacts(
+  report: ReportV2,
+  accountingData: TillAccountingData,
+  till: TillV2,
+): TillDayFacts | null {
+  try {
+    return { ...deriveDayFactsFromReport(report, accountingData), orderFigures: computeOrderFigures(till) };
+  } catch (error) {
+    if (error instanceof AmountOutOfRangeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Returns the figures that a stored report contains. `accountingData` is null in reports that were stored before the
+ * service computed it.
+ */
+export function deriveDayFactsFromReport(report: ReportV2, accountingData: TillAccountingData | null): TillDayFacts {
+  const { deviceIdentifier, deviceName, startedAt, finalizedAt, reportNumber } = report;
+  return {
+    ...{ reportNumber, deviceIdentifier, deviceName, startedAt, finalizedAt },
+    sales: report.totalSales,
+    guests: report.guestsNumber,
+    orders: report.orderCount,
+    discounts: sum(report.reportDiscounts.map(({ discountValue }) => discountValue)),
+    products: sum(report.reportProducts.map(({ productSales }) => productSales)),
+    recorded: addUpRows(
+      report.reportRecordedPayments.map((group) => ({
+        key: [group.paymentMode, group.paymentType] as const,
+        amounts: { amount: group.totalAmount, change: group.changeAmount, tips: group.tipsAmount },
+      })),
+    ).map(({ key: [mode, type], amounts: { amount, change, tips } }) => [mode, type, amount, change, tips]),
+    declared: addUpRows(
+      report.reportPayments.map(({ paymentMode, paymentAmount }) => ({
+        key: [paymentMode] as const,
+        amounts: { amount: paymentAmount },
+      })),
+    ).map(({ key: [mode], amounts: { amount } }) => [mode, amount]),
+    movements: addUpRows(
+      report.reportEntries.map(({ paymentMode, entryAmount }) => ({
+        key: [paymentMode] as const,
+        amounts: { amount: entryAmount },
+      })),
+    ).map(({ key: [mode], amounts: { amount } }) => [mode, amount]),
+    taxes: addUpTaxes(report, accountingData),
+    canceledAfterBill: sum(
+      report.reportCancellations.filter(({ afterFinalization }) => afterFinalization).map(({ amount }) => amount),
+    ),
+    settlement: accountingData && {
+      paid: accountingData.paid,
+      paidInVain: accountingData.paidInVain,
+      unpaid: accountingData.unpaid,
+      owed: accountingData.owed,
+    },
+    cash: accountingData?.cash ?? null,
+    orderFigures: null,
+  };
+}
+
+function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null): TillDayFacts["taxes"] {
+  const prices = accountingData?.salesByRate ?? [];
+  const rates = [
+    ...new Set([...report.reportTaxes.map(({ taxRate }) => taxRate), ...prices.map(({ taxRate }) => taxRate)]),
+  ].sort((a, b) => a - b);
+  const lastRate = rates[maxTaxRates - 1] ?? Number.POSITIVE_INFINITY;
+  const rows = [
+    ...report.reportTaxes.map(({ taxRate, taxableAmount, taxAmount }) => ({
+      key: [Math.min(taxRate, lastRate)] as const,
+      amounts: { taxable: taxableAmount, tax: taxAmount, price: 0 },
+    })),
+    ...prices.map(({ taxRate, total }) => ({
+      key: [Math.min(taxRate, lastRate)] as const,
+      amounts: { taxable: 0, tax: 0, price: total },
+    })),
+  ];
+  return addUpRows(rows)
+    .map(({ key: [rate], amounts: { taxable, tax, price } }): TillDayFacts["taxes"][number] => [
+      ...([rate, taxable, tax] as const),
+      accountingData && price,
+    ])
+    .sort(([one], [other]) => one - other);
+}
+
+function computeOrderFigures({ orderList }: TillV2): TillOrderFigures {
+  const sales = toReportableOrders(orderList).filter(({ isSale }) => isSale);
+  const orders = sales.map(({ order }) => order);
+  const rows = sales.flatMap((order) => order.rows.map(({ row }) => row));
+  const products = new Map<string, { quantity: number; total: number }>();
+  for (const { productId, name, quantity, totalRow } of rows) {
+    const key = JSON.stringify(productId === null ? { name } : productId);
+    const product = products.get(key) ?? { quantity: 0, total: 0 };
+    product.quantity += quantity;
+    product.total = addMoneyAmounts(product.total, totalRow);
+    products.set(key, product);
+  }
+  const refunded = [...products.values()].filter(({ quantity }) => quantity < 0);
+  return {
+    declaredTax: sum(orders.map(({ totalTax }) => totalTax)),
+    rowTax: sum(rows.map(({ taxAmount }) => taxAmount)),
+    declaredNet: sum(orders.map(({ totalWithoutTax }) => totalWithoutTax)),
+    rowNet: sum(rows.map(({ taxableAmount }) => taxableAmount)),
+    declaredDiscount: sum(orders.map(({ totalDiscount }) => totalDiscount)),
+    rowDiscount: sum(rows.map(({ totalDiscount }) => totalDiscount)),
+    refunded: sum(refunded.map(({ total }) => total)),
+    hasRefundsWithoutSale: refunded.length > 0,
+  };
+}
+
+/** Returns the sums of the amounts of rows with the same key, in the sequence in which the keys first occur. */
+export function addUpRows<Key extends readonly (string | number | null)[], Name extends string>(
+  rows: readonly { key: Key; amounts: Record<Name, number> }[],
+): { key: Key; amounts: Record<Name, number> }[] {
+  const groups = new Map<string, { key: Key; amounts: Record<Name, number> }>();
+  for (const { key, amounts } of rows) {
+    const text = JSON.stringify(key);
+    const group = groups.get(text);
+    if (!group) groups.set(text, { key, amounts: { ...amounts } });
+    else
+      for (const name of Object.keys(amounts) as Name[])
+        group.amounts[name] = addMoneyAmounts(group.amounts[name], amounts[name]);
+  }
+  return [...groups.values()];
+}
+
+export function sum(amounts: readonly number[]): number {
+  return amounts.reduce(addMoneyAmounts, 0);
+}

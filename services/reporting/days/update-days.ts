@@ -1,0 +1,168 @@
+import type { BusEventData } from "@pragma/contracts/events";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { computeEntityTag } from "@pragma/runtime/http/route-response";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { v5 as uuidV5 } from "uuid";
+import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
+import {
+  type DayKey,
+  deleteDay,
+  findDayParts,
+  hashReports,
+  type ReportOfDayRow,
+  type StoredDay,
+  type StoredDayParts,
+  storeDayFacts,
+  updateReportsHash,
+  upsertDay,
+} from "../queries/days.ts";
+import type { DeviceDay } from "./check-devices.ts";
+import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
+import { compressDayText, toStoredDayFacts } from "./day-texts.ts";
+import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
+
+/** For how many days without a shift the report numbers of a device are followed. */
+export const maxDaysBetweenShifts = 31;
+
+/**
+ * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
+ * location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
+ */
+export async function updateDays(tx: SqlTransaction, { days, ...change }: DaysChange): Promise<void> {
+  const changed = [...new Set(days)].sort();
+  const following = new Set<string>();
+  for (const day of changed) for (const next of await updateDay(tx, { ...change, day })) following.add(next);
+  // The report numbers before the first that is kept are not missing.
+  if (change.isExpiry) return;
+  for (const day of [...following].sort()) if (!changed.includes(day)) await updateDay(tx, { ...change, day });
+}
+
+interface DayUpdateOptions {
+  locationId: string;
+  updatedAt: string;
+  traceparent?: string | undefined;
+  /** Whether the reports of the days are removed because of their age. */
+  isExpiry?: boolean;
+  /** Whether days that are not stored yet are published. */
+  publishesNewDays: boolean;
+}
+
+interface DaysChange extends DayUpdateOptions {
+  days: readonly string[];
+}
+
+/** Adds up one day. Returns the later days whose report numbers follow those that have changed. */
+async function updateDay(
+  tx: SqlTransaction,
+  { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,
+): Promise<string[]> {
+  const key = { locationId, day };
+  const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
+  const previous = parts.days.find((stored) => stored.day === day);
+  const later = parts.days.filter((stored) => stored.day > day);
+  if (parts.reports.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
+    if (!previous) return [];
+    await deleteDay(tx, key);
+    return findFollowingDays(later, Object.keys(previous.devices));
+  }
+  const tills = parts.reports.map(toTillOfDay);
+  const derived = tills.flatMap(({ derivedFacts, reportId }) =>
+    derivedFacts === null ? [] : [{ id: reportId, dayFacts: derivedFacts }],
+  );
+  if (derived.length > 0) await storeDayFacts(tx, locationId, derived);
+  const { content, devices } = computeDay(tills, toDayContext(parts, day));
+  const hash = hashReports(parts.reports);
+  const serialize = (version: { revision: number; updatedAt: string }) =>
+    JSON.stringify({ day, locationId, ...content, ...version });
+  if (
+    previous &&
+    previous.etag ===
+      computeEntityTag(serialize({ revision: previous.revision, updatedAt: previous.updatedAt.toISOString() }))
+  ) {
+    await updateReportsHash(tx, key, hash);
+    return [];
+  }
+  const revision = (previous?.revision ?? 0) + 1;
+  const body = serialize({ revision, updatedAt });
+  const { state } = content;
+  const etag = computeEntityTag(body);
+  const row = { ...key, state, revision, updatedAt, etag, devices, body: compressDayText(body) };
+  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
+  const publish = async () => {
+    if (!isPublished) return;
+    const { reasons, tillCount, totals } = content;
+    const data = { locationId, day, revision, state, reasons, tillCount, totalSales: totals?.totalSales ?? null };
+    // The entity tag distinguishes the day from one with the same revision whose reports were all removed.
+    const id = uuidV5(`day ${day} ${revision} ${etag}`, locationId);
+    await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
+  };
+  await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0, reportsHash: hash }), publish()]);
+  const changed = [...new Set([...Object.keys(previous?.devices ?? {}), ...Object.keys(devices)])].filter(
+    (device) => !isSameDeviceDay(previous?.devices[device], devices[device]),
+  );
+  return findFollowingDays(later, changed);
+}
+
+/** Returns whether later days find the same of a device. */
+function isSameDeviceDay(one: DeviceDay | undefined, other: DeviceDay | undefined): boolean {
+  return one?.last === other?.last && one?.finalizedAt === other?.finalizedAt;
+}
+
+/** Returns the first of these days on which each of the devices has a shift. */
+function findFollowingDays(later: readonly StoredDay[], devices: readonly string[]): string[] {
+  return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.devices, device))?.day ?? []);
+}
+
+/** Returns what a day is computed from, besides its tills. */
+export function toDayContext(parts: StoredDayParts, day: string): DayContext {
+  const { reportCount: tillCount, openShifts, ordersWithoutTill } = parts;
+  const earlierDevices = parts.days
+    .filter((stored) => stored.day < day)
+    .map(({ devices }) => devices)
+    .reverse();
+  return { tillCount, openShifts, ordersWithoutTill, earlierDevices };
+}
+
+/** Returns a till of a day. `derivedFacts` is what to store if the figures are not stored yet. */
+export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: Uint8Array | null } {
+  const { tillId, id: reportId, revision, dayFacts } = row;
+  if (dayFacts !== null)
+    return { tillId, reportId, revision, facts: dayFacts, ...toReportSummary(dayFacts), derivedFacts: null };
+  const facts = deriveDayFacts(row);
+  if (facts)
+    return {
+      ...{ tillId, reportId, revision, facts, ...toReportSummary(facts) },
+      derivedFacts: toStoredDayFacts(row.etag, JSON.stringify(facts)),
+    };
+  const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
+  return {
+    tillId,
+    reportId,
+    revision,
+    facts: null,
+    ...toReportSummary({ ...report, sales: report.totalSales }),
+    derivedFacts: null,
+  };
+}
+
+function toReportSummary({
+  reportNumber,
+  startedAt,
+  finalizedAt,
+  sales: totalSales,
+}: Pick<TillDayFacts, "reportNumber" | "startedAt" | "finalizedAt" | "sales">): Pick<TillOfDay, "report"> {
+  return { report: { reportNumber, startedAt, finalizedAt, totalSales } };
+}
+
+/** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
+function deriveDayFacts({ v2, accountingFacts }: ReportOfDayRow): TillDayFacts | null {
+  if (v2 === null) return null;
+  try {
+    const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
+    return deriveDayFactsFromReport(JSON.parse(v2) as ReportV2, accountingData);
+  } catch {
+    // Must not prevent that another report of the day is stored.
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { dryRunTill } from "./dry-run-till.ts";
+import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
+
+let service: TestTillIngestService;
+beforeAll(async () => {
+  service = await startTestTillIngestService();
+});
+afterAll(() => service?.remove());
+
+const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>) =>
+  runWithObservabilityContext({}, (context) =>
+    dryRunTill(
+      { db: service.db, sendBusRequest },
+      {
+        location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
+        till: {
+          metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
+          hash: "h",
+          bytes,
+        },
+        context,
+      },
+    ),
+  );
+
+it("rejects a body that does not fit into a NATS message, before it sends anything", async () => {
+  const rejected = runWithBody(randomBytes(800_000), () => expect.unreachable());
+  await expect(rejected).rejects.toMatchObject({ code: "body_too_large" });
+});
+
+it("is unavailable while reporting does not reply", async () => {
+  const rejected = runWithBody(randomBytes(700_000), () => Promise.reject(new Error("timeout")));
+  await expect(rejected).rejects.toMatchObject({ code: "service_unavailable" });
+});

@@ -1,0 +1,61 @@
+import { promisify } from "node:util";
+import { brotliCompress, constants } from "node:zlib";
+import { ApiError } from "@pragma/contracts/errors";
+import type { LocationRef } from "@pragma/contracts/principal";
+import { type TillCheckRequest, TillDryRun, tillCheckTopic } from "@pragma/contracts/till-check";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestServiceContext } from "./context.ts";
+import { requireAvailableTillId } from "./store-pushed-till.ts";
+import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
+
+const compress = promisify(brotliCompress);
+
+/** The reporting service and the gateway wait less or longer, respectively. */
+const timeoutMs = 20_000;
+/** NATS accepts messages of up to 1 MiB. base64 needs a third more bytes, and 16 KiB are left for the rest. */
+const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
+
+/**
+ * Returns what the push of a till would result in. The reporting service calculates and checks the till. Nothing is
+ * stored: the body is sent to that service as a request over NATS.
+ *
+ * @throws `ApiError` till_conflict; body_too_large; service_unavailable when reporting does not reply in time.
+ */
+export async function dryRunTill(
+  { db, sendBusRequest }: Pick<TillIngestServiceContext, "db" | "sendBusRequest">,
+  {
+    location: { id: locationId, timeZone },
+    till: { metadata, hash, bytes },
+    context,
+  }: {
+    location: LocationRef;
+    till: TillMetadataWithBodyBytes;
+    context: ObservabilityContext;
+  },
+): Promise<TillDryRun> {
+  const { tillId, format: version } = metadata;
+  context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
+  // Quality 4 is as fast as gzip and needs less space. Runs in a thread of libuv.
+  const compression = compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
+  // A push that is rejected does not wait for the compression.
+  compression.catch(() => {});
+  await requireAvailableTillId(db, { id: tillId, locationId, hash });
+  const compressed = await compression;
+  if (compressed.byteLength > maxCompressedBytes) {
+    throw new ApiError("body_too_large", {
+      detail: "With `dryRun=true`, the body may have at most about 750 KB after compression. Push the till without it.",
+    });
+  }
+  const body = compressed.toString("base64");
+  const request: TillCheckRequest = { locationId, timeZone, tillId, version, hash, body };
+  const text = JSON.stringify(request);
+  return context.runStep({ name: "check till" }, async () => {
+    const reply = await sendBusRequest(tillCheckTopic, text, { timeoutMs }).catch((cause) => {
+      throw new ApiError("service_unavailable", {
+        detail: "The till could not be checked. Nothing was stored. Retry shortly.",
+        cause,
+      });
+    });
+    return TillDryRun.parse(JSON.parse(reply));
+  });
+}

@@ -1,0 +1,129 @@
+import type { PosOrderData } from "@pragma/contracts/order-data";
+import { Temporal } from "temporal-polyfill";
+import type { GeneratedTill } from "./generate-till.ts";
+import { SeededRandom } from "./random.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Returns a till with one order replaced by a changed copy of it: a paid order with one product and one payment. */
+function changeOrder(till: GeneratedTill, change: (order: PosOrderData) => PosOrderData): GeneratedTill {
+  const chosen = findPlainOrder(till);
+  return { ...till, orderList: till.orderList.map((order) => (order === chosen ? change(order) : order)) };
+}
+
+/** Returns an order without special cases. */
+function findPlainOrder({ orderList }: GeneratedTill): PosOrderData {
+  const order = orderList.find(
+    ({ isPaid, isCanceled, isTransferred, isTraining, total, totalDiscount, menuRowList, productRowList }) =>
+      isPaid &&
+      !(isCanceled || isTransferred || isTraining) &&
+      total > 0 &&
+      totalDiscount === 0 &&
+      menuRowList.length === 0 &&
+      productRowList.every(({ isCanceled: isRowCanceled, totalRow }) => !isRowCanceled && totalRow > 0),
+  );
+  if (!order) throw new Error("The till has no order without special cases.");
+  return order;
+}
+
+/** Returns a copy of an order with another id, without payments. */
+function copyOrder(till: GeneratedTill, name: string): PosOrderData {
+  const random = new SeededRandom(`${name}/${till.id}`);
+  const order = findPlainOrder(till);
+  const productRowList = order.productRowList.map((row) => ({ ...row, id: random.uuid() }));
+  return { ...order, id: random.uuid(), revisionHash: random.uuid(), paymentRowList: [], productRowList };
+}
+
+/** A refund of a product that the till does not sell. Its amounts are those of the order, negated. */
+function createRefundOrder(till: GeneratedTill): PosOrderData {
+  const order = copyOrder(till, "refund");
+  return {
+    ...order,
+    ...{ total: -order.total, totalTax: -order.totalTax, totalWithoutTax: -order.totalWithoutTax, leftToPay: 0 },
+    productRowList: order.productRowList.map((row) => ({
+      ...row,
+      // Not a product of the catalog, of which the till may contain sales.
+      ...{ productId: null, name: `Remboursement ${row.name}` },
+      quantity: -row.quantity,
+      ...{ totalRow: -row.totalRow, totalRowWithModifier: -row.totalRowWithModifier },
+      ...{ taxAmount: -row.taxAmount, taxableAmount: -row.taxableAmount },
+      modifierRowList: [],
+      discountRowList: [],
+    })),
+  };
+}
+
+/**
+ * What is unusual about some days of the demo location, named after the check of the business day that fails. Each occurs
+ * once in thirty days. A till that skips a report number makes the number of the next day a repeated one, and a till that
+ * is closed late overlaps the next day.
+ */
+const demoDayCases = [
+  ["report_number_gaps", (till) => ({ ...till, reportNumber: till.reportNumber + 1 })],
+  [
+    "shift_overlaps",
+    (till) => ({ ...till, finalizedAt: new Date(Date.parse(till.startedAt) + dayMs + 1).toISOString() }),
+  ],
+  [
+    "recorded_payments",
+    (till) => ({
+      ...till,
+      declaredPaymentList: till.declaredPaymentList.map((payment, index) =>
+        index === 0 ? { ...payment, paymentAmount: payment.paymentAmount - 1_000 } : payment,
+      ),
+    }),
+  ],
+  ["sales", (till) => changeOrder(till, (order) => ({ ...order, paymentRowList: [], leftToPay: 0 }))],
+  ["cash", (till) => ({ ...till, finalCashBalance: (till.finalCashBalance ?? 50_000) + 500 })],
+  ["order_totals", (till) => changeOrder(till, (order) => ({ ...order, total: order.total + 100 }))],
+  [
+    "taxes",
+    (till) =>
+      changeOrder(till, (order) => ({
+        ...order,
+        totalTax: order.totalTax + 1,
+        productRowList: order.productRowList.map((row, index) =>
+          index === 0 ? { ...row, taxAmount: row.taxAmount + 1 } : row,
+        ),
+      })),
+  ],
+  ["order_taxes", (till) => changeOrder(till, (order) => ({ ...order, totalTax: order.totalTax + 10 }))],
+  [
+    "order_net_totals",
+    (till) => changeOrder(till, (order) => ({ ...order, totalWithoutTax: order.totalWithoutTax + 10 })),
+  ],
+  ["order_discounts", (till) => changeOrder(till, (order) => ({ ...order, totalDiscount: 10 }))],
+  [
+    "cancellations_after_bill",
+    (till) => {
+      const order = copyOrder(till, "canceled");
+      const canceled = { isPaid: false, isCanceled: true, canceledAt: till.finalizedAt, leftToPay: 0 };
+      return { ...till, orderList: [...till.orderList, { ...order, ...canceled, firstBillPrintDate: order.openedAt }] };
+    },
+  ],
+  ["refunds_without_sale", (till) => ({ ...till, orderList: [...till.orderList, createRefundOrder(till)] })],
+  ["orders_without_till", (till) => till],
+] as const satisfies [string, (till: GeneratedTill) => GeneratedTill][];
+
+const daysBetweenCases = 2;
+const demoDayCount = 30;
+
+function findDemoDayCase(day: string) {
+  const dayNumber = Temporal.PlainDate.from("2024-01-01").until(Temporal.PlainDate.from(day)).days;
+  const index = ((dayNumber % demoDayCount) + demoDayCount) % demoDayCount;
+  return index % daysBetweenCases === 0 ? demoDayCases[index / daysBetweenCases] : undefined;
+}
+
+/** Returns the name of what is unusual about a day, named after the check that fails; undefined for most days. */
+export const getDemoDayCaseName = (day: string) => findDemoDayCase(day)?.[0];
+
+/** Returns the till of a day with what is unusual about the day. */
+export function applyDemoDayCase(day: string, till: GeneratedTill): GeneratedTill {
+  return findDemoDayCase(day)?.[1](till) ?? till;
+}
+
+/** Returns an order of the day's shift that is sent as a live order, and that the till does not contain. */
+export function createDemoOrderWithoutTill(till: GeneratedTill): PosOrderData {
+  const order = copyOrder(till, "without till");
+  return { ...order, tillId: till.id, isPaid: false, closedAt: null, leftToPay: order.total };
+}
