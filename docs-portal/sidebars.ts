@@ -20,6 +20,7 @@ const sidebars: SidebarsConfig = {
       "totals-by-payment-method",
       "month-of-orders",
       "keep-a-copy",
+      "bulk-exports",
       "accounting-exports",
       "edge-cases",
     ]),

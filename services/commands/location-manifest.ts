@@ -30,6 +30,8 @@ export const objectPart = "objects";
 /** Tables whose rows mean something only in the installation that wrote them. No archive contains them. */
 export const omittedTables: ReadonlySet<string> = new Set([
   ...["outbox", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
+  // The files can be created again, and are deleted within days.
+  ...["bulk_exports", "bulk_export_files"],
   ...["request_counts_by_minute", "request_counts_by_day", "failed_requests"],
 ]);
 

@@ -40,6 +40,7 @@ const openApiTags = [
   { name: "Webhooks", description: "Events of a location, sent to subscribed endpoints" },
   { name: "Changes", description: "A feed of the changes of a location, with which you keep a copy in step" },
   { name: "Tills", description: "Records of closed shifts, pushed by POS systems" },
+  { name: "Exports", description: "Bulk exports of reports, orders, products, payments and taxes to files" },
   { name: "Accounting", description: "Exports of reports to accounting software, as journal entries" },
   { name: "Jobs", description: "Background jobs of a location" },
   { name: "Locations", description: "Restaurants, bars and hotels" },

@@ -13,7 +13,7 @@ const guardedTables: Record<ServiceName, string[]> = {
   accounts: ["consumers"],
   "till-ingest": ["till_directory"],
   "order-live": ["location_streams", "final_tills", "published_devices"],
-  reporting: ["tills", "accounting_configs", "accounting_files", "packed_tills", "unused_objects"],
+  reporting: ["tills", "accounting_configs", "accounting_files", "packed_tills", "unused_objects", "bulk_exports", "bulk_export_files"],
   catalog: ["catalogs"],
   webhooks: ["recipients", "change_positions"],
   jobs: ["location_jobs"],
