@@ -6,7 +6,7 @@ import {
   listBulkExportColumns,
 } from "./bulk-export-columns.ts";
 import { UtcDateTimeSchema } from "./date-time.ts";
-import { createBulkExportExample, bulkExportExample } from "./examples/bulk-export.ts";
+import { bulkExportExample, createBulkExportExample } from "./examples/bulk-export.ts";
 import { checkSinceIsNotAfterUntil, dayQueryParameter } from "./pagination.ts";
 
 /** The formats of the files, with the extensions of their names. */
@@ -100,8 +100,6 @@ const fileSchema = z
   })
   .meta({ id: "ExportFile", description: "A file of an export", example: bulkExportExample.files[0] });
 
-export type BulkExportFile = z.infer<typeof fileSchema>;
-
 const manifestSchema = z
   .object({
     rows: rowsSchema.meta({ description: "Number of rows in all files" }),
@@ -138,8 +136,6 @@ const failureCodes = [
   "internal_error",
   "personal_data_erased",
 ] as const;
-
-export type BulkExportFailureCode = (typeof failureCodes)[number];
 
 const failureSchema = z.object({
   code: z.enum(failureCodes).meta({
@@ -183,7 +179,9 @@ export const BulkExport = z
     }),
     manifest: manifestSchema.nullable().meta({ description: "Totals of all files; null unless `state` is `done`" }),
     createdAt: UtcDateTimeSchema.meta({ description: "When the export was requested" }),
-    startedAt: UtcDateTimeSchema.nullable().meta({ description: "When the export started; null if it has not started" }),
+    startedAt: UtcDateTimeSchema.nullable().meta({
+      description: "When the export started; null if it has not started",
+    }),
     finishedAt: UtcDateTimeSchema.nullable().meta({ description: "When the export ended; null if it has not ended" }),
     expiresAt: UtcDateTimeSchema.nullable().meta({
       description: `When the export and its files are deleted, ${bulkExportKeptDays} days after the export has ended; null if it has not ended`,

@@ -52,7 +52,10 @@ async function exportTills(
   tills: ComputedReportAndOrders[],
   { data, format }: { data: BulkExportData; format: BulkExportFormat },
 ): Promise<WrittenExport> {
-  const worker = { run: async (input: Parameters<typeof encodeExport>[0]) => encodeExport(input), close: async () => {} };
+  const worker = {
+    run: async (input: Parameters<typeof encodeExport>[0]) => encodeExport(input),
+    close: async () => {},
+  };
   const writer = createExportFileWriter(worker, { data, format });
   const sums: Record<string, number> = {};
   for (const { reportV2, orders } of tills) {
@@ -61,7 +64,7 @@ async function exportTills(
     const place = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
     const encoded = encodeExportRows({
       ...{ data, format, place, currencyCode: "EUR" },
-      documents: documents.map((document) => Buffer.from(JSON.stringify(document))),
+      documents: documents.map((document) => JSON.stringify(document)),
     });
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
     await writer.add(encoded);
@@ -162,7 +165,9 @@ describe("the sums of an export of any tills", () => {
         const reports = await exportTills(tills, { data: "reports", format: "jsonl" });
         expect(reports.rows).toEqual(tills.map(({ reportV2 }) => JSON.parse(JSON.stringify(reportV2))));
         const orders = await exportTills(tills, { data: "orders", format: "jsonl" });
-        expect(orders.rows).toEqual(tills.flatMap((till) => till.orders.map(({ v2 }) => JSON.parse(JSON.stringify(v2)))));
+        expect(orders.rows).toEqual(
+          tills.flatMap((till) => till.orders.map(({ v2 }) => JSON.parse(JSON.stringify(v2)))),
+        );
       }),
       { numRuns: 5 },
     );
@@ -188,13 +193,16 @@ describe("a CSV file", () => {
     const [computed] = [computeReportAndOrders(TillV2.parse(till), { locationId })];
     const names = ['=HYPERLINK("http://x")', "+1", "-2+3", "@SUM(A1)", "\tx", 'a "quoted", text\r\nof two lines', ""];
     const [order] = computed?.orders ?? [];
-    const [row] = [...(order?.v2.productRowList ?? []), ...(order?.v2.menuRowList.flatMap((m) => m.productRowList) ?? [])];
+    const [row] = [
+      ...(order?.v2.productRowList ?? []),
+      ...(order?.v2.menuRowList.flatMap((m) => m.productRowList) ?? []),
+    ];
     if (!computed || !order || !row) return expect.unreachable();
     const productRowList = names.map((name) => ({ ...row, name, totalRow: -5 }));
     const changed = { ...computed, orders: [{ ...order, v2: { ...order.v2, productRowList, menuRowList: [] } }] };
     const { rows } = await exportTills([changed], { data: "items", format: "csv" });
     expect(rows.map(({ name }) => name)).toEqual([
-      ...["'=HYPERLINK(\"http://x\")", "'+1", "'-2+3", "'@SUM(A1)", "'\tx"],
+      ...['\'=HYPERLINK("http://x")', "'+1", "'-2+3", "'@SUM(A1)", "'\tx"],
       ...['a "quoted", text\r\nof two lines', ""],
     ]);
     expect(rows.map(({ totalRow }) => totalRow)).toEqual(names.map(() => -5));

@@ -31,7 +31,12 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
-import { claimBulkExports, deleteExpiredBulkExports, listUnfinishedBulkExports, measureUnfinishedBulkExports } from "./queries/bulk-exports.ts";
+import {
+  claimBulkExports,
+  deleteExpiredBulkExports,
+  listUnfinishedBulkExports,
+  measureUnfinishedBulkExports,
+} from "./queries/bulk-exports.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
@@ -79,9 +84,7 @@ const maxCountedTillsToPack = 10_000;
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
   app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
-  app.get("/bulk-exports", async (context) =>
-    context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)),
-  );
+  app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
   );
@@ -97,6 +100,8 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
 const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
+/** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
+const exportWorkerHeap = { heapMegabytes: 40, newObjectMegabytes: 6 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
@@ -126,16 +131,23 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
-    const exportWorkerPool = createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(
-      import.meta.url,
-      "./exports/encode-export-rows",
-      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0 },
+    const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
+      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(
+        import.meta.url,
+        "./exports/encode-export-rows",
+        { threads: 1, minThreads: 0, ...heap },
+      );
+    const exportWorkerPool = createExportWorkerPool(exportWorkerHeap);
+    const largeExportWorkerPool = createExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
+    metrics.observeGauge(
+      "bulk_exports_unfinished",
+      "Bulk exports that are queued or running",
+      async () => (await measureUnfinishedBulkExports(db.sql)).unfinished,
     );
-    metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", async () =>
-      (await measureUnfinishedBulkExports(db.sql)).unfinished,
-    );
-    metrics.observeGauge("bulk_export_oldest_seconds", "Age of the oldest unfinished bulk export", async () =>
-      (await measureUnfinishedBulkExports(db.sql)).oldestSeconds,
+    metrics.observeGauge(
+      "bulk_export_oldest_seconds",
+      "Age of the oldest unfinished bulk export",
+      async () => (await measureUnfinishedBulkExports(db.sql)).oldestSeconds,
     );
     metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
       countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
@@ -164,7 +176,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       log,
       claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
-        runBulkExport({ db, objects, log, config, locations, worker: exportWorkerPool }, claim, signal),
+        runBulkExport({ db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool }, claim, signal),
       concurrency: bulkExportConcurrency,
       pollMs: exportPollMs,
     });
@@ -178,7 +190,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       opsRoutes: createReportingOperatorRoutes({ db, objects }),
       async close() {
         await Promise.all([exportLoop.close(), bulkExportLoop.close()]);
-        await Promise.all([entryWriterPool.close(), exportWorkerPool.close()]);
+        await Promise.all([entryWriterPool.close(), exportWorkerPool.close(), largeExportWorkerPool.close()]);
         await calculator.close();
         await objects.close();
       },

@@ -45,7 +45,9 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 function newPrincipal(...scopes: Parameters<typeof buildTestPrincipalWithScopes>): TestPrincipal {
-  const principal = buildTestPrincipalWithScopes(...(scopes.length > 0 ? scopes : (["reports:read", "orders:read"] as const)));
+  const principal = buildTestPrincipalWithScopes(
+    ...(scopes.length > 0 ? scopes : (["reports:read", "orders:read"] as const)),
+  );
   service.accounts.addLocation({ id: principal.location.id, ...{ currencyCode: "CHF" } });
   return principal;
 }
@@ -56,7 +58,13 @@ async function pushTills(principal: TestPrincipal, days: number[]) {
     const date = `2026-05-${String(day).padStart(2, "0")}`;
     const orders = [1, 2].map((hour) =>
       buildTestOrder({
-        ...{ id: randomUUID(), openedAt: `${date}T1${hour}:00:00.000Z`, total: 1100, totalTax: 100, totalWithoutTax: 1000 },
+        ...{
+          id: randomUUID(),
+          openedAt: `${date}T1${hour}:00:00.000Z`,
+          total: 1100,
+          totalTax: 100,
+          totalWithoutTax: 1000,
+        },
         ...{ firebaseCustomerName: "Jane Doe", productRowList: [buildTestOrderProductRow()] },
         paymentRowList: [buildTestOrderPaymentRow({ recordedAt: `${date}T13:00:00.000Z` })],
       }),
@@ -94,7 +102,10 @@ async function download(principal: Principal, { url, bytes, sha256 }: BulkExport
   const response = await service.request("GET", filePath(url), { principal });
   expect(response.status).toBe(200);
   const file = Buffer.from(await response.arrayBuffer());
-  expect({ bytes: file.byteLength, sha256: createHash("sha256").update(file).digest("hex") }).toEqual({ bytes, sha256 });
+  expect({ bytes: file.byteLength, sha256: createHash("sha256").update(file).digest("hex") }).toEqual({
+    bytes,
+    sha256,
+  });
   expect(response.headers.get("content-length")).toBe(String(bytes));
   return file;
 }
@@ -117,9 +128,14 @@ describe("an export", () => {
     const before = await exportAll(principal, { data: "orders" });
     const lines = await readLines(principal, before);
     const orders = lines.map((line) => OrderV2.parse(JSON.parse(line)));
-    expect(orders.map(({ openedAt }) => openedAt.slice(5, 13))).toEqual(
-      ["05-01T11", "05-01T12", "05-02T11", "05-02T12", "05-03T11", "05-03T12"],
-    );
+    expect(orders.map(({ openedAt }) => openedAt.slice(5, 13))).toEqual([
+      "05-01T11",
+      "05-01T12",
+      "05-02T11",
+      "05-02T12",
+      "05-03T11",
+      "05-03T12",
+    ]);
     for (const order of orders)
       expect(await service.getJson(`/v2/orders/${order.id}`, OrderV2, principal)).toEqual(order);
     for (const { id: tillId } of tills.slice(0, 2)) {
@@ -134,16 +150,24 @@ describe("an export", () => {
       manifest: { rows: 6, reports: 3, files: 3, sums, currencyCode: "CHF" },
       files: [1, 2, 3].map((day) => ({
         ...{ rows: 2, firstDay: `2026-05-0${day}`, lastDay: `2026-05-0${day}` },
-        ...{ name: `orders-2026-05-01-2026-05-31-000${day}.jsonl.gz`, sums: { ...sums, total: 2_200, totalTax: 200, totalWithoutTax: 2_000 } },
+        ...{
+          name: `orders-2026-05-01-2026-05-31-000${day}.jsonl.gz`,
+          sums: { ...sums, total: 2_200, totalTax: 200, totalWithoutTax: 2_000 },
+        },
       })),
     });
-    const hash = createHash("sha256").update(after.files.map(({ sha256 }) => `${sha256}\n`).join("")).digest("hex");
+    const hash = createHash("sha256")
+      .update(after.files.map(({ sha256 }) => `${sha256}\n`).join(""))
+      .digest("hex");
     expect(after.manifest?.sha256).toBe(hash);
     const manifest = await service.request("GET", `/v1/exports/${after.id}/files/manifest.json`, { principal });
     expect(await manifest.json()).toEqual(after);
     // Reports of packed tills, too.
     const reports = await exportAll(principal, { data: "reports", since: "2026-05-02", until: "2026-05-02" });
-    expect(reports.manifest).toMatchObject({ rows: 1, sums: { totalSales: 2_200, totalExcludingTax: 2_000, totalTax: 200 } });
+    expect(reports.manifest).toMatchObject({
+      rows: 1,
+      sums: { totalSales: 2_200, totalExcludingTax: 2_000, totalTax: 200 },
+    });
   });
 
   it("of CSV has the documented columns and the currency of the location", async () => {
@@ -163,7 +187,11 @@ describe("an export", () => {
   it("without any report is done without files", async () => {
     const principal = newPrincipal();
     const { state, files, manifest } = await exportAll(principal, { data: "items", format: "parquet" });
-    expect({ state, files, manifest }).toMatchObject({ state: "done", files: [], manifest: { rows: 0, files: 0, sums: {} } });
+    expect({ state, files, manifest }).toMatchObject({
+      state: "done",
+      files: [],
+      manifest: { rows: 0, files: 0, sums: {} },
+    });
   });
 
   it("continues after its last complete file, without losing or repeating rows", async () => {
@@ -196,7 +224,9 @@ describe("an export", () => {
     const progress = { seconds: 60, days: 1, rows: 1 };
     expect(await renewBulkExportClaim(service.db.sql, lost, progress)).toBe(false);
     expect(await renewBulkExportClaim(service.db.sql, { ...lost, claimNumber: 3 }, progress)).toBe(true);
-    expect(await claimBulkExports(service.db.sql, { limit: 100, seconds: 1 })).not.toContainEqual(expect.objectContaining(key));
+    expect(await claimBulkExports(service.db.sql, { limit: 100, seconds: 1 })).not.toContainEqual(
+      expect.objectContaining(key),
+    );
     await service.db.sql`delete from bulk_exports where id = ${key.id}`;
   });
 
@@ -210,7 +240,8 @@ describe("an export", () => {
         (await createExport(principal, { data: "payments" })).id,
       ];
       await other.running.stop();
-      for (const id of ids) expect(await waitForEnd(principal, id)).toMatchObject({ state: "done", manifest: { rows: 4 } });
+      for (const id of ids)
+        expect(await waitForEnd(principal, id)).toMatchObject({ state: "done", manifest: { rows: 4 } });
     } finally {
       await other.stop();
     }
@@ -239,7 +270,11 @@ describe("a file", () => {
     }
     const unchanged = await get({ "if-none-match": etag, range: "bytes=0-9" });
     expect([unchanged.status, unchanged.headers.get("etag")]).toEqual([304, etag]);
-    for (const headers of [{ range: "bytes=0-9", "if-range": '"other"' }, { range: "bytes=0-1,4-5" }, { range: "bytes=9-2" }]) {
+    for (const headers of [
+      { range: "bytes=0-9", "if-range": '"other"' },
+      { range: "bytes=0-1,4-5" },
+      { range: "bytes=9-2" },
+    ]) {
       const response = await get(headers);
       expect([response.status, response.headers.get("accept-ranges")]).toEqual([200, "bytes"]);
       await response.body?.cancel();
@@ -255,7 +290,9 @@ describe("a file", () => {
     const { id, files } = await exportAll(principal, { data: "orders" });
     for (const key of await listObjectKeys(id)) await service.objects.delete(key);
     const path = filePath(files[0]?.url ?? "");
-    expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({ code: "export_file_not_found" });
+    expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({
+      code: "export_file_not_found",
+    });
   });
 
   it("is deleted with its export, from the object store too", async () => {
@@ -266,7 +303,9 @@ describe("a file", () => {
     expect(await service.objects.has(objectKey)).toBe(true);
     expect((await service.request("DELETE", `/v1/exports/${id}`, { principal })).status).toBe(204);
     for (const path of [`/v1/exports/${id}`, filePath(files[0]?.url ?? "")])
-      expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({ code: "export_not_found" });
+      expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({
+        code: "export_not_found",
+      });
     await deleteUnusedObjectsTask.run({ db: service.db, objects: service.objects, log });
     expect(await service.objects.has(objectKey)).toBe(false);
   });
@@ -303,7 +342,9 @@ describe("an erasure of personal data", () => {
       ...{ state: "removed", failure: { code: "personal_data_erased" }, files: [], manifest: null },
     });
     const path = filePath(affected.files[0]?.url ?? "");
-    expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({ code: "export_file_not_found" });
+    expect(await service.requestProblem({ method: "GET", path, principal })).toMatchObject({
+      code: "export_file_not_found",
+    });
     await deleteUnusedObjectsTask.run({ db: service.db, objects: service.objects, log });
     expect(await service.objects.has(objectKey)).toBe(false);
     expect(await readExport(principal, other.id)).toEqual(other);
@@ -322,7 +363,10 @@ describe("an erasure of personal data", () => {
     // The process that had the claim can store nothing more, and the export runs again from its beginning.
     const lost = { ...key, id: done.id, claimNumber: 7, failedAttempts: 0, traceparent: null };
     expect(await renewBulkExportClaim(service.db.sql, lost, { seconds: 60, days: 1, rows: 1 })).toBe(false);
-    expect(await waitForEnd(principal, done.id)).toMatchObject({ state: "done", manifest: { rows: 4, files: 2, reports: 2 } });
+    expect(await waitForEnd(principal, done.id)).toMatchObject({
+      state: "done",
+      manifest: { rows: 4, files: 2, reports: 2 },
+    });
   });
 });
 
@@ -333,8 +377,16 @@ describe("the limits of exports", () => {
       [{ since: "2020-01-01", until: "2026-05-31" }, "until"],
       [{ since: "2026-06-01", until: "2026-05-31" }, "since"],
     ] as const) {
-      const request = { method: "POST", path: "/v1/exports/", principal, body: { data: "items", format: "csv", ...body } };
-      expect(await service.requestProblem(request)).toMatchObject({ code: "invalid_request", errors: [{ path, code: "too_big" }] });
+      const request = {
+        method: "POST",
+        path: "/v1/exports/",
+        principal,
+        body: { data: "items", format: "csv", ...body },
+      };
+      expect(await service.requestProblem(request)).toMatchObject({
+        code: "invalid_request",
+        errors: [{ path, code: "too_big" }],
+      });
     }
   });
 
@@ -351,10 +403,21 @@ describe("the limits of exports", () => {
     await pushTills(principal, [1]);
     const first = await exportAll(principal, { data: "orders" });
     await service.db.sql`update bulk_export_files set bytes = 19999 where export_id = ${first.id}`;
-    expect(await exportAll(principal, { data: "orders" })).toMatchObject({ state: "failed", failure: { code: "storage_limit" } });
+    expect(await exportAll(principal, { data: "orders" })).toMatchObject({
+      state: "failed",
+      failure: { code: "storage_limit" },
+    });
     await service.db.sql`update bulk_export_files set bytes = 20000 where export_id = ${first.id}`;
-    const request = { method: "POST", path: "/v1/exports/", principal, body: { data: "orders", format: "csv", ...range } };
-    expect(await service.requestProblem(request)).toMatchObject({ code: "limit_reached", limit: { name: "bulk_export_bytes" } });
+    const request = {
+      method: "POST",
+      path: "/v1/exports/",
+      principal,
+      body: { data: "orders", format: "csv", ...range },
+    };
+    expect(await service.requestProblem(request)).toMatchObject({
+      code: "limit_reached",
+      limit: { name: "bulk_export_bytes" },
+    });
     await service.request("DELETE", `/v1/exports/${first.id}`, { principal });
     expect(await exportAll(principal, { data: "orders" })).toMatchObject({ state: "done" });
   });
@@ -367,7 +430,12 @@ describe("the limits of exports", () => {
       ...{ keyId: randomUUID(), consumer: "x", state: "running", claimedUntil: "infinity" },
     }));
     await sql`insert into bulk_exports ${sql(rows)}`;
-    const request = { method: "POST", path: "/v1/exports/", principal, body: { data: "items", format: "csv", ...range } };
+    const request = {
+      method: "POST",
+      path: "/v1/exports/",
+      principal,
+      body: { data: "items", format: "csv", ...range },
+    };
     expect(await service.requestProblem(request)).toMatchObject({
       ...{ code: "limit_reached", limit: { name: "unfinished_bulk_exports", maximum: 2 } },
     });
@@ -396,10 +464,15 @@ describe("an API key", () => {
       ["GET", `/v1/exports/${id}/files/manifest.json`],
       ["DELETE", `/v1/exports/${id}`],
     ] as const)
-      expect(await service.requestProblem({ method, path, principal: stranger })).toMatchObject({ code: "export_not_found" });
+      expect(await service.requestProblem({ method, path, principal: stranger })).toMatchObject({
+        code: "export_not_found",
+      });
     const operator = { ...stranger, location: null, scopes: ["admin"] };
     const list = paginatedSchema(BulkExport.omit({ files: true }));
-    expect((await service.getJson("/v1/exports/", list, reader)).data.map(({ data }) => data)).toEqual(["orders", "taxes"]);
+    expect((await service.getJson("/v1/exports/", list, reader)).data.map(({ data }) => data)).toEqual([
+      "orders",
+      "taxes",
+    ]);
     expect((await service.getJson("/v1/exports/", list, stranger)).data).toEqual([]);
     const path = `/v1/exports/?locationId=${principal.location.id}`;
     expect((await service.getJson(path, list, operator)).data[0]).toMatchObject({ id, state: "done" });

@@ -1,3 +1,4 @@
+import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import {
   type BulkExportColumn,
   type BulkExportData,
@@ -5,16 +6,19 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
-import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
-import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
 import {
   type EncodedParquetRowGroup,
   encodeParquetFooter,
   encodeParquetRowGroup,
   type ParquetFooterInput,
 } from "./encode-parquet.ts";
+import { decompressV2OrderSync } from "../v2-order-compression.ts";
+import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
+
+/** A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response. */
+export type StoredDocument = string | Uint8Array | { v1: string; v2Deflated: Uint8Array };
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
 export interface ExportRowsInput {
@@ -23,8 +27,7 @@ export interface ExportRowsInput {
   format: BulkExportFormat;
   place: ExportedTillPlace;
   currencyCode: string | null;
-  /** The V2 responses, as JSON. */
-  documents: Uint8Array[];
+  documents: StoredDocument[];
 }
 
 export interface EncodedExportRows {
@@ -58,9 +61,11 @@ export default function encodeExport(input: ExportWorkerInput): ExportWorkerOutp
 
 /** Returns the first line of a CSV file. */
 export function encodeCsvHeader(data: BulkExportData): Uint8Array {
-  return Buffer.from(`${listBulkExportColumns(data)
-    .map(({ name }) => name)
-    .join(",")}\r\n`);
+  return Buffer.from(
+    `${listBulkExportColumns(data)
+      .map(({ name }) => name)
+      .join(",")}\r\n`,
+  );
 }
 
 /**
@@ -84,28 +89,38 @@ export function encodeExportRows({
     context: { place: ExportedTillPlace; currencyCode: string | null },
   ) => Record<string, BulkExportValue>[];
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
-  const parts: (string | Uint8Array)[] = [];
+  let text = "";
   let rowCount = 0;
-  for (const document of documents) {
-    const rows = buildRows(JSON.parse(Buffer.from(document.buffer, document.byteOffset, document.byteLength).toString()), {
-      place,
-      currencyCode,
-    });
+  for (const stored of documents) {
+    const document = toJson(stored);
+    const rows = buildRows(JSON.parse(document), { place, currencyCode });
     rowCount += rows.length;
     for (const row of rows) {
       if (countedBy === null || row[countedBy] === true)
         for (const column of summedColumns) sums[column] = addMoneyAmounts(sums[column] ?? 0, Number(row[column] ?? 0));
-      if (!isNested) parts.push(formatRow(row, columns, format));
+      if (!isNested) text += formatRow(row, columns, format);
     }
-    // Reports and orders are the responses of the API, unchanged.
-    if (isNested) parts.push(document, "\n");
+    // Lines of reports and orders are the responses of the API, unchanged.
+    if (isNested) text += `${document}\n`;
   }
-  const bytes = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
-  // A copy in a buffer of its own, which can be transferred.
-  return { lines: new Uint8Array(bytes), rows: rowCount, sums };
+  // The buffer of its own can be transferred.
+  return { lines: new TextEncoder().encode(text), rows: rowCount, sums };
 }
 
-function formatRow(row: Record<string, BulkExportValue>, columns: BulkExportColumn[], format: BulkExportFormat): string {
+function toJson(document: StoredDocument): string {
+  if (typeof document === "string") return document;
+  if (document instanceof Uint8Array) return decodeText(document);
+  // In this thread, which frees the memory of decompression soon, because its heap is small.
+  return decodeText(decompressV2OrderSync(document.v2Deflated, { v1: Buffer.from(document.v1) }));
+}
+
+const decodeText = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+
+function formatRow(
+  row: Record<string, BulkExportValue>,
+  columns: BulkExportColumn[],
+  format: BulkExportFormat,
+): string {
   if (format === "jsonl") return `${JSON.stringify(row)}\n`;
   const values = columns.map(({ name }) => row[name] ?? null);
   return format === "csv" ? `${values.map(formatCsvCell).join(",")}\r\n` : `${JSON.stringify(values)}\n`;
@@ -126,6 +141,7 @@ function formatCsvCell(value: BulkExportValue): string {
 }
 
 function parseLines(lines: Uint8Array): BulkExportValue[][] {
-  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength).toString();
-  return JSON.parse(`[${text.trimEnd().replaceAll("\n", ",")}]`);
+  const rows: BulkExportValue[][] = [];
+  for (const line of decodeText(lines).split("\n")) if (line !== "") rows.push(JSON.parse(line));
+  return rows;
 }

@@ -62,11 +62,21 @@ export function encodeParquetRowGroup(
     data: rows.map((row) => toParquetValue(row[index], type)),
   }));
   void writer.write({ columnData, rowGroupSize: rows.length });
-  return { bytes: new Uint8Array(output.getBuffer()), row_groups: writer.row_groups, pendingIndexes: writer.pendingIndexes };
+  return {
+    bytes: new Uint8Array(output.getBuffer()),
+    row_groups: writer.row_groups,
+    pendingIndexes: writer.pendingIndexes,
+  };
 }
 
 /** Returns the indexes and the metadata with which a Parquet file ends. */
-export function encodeParquetFooter({ data, rows, offset, row_groups, pendingIndexes }: ParquetFooterInput): Uint8Array {
+export function encodeParquetFooter({
+  data,
+  rows,
+  offset,
+  row_groups,
+  pendingIndexes,
+}: ParquetFooterInput): Uint8Array {
   const { writer, output } = createWriterAt(data, offset);
   Object.assign(writer, { row_groups, pendingIndexes, num_rows: BigInt(rows) });
   void writer.finish();

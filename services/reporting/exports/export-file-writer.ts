@@ -5,9 +5,9 @@ import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import {
   type EncodedExportRows,
-  encodeCsvHeader,
   type ExportWorkerInput,
   type ExportWorkerOutput,
+  encodeCsvHeader,
 } from "./encode-export-rows.ts";
 import { type EncodedParquetRowGroup, parquetHeader } from "./encode-parquet.ts";
 
@@ -15,8 +15,11 @@ export type ExportWorker = WorkerThreadPool<ExportWorkerInput, ExportWorkerOutpu
 
 /** Writes the bytes of one file. Only compressed bytes are in memory, and the rows of one row group of a Parquet file. */
 export interface ExportFileWriter {
-  /** The number of bytes that the file has so far. */
-  readonly size: number;
+  /**
+   * Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression, so that no file is much
+   * larger after decompression.
+   */
+  isFull(maxBytes: number): boolean;
   add(encoded: EncodedExportRows): Promise<void>;
   /** Returns the bytes of the complete file. */
   finish(): Promise<Buffer>;
@@ -34,6 +37,8 @@ export function createExportFileWriter(worker: ExportWorker, { data, format }: F
   return createGzipWriter(format === "csv" ? encodeCsvHeader(data) : null);
 }
 
+const maxCompressionRatio = 32;
+
 function createGzipWriter(header: Uint8Array | null): ExportFileWriter {
   const gzip = createGzip();
   const chunks: Buffer[] = [];
@@ -42,7 +47,9 @@ function createGzipWriter(header: Uint8Array | null): ExportFileWriter {
     chunks.push(chunk);
     size += chunk.byteLength;
   });
+  let textBytes = 0;
   const write = async (bytes: Uint8Array) => {
+    textBytes += bytes.byteLength;
     if (!gzip.write(bytes)) await once(gzip, "drain");
   };
   let isHeaderWritten = header === null;
@@ -52,9 +59,7 @@ function createGzipWriter(header: Uint8Array | null): ExportFileWriter {
     await write(header);
   };
   return {
-    get size() {
-      return size;
-    },
+    isFull: (maxBytes) => size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
     async add({ lines }) {
       await writeHeader();
       await write(lines);
@@ -80,6 +85,7 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData): Export
   const chunks: Uint8Array[] = [parquetHeader];
   let size = parquetHeader.byteLength;
   let rows = 0;
+  let textBytes = 0;
   let lines: Uint8Array[] = [];
   let lineBytes = 0;
   const groups: Pick<EncodedParquetRowGroup, "row_groups" | "pendingIndexes"> = { row_groups: [], pendingIndexes: [] };
@@ -98,10 +104,9 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData): Export
     groups.pendingIndexes.push(...group.pendingIndexes);
   };
   return {
-    get size() {
-      return size;
-    },
+    isFull: (maxBytes) => size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
     async add(encoded) {
+      textBytes += encoded.lines.byteLength;
       lines.push(encoded.lines);
       lineBytes += encoded.lines.byteLength;
       rows += encoded.rows;

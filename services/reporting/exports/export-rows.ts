@@ -1,7 +1,8 @@
 import type { BulkExportData, BulkExportRow } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderV2 } from "@pragma/contracts/order-data";
-import { flattenOrderProductRows, isRowCountedAsSale, type PosOrderProductRow } from "@pragma/contracts/order-rows";
+import { flattenOrderProductRows, isRowCountedAsSale } from "@pragma/contracts/order-row-rules";
+import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 
 /** The values that all rows of a till have in common. */

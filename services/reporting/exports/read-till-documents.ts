@@ -5,7 +5,7 @@ import type { ReportingServiceContext } from "../context.ts";
 import { type PackedResponseReference, readPackedBodies, readPackedReport } from "../packing/packed-reader.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
-import { decompressV2Order } from "../v2-order-compression.ts";
+import type { StoredDocument } from "./encode-export-rows.ts";
 import { isExportOfReports } from "./export-rows.ts";
 
 type Stores = { sql: SqlClient; objects: Pick<ReportingServiceContext["objects"], "getStoredRange"> };
@@ -28,7 +28,7 @@ const ordersPerRead = 25;
 export async function readTillDocuments(
   { sql, objects }: Stores,
   { locationId, tillId, data }: TillKey & { data: BulkExportData },
-  use: (documents: Uint8Array[], till: ReadTillReport) => Promise<void>,
+  use: (documents: StoredDocument[], till: ReadTillReport) => Promise<void>,
 ): Promise<boolean> {
   const packed = await sql.begin("isolation level repeatable read read only", async (tx) => {
     const [report] = await tx<{ day: string; id: string; v2: string | null }[]>`
@@ -38,7 +38,7 @@ export async function readTillDocuments(
     const till = { businessDay: report.day, reportId: report.id };
     if (isExportOfReports(data)) {
       if (report.v2 !== null) {
-        await use([Buffer.from(report.v2)], till);
+        await use([report.v2], till);
         return undefined;
       }
       return { till, index: await requirePackedTill(tx, { locationId, tillId }), references: [] };
@@ -59,7 +59,7 @@ export async function readTillDocuments(
   if (packed === undefined) return true;
   if (isExportOfReports(data)) {
     const { v2 } = await readPackedReport(objects, packed.index);
-    await use([Buffer.from(v2)], packed.till);
+    await use([v2], packed.till);
     return true;
   }
   for (const references of groupByBlock(packed.references))
@@ -71,24 +71,24 @@ export async function readTillDocuments(
 async function requirePackedTill(tx: SqlTransaction, key: TillKey): Promise<PackedTillIndex> {
   const till = await findPackedTill(tx, key);
   if (!till || till.isLost)
-    throw new ApiError("service_unavailable", { detail: `The till ${key.tillId} cannot be read until it is reprocessed.` });
+    throw new ApiError("service_unavailable", {
+      detail: `The till ${key.tillId} cannot be read until it is reprocessed.`,
+    });
   return till;
 }
 
 async function readStoredOrders(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
-  use: (documents: Uint8Array[]) => Promise<void>,
+  use: (documents: StoredDocument[]) => Promise<void>,
 ): Promise<void> {
-  const batches = tx<{ v1: string; v2: string | null; v2Deflated: Uint8Array | null }[]>`
+  const batches = tx<{ v1: string; v2: string | null; v2Deflated: Uint8Array }[]>`
     select case when v2 is null then v1 end as v1, v2, v2_deflated from orders
     where location_id = ${locationId} and till_id = ${tillId} and is_current
     order by day, opened_at, id`.cursor(ordersPerRead);
   for await (const rows of batches) {
-    const documents: Uint8Array[] = [];
-    for (const { v1, v2, v2Deflated } of rows)
-      documents.push(v2Deflated ? await decompressV2Order(v2Deflated, { v1: Buffer.from(v1) }) : Buffer.from(v2 ?? ""));
-    await use(documents);
+    // Small buffers share memory, all of which would be copied to the thread.
+    await use(rows.map(({ v1, v2, v2Deflated }) => v2 ?? { v1, v2Deflated: new Uint8Array(v2Deflated) }));
   }
 }
 

@@ -23,13 +23,17 @@ import {
   storeBulkExportFile,
 } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
-import type { EncodedExportRows } from "./encode-export-rows.ts";
+import type { EncodedExportRows, StoredDocument } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, type ExportWorker } from "./export-file-writer.ts";
 import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
 
-export interface BulkExportServices extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {
+export interface BulkExportServices
+  extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {
   worker: ExportWorker;
+  /** A worker with more memory, for documents with which the other one runs out of memory. */
+  largeWorker: ExportWorker;
 }
+
 
 /** Maximum number of attempts in succession without a new complete file. */
 const maxFailedAttempts = 6;
@@ -81,8 +85,7 @@ export async function runBulkExport(
         await releaseBulkExportClaim(db.sql, claim);
         return;
       }
-      const failure =
-        error instanceof ExportFailedError ? error.failure : toFailure(error, claim.failedAttempts + 1);
+      const failure = error instanceof ExportFailedError ? error.failure : toFailure(error, claim.failedAttempts + 1);
       log[error instanceof ExportFailedError ? "info" : "error"]({ ...fields(), err: error }, "bulk export failed");
       if (failure) await db.transaction((tx) => failBulkExport(tx, claim, failure));
       else {
@@ -205,7 +208,7 @@ async function writeFile(
         await writeReport(run, file, report);
         position = { day: report.day, at: report.at, reportId: report.reportId };
         reports += 1;
-        if (file.writer.size >= maxFileBytes) {
+        if (file.writer.isFull(maxFileBytes)) {
           await storeFile(run, file, { number, position, reports });
           return { position, rows: file.rows, reports, isLast: false };
         }
@@ -248,18 +251,19 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
 }
 
 async function encodeRows(
-  { services, row: { data, format, currencyCode } }: ExportRun,
+  { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
   place: ReadTillReport & { locationId: string; tillId: string },
-  documents: Uint8Array[],
+  documents: StoredDocument[],
 ): Promise<EncodedExportRows> {
-  try {
-    const input = { task: "rows", data, format, place, currencyCode, documents } as const;
-    return (await services.worker.run(input)) as EncodedExportRows;
-  } catch (error) {
+  const input = { task: "rows", data, format, place, currencyCode, documents } as const;
+  const ignoreOutOfMemory = (error: unknown) => {
     if (!(error instanceof WorkerOutOfMemoryError)) throw error;
-    const message = `The till ${place.tillId} is too large to export.`;
-    throw new ExportFailedError({ code: "internal_error", message });
-  }
+  };
+  // The heap of the thread is small, so that an export needs little memory, unless an order or a report is very large.
+  const encoded = (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
+  if (encoded) return encoded as EncodedExportRows;
+  const message = `The till ${place.tillId} is too large to export.`;
+  throw new ExportFailedError({ code: "internal_error", message });
 }
 
 function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { businessDay }: ReadTillReport): void {

@@ -111,10 +111,7 @@ export async function findBulkExport(
   });
 }
 
-export async function listBulkExportFiles(
-  sql: SqlClient | SqlTransaction,
-  key: BulkExportKey,
-): Promise<BulkExportFileRow[]> {
+async function listBulkExportFiles(sql: SqlClient | SqlTransaction, key: BulkExportKey): Promise<BulkExportFileRow[]> {
   return sql<BulkExportFileRow[]>`
     select ${fileColumnNames(sql)} from bulk_export_files where ${isFileOf(sql, key)} order by number`;
 }
@@ -182,7 +179,11 @@ export async function findClaimedBulkExport(
   claim: BulkExportClaim,
 ): Promise<ClaimedBulkExport | undefined> {
   const [row] = await sql<
-    (Omit<ClaimedBulkExport, "position"> & { doneDay: string | null; doneAt: string | null; doneReportId: string | null })[]
+    (Omit<ClaimedBulkExport, "position"> & {
+      doneDay: string | null;
+      doneAt: string | null;
+      doneReportId: string | null;
+    })[]
   >`
     select ${bulkExportColumnNames(sql)}, done_day::text as done_day, done_at::text as done_at, done_report_id,
       files.count as files, files.rows as file_rows, files.till_ids

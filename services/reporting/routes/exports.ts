@@ -56,7 +56,7 @@ const manifestName = "manifest.json";
 const fileParams = exportParams.extend({
   name: z
     .string()
-    .regex(/^[a-z0-9.-]{1,100}$/, "Must be the name of a file of the export")
+    .regex(/^(?:manifest\.json|[a-z]+-[\d-]{26,30}\.(?:jsonl\.gz|csv\.gz|parquet))$/, "Must be the name of a file of the export")
     .meta({
       description: `Name of a file of the export, or \`${manifestName}\``,
       example: "items-2026-05-01-2026-05-31-0001.csv.gz",
@@ -131,10 +131,14 @@ export const listBulkExportsRoute = defineReportingRoute({
       from bulk_export_files where bulk_export_files.location_id = bulk_exports.location_id and export_id = id
     ) as files`;
     const table = sql`bulk_exports`;
-    return queryNewestRowsPageResponse<BulkExportRow & { files: FileTotals[] }>({ query, locationId, url, origin }, sql, {
-      ...{ columns, table, where: sql`location_id = ${locationId}` },
-      toItem: ({ files, ...row }) => toListItem(row, files),
-    });
+    return queryNewestRowsPageResponse<BulkExportRow & { files: FileTotals[] }>(
+      { query, locationId, url, origin },
+      sql,
+      {
+        ...{ columns, table, where: sql`location_id = ${locationId}` },
+        toItem: ({ files, ...row }) => toListItem(row, files),
+      },
+    );
   },
 });
 
@@ -194,7 +198,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
   description: [
     `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\`. To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
     "**JSON lines.** One JSON object per line, compressed with gzip. Lines of `reports` are responses of `GET /v2/reports/{id}`, and lines of `orders` are responses of `GET /v2/orders/{id}`. The other lines are objects with the columns below.",
-    "**CSV.** Comma-separated values as in RFC 4180, in UTF-8, compressed with gzip. The first line contains the names of the columns. Lines end with CR and LF. A missing value is an empty cell, and an empty text is `\"\"`. A text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is preceded by an apostrophe, so that spreadsheet programs do not run it as a formula.",
+    '**CSV.** Comma-separated values as in RFC 4180, in UTF-8, compressed with gzip. The first line contains the names of the columns. Lines end with CR and LF. A missing value is an empty cell, and an empty text is `""`. A text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is preceded by an apostrophe, so that spreadsheet programs do not run it as a formula.',
     "**Parquet.** One file with several row groups, compressed with Snappy. Texts are strings, amounts and integers are 64-bit integers, date-times are timestamps in milliseconds, and days are dates.",
     bulkExportColumnsDescription,
   ].join("\n\n"),
