@@ -11,7 +11,7 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import encodeExport, { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
-import { createExportFileWriter } from "@pragma/reporting/exports/export-file-writer";
+import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-writer";
 import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
@@ -56,7 +56,8 @@ async function exportTills(
     run: async (input: Parameters<typeof encodeExport>[0]) => encodeExport(input),
     close: async () => {},
   };
-  const writer = createExportFileWriter(worker, { data, format });
+  const buffer = new FileBuffer();
+  const writer = createExportFileWriter(worker, { data, format, buffer });
   const sums: Record<string, number> = {};
   for (const { reportV2, orders } of tills) {
     const isOfReports = data === "reports" || data === "taxes";
@@ -69,7 +70,8 @@ async function exportTills(
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
     await writer.add(encoded);
   }
-  return { rows: await readRows(await writer.finish(), { data, format }), sums };
+  await writer.finish();
+  return { rows: await readRows(Buffer.from(buffer.content), { data, format }), sums };
 }
 
 async function readRows(

@@ -14,11 +14,18 @@ import {
   encodeParquetRowGroup,
   type ParquetFooterInput,
 } from "./encode-parquet.ts";
+import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
 import { decompressV2OrderSync } from "../v2-order-compression.ts";
 import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
 
-/** A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response. */
-export type StoredDocument = string | Uint8Array | { v1: string; v2Deflated: Uint8Array };
+/**
+ * A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response; or a block of a packed till with the
+ * numbers of the responses in it.
+ */
+export type StoredDocument =
+  | string
+  | { v1: string; v2Deflated: Uint8Array }
+  | { packedBlock: Uint8Array; kind: "report" | "orders"; numbers: number[] };
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
 export interface ExportRowsInput {
@@ -91,8 +98,7 @@ export function encodeExportRows({
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
   let text = "";
   let rowCount = 0;
-  for (const stored of documents) {
-    const document = toJson(stored);
+  for (const document of decodeDocuments(documents)) {
     const rows = buildRows(JSON.parse(document), { place, currencyCode });
     rowCount += rows.length;
     for (const row of rows) {
@@ -107,11 +113,22 @@ export function encodeExportRows({
   return { lines: new TextEncoder().encode(text), rows: rowCount, sums };
 }
 
-function toJson(document: StoredDocument): string {
-  if (typeof document === "string") return document;
-  if (document instanceof Uint8Array) return decodeText(document);
-  // In this thread, which frees the memory of decompression soon, because its heap is small.
-  return decodeText(decompressV2OrderSync(document.v2Deflated, { v1: Buffer.from(document.v1) }));
+/** Yields documents as JSON. Decompresses them in this thread, whose memory is freed soon, because its heap is small. */
+function* decodeDocuments(documents: StoredDocument[]): Generator<string> {
+  for (const document of documents) {
+    if (typeof document === "string") yield document;
+    else if ("v1" in document) {
+      const { v1, v2Deflated } = document;
+      yield decodeText(decompressV2OrderSync(v2Deflated, { v1: Buffer.from(v1) }));
+    } else {
+      const responses = decodeV2ResponsesSync(document.packedBlock, document.kind);
+      for (const number of document.numbers) {
+        const response = responses[number];
+        if (!response) throw new Error("A packed block does not contain this response.");
+        yield decodeText(response);
+      }
+    }
+  }
 }
 
 const decodeText = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -13,7 +13,40 @@ import { type EncodedParquetRowGroup, parquetHeader } from "./encode-parquet.ts"
 
 export type ExportWorker = WorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>;
 
-/** Writes the bytes of one file. Only compressed bytes are in memory, and the rows of one row group of a Parquet file. */
+/**
+ * A buffer for one file after the other. It is reused, because the memory of a new buffer for each file would be freed
+ * only by the next full garbage collection.
+ */
+export class FileBuffer {
+  #bytes = Buffer.alloc(64 * 1024);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The bytes of the file, until the next file begins. */
+  get content(): Uint8Array {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
+  append(bytes: Uint8Array): void {
+    const size = this.#size + bytes.byteLength;
+    if (size > this.#bytes.byteLength) {
+      const larger = Buffer.alloc(Math.max(size, 2 * this.#bytes.byteLength));
+      larger.set(this.content);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, this.#size);
+    this.#size = size;
+  }
+
+  clear(): void {
+    this.#size = 0;
+  }
+}
+
+/** Writes one file to a buffer. Only compressed bytes are in memory, and the rows of one row group of a Parquet file. */
 export interface ExportFileWriter {
   /**
    * Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression, so that no file is much
@@ -21,104 +54,87 @@ export interface ExportFileWriter {
    */
   isFull(maxBytes: number): boolean;
   add(encoded: EncodedExportRows): Promise<void>;
-  /** Returns the bytes of the complete file. */
-  finish(): Promise<Buffer>;
-  /** Frees the memory of a file that is not needed. */
+  /** Completes the file. The buffer then contains all its bytes. */
+  finish(): Promise<void>;
+  /** Frees the memory of the writer. */
   discard(): void;
 }
 
 interface FileContent {
   data: BulkExportData;
   format: BulkExportFormat;
+  /** Receives the bytes of the file. What it contains before is removed. */
+  buffer: FileBuffer;
 }
 
-export function createExportFileWriter(worker: ExportWorker, { data, format }: FileContent): ExportFileWriter {
-  if (format === "parquet") return createParquetWriter(worker, data);
-  return createGzipWriter(format === "csv" ? encodeCsvHeader(data) : null);
+export function createExportFileWriter(worker: ExportWorker, { data, format, buffer }: FileContent): ExportFileWriter {
+  buffer.clear();
+  if (format === "parquet") return createParquetWriter(worker, data, buffer);
+  return createGzipWriter(format === "csv" ? encodeCsvHeader(data) : new Uint8Array(), buffer);
 }
 
 const maxCompressionRatio = 32;
 
-function createGzipWriter(header: Uint8Array | null): ExportFileWriter {
+function createGzipWriter(header: Uint8Array, buffer: FileBuffer): ExportFileWriter {
   const gzip = createGzip();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  gzip.on("data", (chunk: Buffer) => {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-  });
+  gzip.on("data", (chunk: Buffer) => buffer.append(chunk));
   let textBytes = 0;
   const write = async (bytes: Uint8Array) => {
     textBytes += bytes.byteLength;
     if (!gzip.write(bytes)) await once(gzip, "drain");
   };
-  let isHeaderWritten = header === null;
-  const writeHeader = async () => {
-    if (isHeaderWritten || header === null) return;
-    isHeaderWritten = true;
-    await write(header);
-  };
   return {
-    isFull: (maxBytes) => size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
+    isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
     async add({ lines }) {
-      await writeHeader();
+      if (textBytes === 0) await write(header);
       await write(lines);
     },
     async finish() {
-      await writeHeader();
       const ended = once(gzip, "end");
       gzip.end();
       await ended;
-      return Buffer.concat(chunks);
     },
-    discard() {
-      gzip.destroy();
-      chunks.length = 0;
-    },
+    discard: () => void gzip.destroy(),
   };
 }
 
-/** The maximum number of bytes of the rows, as JSON, in a row group. They are in memory until the row group is encoded. */
-const maxRowGroupBytes = 4 * 1024 * 1024;
+/**
+ * The number of bytes of the rows, as JSON, after which a row group is encoded. The thread needs many times as much memory
+ * for them.
+ */
+const rowGroupTextBytes = 1024 * 1024;
 
-function createParquetWriter(worker: ExportWorker, data: BulkExportData): ExportFileWriter {
-  const chunks: Uint8Array[] = [parquetHeader];
-  let size = parquetHeader.byteLength;
+function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer: FileBuffer): ExportFileWriter {
+  buffer.append(parquetHeader);
   let rows = 0;
   let textBytes = 0;
   let lines: Uint8Array[] = [];
   let lineBytes = 0;
   const groups: Pick<EncodedParquetRowGroup, "row_groups" | "pendingIndexes"> = { row_groups: [], pendingIndexes: [] };
-  const append = (bytes: Uint8Array) => {
-    chunks.push(bytes);
-    size += bytes.byteLength;
-  };
   const encodeRowGroup = async () => {
     if (lineBytes === 0) return;
-    const input = { task: "row group", data, lines: Buffer.concat(lines), offset: size } as const;
+    const input = { task: "row group", data, lines: Buffer.concat(lines), offset: buffer.size } as const;
     lines = [];
     lineBytes = 0;
     const { bytes, ...group } = (await worker.run(input)) as EncodedParquetRowGroup;
-    append(bytes);
+    buffer.append(bytes);
     groups.row_groups.push(...group.row_groups);
     groups.pendingIndexes.push(...group.pendingIndexes);
   };
   return {
-    isFull: (maxBytes) => size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
+    isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
     async add(encoded) {
       textBytes += encoded.lines.byteLength;
       lines.push(encoded.lines);
       lineBytes += encoded.lines.byteLength;
       rows += encoded.rows;
-      if (lineBytes >= maxRowGroupBytes) await encodeRowGroup();
+      if (lineBytes >= rowGroupTextBytes) await encodeRowGroup();
     },
     async finish() {
       await encodeRowGroup();
-      append((await worker.run({ task: "footer", data, rows, offset: size, ...groups })) as Uint8Array);
-      return Buffer.concat(chunks);
+      buffer.append((await worker.run({ task: "footer", data, rows, offset: buffer.size, ...groups })) as Uint8Array);
     },
     discard() {
-      chunks.length = 0;
       lines = [];
     },
   };

@@ -2,7 +2,7 @@ import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ReportingServiceContext } from "../context.ts";
-import { type PackedResponseReference, readPackedBodies, readPackedReport } from "../packing/packed-reader.ts";
+import { readPackedBlock } from "../packing/packed-reader.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
 import type { StoredDocument } from "./encode-export-rows.ts";
@@ -20,8 +20,8 @@ const ordersPerRead = 25;
 
 /**
  * Calls `use` with the V2 responses of a till in batches: its report for `reports` and `taxes`, and otherwise its current
- * orders, sorted by opening time. All batches are of the same revision of the till, whether it is packed or not. Returns
- * false without calling `use` if the till no longer has a report.
+ * orders, sorted by opening time. All batches are of the same revision of the till, whether it is packed or not. Does not
+ * call `use` if the till no longer has a report.
  *
  * @throws `ApiError` service_unavailable if a packed till cannot be read.
  */
@@ -29,19 +29,19 @@ export async function readTillDocuments(
   { sql, objects }: Stores,
   { locationId, tillId, data }: TillKey & { data: BulkExportData },
   use: (documents: StoredDocument[], till: ReadTillReport) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const packed = await sql.begin("isolation level repeatable read read only", async (tx) => {
     const [report] = await tx<{ day: string; id: string; v2: string | null }[]>`
       select day::text as day, id, ${isExportOfReports(data) ? tx`v2` : tx`left(v2, 1) as v2`} from reports
       where location_id = ${locationId} and till_id = ${tillId}`;
-    if (!report) return null;
+    if (!report) return undefined;
     const till = { businessDay: report.day, reportId: report.id };
     if (isExportOfReports(data)) {
       if (report.v2 !== null) {
         await use([report.v2], till);
         return undefined;
       }
-      return { till, index: await requirePackedTill(tx, { locationId, tillId }), references: [] };
+      return { till, index: await requirePackedTill(tx, { locationId, tillId }), positions: [] };
     }
     if (report.v2 !== null) {
       await readStoredOrders(tx, { locationId, tillId }, (documents) => use(documents, till));
@@ -50,21 +50,21 @@ export async function readTillDocuments(
     const index = await requirePackedTill(tx, { locationId, tillId });
     // Sorted by day and opening time, as the stored orders.
     const groups = await listPackedOrders(tx, { locationId, tillId });
-    const references = groups
+    const positions = groups
       .filter(({ isCurrent }) => isCurrent)
-      .flatMap(({ firstPosition, ids }) => ids.map((_, number) => ({ till: index, position: firstPosition + number })));
-    return { till, index, references };
+      .flatMap(({ firstPosition, ids }) => ids.map((_, number) => firstPosition + number));
+    return { till, index, positions };
   });
-  if (packed === null) return false;
-  if (packed === undefined) return true;
+  if (packed === undefined) return;
   if (isExportOfReports(data)) {
-    const { v2 } = await readPackedReport(objects, packed.index);
-    await use([v2], packed.till);
-    return true;
+    const packedBlock = await readPackedBlock(objects, packed.index, 0);
+    await use([{ packedBlock, kind: "report", numbers: [0] }], packed.till);
+    return;
   }
-  for (const references of groupByBlock(packed.references))
-    await use(await readPackedBodies(objects, references, "v2"), packed.till);
-  return true;
+  for (const [block, numbers] of groupByBlock(packed.index, packed.positions)) {
+    const packedBlock = await readPackedBlock(objects, packed.index, block);
+    await use([{ packedBlock, kind: "orders", numbers }], packed.till);
+  }
 }
 
 /** @throws `ApiError` service_unavailable if the till is lost, and must be reprocessed. */
@@ -92,18 +92,15 @@ async function readStoredOrders(
   }
 }
 
-/** Yields references to the orders of one block at a time, so that each block is read once. */
-function* groupByBlock(references: PackedResponseReference[]): Generator<PackedResponseReference[]> {
-  let group: PackedResponseReference[] = [];
-  let groupBlock = -1;
-  for (const reference of references) {
-    const block = reference.till.blockFirstPositions.findLastIndex((first) => first <= (reference.position ?? 0));
-    if (block !== groupBlock && group.length > 0) {
-      yield group;
-      group = [];
-    }
-    groupBlock = block;
-    group.push(reference);
+/** Returns the numbers of orders in each block that contains any of them, in the order of the blocks. */
+function groupByBlock({ blockFirstPositions }: PackedTillIndex, positions: number[]): Map<number, number[]> {
+  const numbersByBlock = new Map<number, number[]>();
+  for (const position of positions) {
+    const block = blockFirstPositions.findLastIndex((first) => first <= position);
+    const number = position - (blockFirstPositions[block] ?? 0);
+    const numbers = numbersByBlock.get(block);
+    if (numbers) numbers.push(number);
+    else numbersByBlock.set(block, [number]);
   }
-  if (group.length > 0) yield group;
+  return numbersByBlock;
 }

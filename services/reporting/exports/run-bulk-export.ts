@@ -24,7 +24,7 @@ import {
 } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
 import type { EncodedExportRows, StoredDocument } from "./encode-export-rows.ts";
-import { createExportFileWriter, type ExportFileWriter, type ExportWorker } from "./export-file-writer.ts";
+import { createExportFileWriter, type ExportFileWriter, type ExportWorker, FileBuffer } from "./export-file-writer.ts";
 import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
 
 export interface BulkExportServices
@@ -36,9 +36,10 @@ export interface BulkExportServices
 
 
 /** Maximum number of attempts in succession without a new complete file. */
-const maxFailedAttempts = 6;
-/** The delay before the first retry, in seconds. It doubles with each further retry. */
+const maxFailedAttempts = 10;
+/** The delay before the first retry, in seconds. It doubles with each further retry, up to the maximum. */
 const firstRetryDelaySeconds = 2;
+const maxRetryDelaySeconds = 60;
 const reportsPerPage = 100;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
@@ -82,14 +83,15 @@ export async function runBulkExport(
     } catch (error) {
       // A removed location's exports have been deleted, or are about to be.
       if (error instanceof ExportInterruptedError || isRemovedLocationError(error)) {
-        await releaseBulkExportClaim(db.sql, claim);
+        const afterSeconds = isRemovedLocationError(error) ? maxRetryDelaySeconds : 0;
+        await releaseBulkExportClaim(db.sql, claim, { afterSeconds });
         return;
       }
       const failure = error instanceof ExportFailedError ? error.failure : toFailure(error, claim.failedAttempts + 1);
       log[error instanceof ExportFailedError ? "info" : "error"]({ ...fields(), err: error }, "bulk export failed");
       if (failure) await db.transaction((tx) => failBulkExport(tx, claim, failure));
       else {
-        const afterSeconds = firstRetryDelaySeconds * 2 ** claim.failedAttempts;
+        const afterSeconds = Math.min(maxRetryDelaySeconds, firstRetryDelaySeconds * 2 ** claim.failedAttempts);
         await releaseBulkExportClaim(db.sql, claim, { afterSeconds, hasFailed: true });
       }
     }
@@ -128,6 +130,8 @@ interface ExportRun extends RunOptions {
   /** The rows in complete files, and in the file that is being written. */
   rows: number;
   renewedAtMs: number;
+  /** For the file that is being written. */
+  buffer: FileBuffer;
 }
 
 /** Writes all remaining files, and ends the export. */
@@ -140,6 +144,7 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
     tillIds: new Set(row.tillIds),
     rows: row.fileRows,
     renewedAtMs: 0,
+    buffer: new FileBuffer(),
   };
   row.currencyCode ??= await findCurrency(run);
   let position = row.position;
@@ -196,7 +201,7 @@ async function writeFile(
   const { services, row } = run;
   const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = services.config;
   const file: FileInProgress = {
-    writer: createExportFileWriter(services.worker, row),
+    writer: createExportFileWriter(services.worker, { ...row, buffer: run.buffer }),
     ...{ rows: 0, sums: {}, days: undefined, tillIds: [] },
   };
   let position = after;
@@ -208,7 +213,7 @@ async function writeFile(
         await writeReport(run, file, report);
         position = { day: report.day, at: report.at, reportId: report.reportId };
         reports += 1;
-        if (file.writer.isFull(maxFileBytes)) {
+        if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
           await storeFile(run, file, { number, position, reports });
           return { position, rows: file.rows, reports, isLast: false };
         }
@@ -298,7 +303,8 @@ async function storeFile(
   const { services, claim, row } = run;
   const { db, objects, config } = services;
   const { locationId, id } = claim;
-  const content = await writer.finish();
+  await writer.finish();
+  const { content } = run.buffer;
   const maximum = config.BULK_EXPORTS_MAX_BYTES_PER_LOCATION;
   if ((await findStoredBulkExportBytes(db.sql, locationId)) + content.byteLength > maximum) {
     const message = `The files of the location's exports can have up to ${maximum} bytes in total. Delete exports, or export fewer days at once.`;

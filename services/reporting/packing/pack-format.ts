@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
-import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
+import { brotliCompress, brotliDecompress, brotliDecompressSync, constants, createBrotliDecompress } from "node:zlib";
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
@@ -140,6 +140,26 @@ async function decodeBlock(
     start += size;
     return bytes.subarray(start - size, start);
   });
+}
+
+/**
+ * Returns the V2 responses of a block, decoded in the calling thread, which must be a worker thread. Memory for
+ * decompression is then freed with the objects of the thread, and not later.
+ *
+ * @throws Error when the block is damaged.
+ */
+export function decodeV2ResponsesSync(block: Uint8Array, kind: "report" | "orders"): (Buffer | undefined)[] {
+  const bytes = brotliDecompressSync(block, { chunkSize: decompressedChunkBytes, maxOutputLength: maxDecodedBytes });
+  const lineEnd = bytes.indexOf("\n");
+  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
+  if (lineEnd + 1 + sumTextSizes(sizes) !== bytes.byteLength) throw new Error("A packed block ends before its texts.");
+  let start = lineEnd + 1;
+  const texts = sizes.map((size) => {
+    if (size < 0) return undefined;
+    start += size;
+    return bytes.subarray(start - size, start);
+  });
+  return kind === "report" ? texts.slice(0, 1) : texts.slice(texts.length / 2);
 }
 
 /** Returns the total size of texts. The size of a missing text is -1. */

@@ -267,7 +267,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
         "content-length": String(end - start),
         ...(range && { "content-range": `bytes ${start}-${end - 1}/${size}` }),
       },
-      streamMemoryBytes: 2 * chunkBytes,
+      streamMemoryBytes: Math.min(end - start, 2 * chunkBytes),
     };
   },
 });
