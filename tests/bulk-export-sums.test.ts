@@ -59,17 +59,21 @@ async function exportTills(
   const buffer = new FileBuffer();
   const writer = createExportFileWriter(worker, { data, format, buffer });
   const sums: Record<string, number> = {};
+  let rowCount = 0;
   for (const { reportV2, orders } of tills) {
     const isOfReports = data === "reports" || data === "taxes";
     const documents = isOfReports ? [reportV2] : orders.map(({ v2 }) => v2);
     const place = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
     const encoded = encodeExportRows({
-      ...{ data, format, place, currencyCode: "EUR" },
+      ...{ data, format, place, currencyCode: "EUR", checksum: writer.checksum },
       documents: documents.map((document) => JSON.stringify(document)),
     });
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
-    await writer.add(encoded);
+    rowCount += encoded.rows;
+    if (encoded.rows > 0) await writer.add(encoded);
   }
+  // The service stores no file without rows.
+  if (rowCount === 0) return { rows: [], sums };
   await writer.finish();
   return { rows: await readRows(Buffer.from(buffer.content), { data, format }), sums };
 }

@@ -33,7 +33,8 @@ beforeAll(async () => {
   environment = await createIsolatedTestEnvironment({ EXPORT_CLAIM_SECONDS: "2", ...fileBytes });
   product = await startPragmaUnderTest(environment.variables, {
     split: ["accounts", "till-ingest", "reporting"],
-    variablesOf: (role) => (role === "reporting" ? { NODE_OPTIONS: `--max-old-space-size=256 ${process.env.EXPORT_NODE_OPTIONS ?? ""}` } : {}),
+    variablesOf: (role) =>
+      role === "reporting" ? { NODE_OPTIONS: `--max-old-space-size=256 ${process.env.EXPORT_NODE_OPTIONS ?? ""}` } : {},
   });
   location = await createTestLocation(product, { scopes: ["reports:read", "orders:read", "tills:write"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", {

@@ -101,7 +101,7 @@ const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
-const exportWorkerHeap = { heapMegabytes: 40, newObjectMegabytes: 6 };
+const exportWorkerHeap = { heapMegabytes: 24, newObjectMegabytes: 4 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
@@ -132,11 +132,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnfinishedAccountingExports(db.sql),
     );
     const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(
-        import.meta.url,
-        "./exports/encode-export-rows",
-        { threads: 1, minThreads: 0, ...heap },
-      );
+      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(import.meta.url, "./exports/encode-export-rows", {
+        threads: 1,
+        minThreads: 0,
+        ...heap,
+      });
     const exportWorkerPool = createExportWorkerPool(exportWorkerHeap);
     const largeExportWorkerPool = createExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
     metrics.observeGauge(
@@ -176,7 +176,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       log,
       claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
-        runBulkExport({ db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool }, claim, signal),
+        runBulkExport(
+          { db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool },
+          claim,
+          signal,
+        ),
       concurrency: bulkExportConcurrency,
       pollMs: exportPollMs,
     });

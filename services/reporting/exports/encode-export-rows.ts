@@ -1,3 +1,4 @@
+import { constants, crc32, deflateRawSync } from "node:zlib";
 import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import {
   type BulkExportColumn,
@@ -8,14 +9,14 @@ import {
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
+import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
+import { decompressV2OrderSync } from "../v2-order-compression.ts";
 import {
   type EncodedParquetRowGroup,
   encodeParquetFooter,
   encodeParquetRowGroup,
   type ParquetFooterInput,
 } from "./encode-parquet.ts";
-import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
-import { decompressV2OrderSync } from "../v2-order-compression.ts";
 import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
 
 /**
@@ -35,11 +36,20 @@ export interface ExportRowsInput {
   place: ExportedTillPlace;
   currencyCode: string | null;
   documents: StoredDocument[];
+  /** The CRC-32 of the text before in the file; undefined at its beginning. */
+  checksum: number | undefined;
 }
 
 export interface EncodedExportRows {
-  /** Lines of the file. For Parquet, one JSON array with the values of each row per line. */
+  /**
+   * Lines of the file, compressed with DEFLATE so that they can be joined to what comes before. For Parquet, one JSON array
+   * with the values of each row per line, without compression.
+   */
   lines: Uint8Array;
+  /** The number of bytes before compression. */
+  textBytes: number;
+  /** The CRC-32 of the text of the file up to the end of these lines. */
+  checksum: number;
   rows: number;
   sums: Record<string, number>;
 }
@@ -66,14 +76,7 @@ export default function encodeExport(input: ExportWorkerInput): ExportWorkerOutp
   return encodeParquetFooter(input);
 }
 
-/** Returns the first line of a CSV file. */
-export function encodeCsvHeader(data: BulkExportData): Uint8Array {
-  return Buffer.from(
-    `${listBulkExportColumns(data)
-      .map(({ name }) => name)
-      .join(",")}\r\n`,
-  );
-}
+const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name }) => name).join(",")}\r\n`;
 
 /**
  * Returns the lines and the sums of the rows of some documents.
@@ -86,6 +89,7 @@ export function encodeExportRows({
   place,
   currencyCode,
   documents,
+  checksum,
 }: Omit<ExportRowsInput, "task">): EncodedExportRows {
   const columns = listBulkExportColumns(data);
   const { countedBy, columns: summedColumns } = bulkExportSums[data];
@@ -96,7 +100,7 @@ export function encodeExportRows({
     context: { place: ExportedTillPlace; currencyCode: string | null },
   ) => Record<string, BulkExportValue>[];
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
-  let text = "";
+  let text = format === "csv" && checksum === undefined ? formatCsvHeader(columns) : "";
   let rowCount = 0;
   for (const document of decodeDocuments(documents)) {
     const rows = buildRows(JSON.parse(document), { place, currencyCode });
@@ -109,8 +113,13 @@ export function encodeExportRows({
     // Lines of reports and orders are the responses of the API, unchanged.
     if (isNested) text += `${document}\n`;
   }
+  const bytes = Buffer.from(text);
+  const encoded = { textBytes: bytes.byteLength, checksum: crc32(bytes, checksum ?? 0), rows: rowCount, sums };
+  // A file without rows is not stored, so that its header need not be kept.
+  if (format !== "parquet" && rowCount === 0) return { ...encoded, lines: new Uint8Array() };
   // The buffer of its own can be transferred.
-  return { lines: new TextEncoder().encode(text), rows: rowCount, sums };
+  const lines = format === "parquet" ? bytes : deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
+  return { ...encoded, lines: new Uint8Array(lines) };
 }
 
 /** Yields documents as JSON. Decompresses them in this thread, whose memory is freed soon, because its heap is small. */

@@ -1,14 +1,7 @@
-import { once } from "node:events";
-import { createGzip } from "node:zlib";
 import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
-import {
-  type EncodedExportRows,
-  type ExportWorkerInput,
-  type ExportWorkerOutput,
-  encodeCsvHeader,
-} from "./encode-export-rows.ts";
+import type { EncodedExportRows, ExportWorkerInput, ExportWorkerOutput } from "./encode-export-rows.ts";
 import { type EncodedParquetRowGroup, parquetHeader } from "./encode-parquet.ts";
 
 export type ExportWorker = WorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>;
@@ -48,6 +41,8 @@ export class FileBuffer {
 
 /** Writes one file to a buffer. Only compressed bytes are in memory, and the rows of one row group of a Parquet file. */
 export interface ExportFileWriter {
+  /** The CRC-32 of the text so far, which the thread needs to continue it; undefined at the beginning of the file. */
+  readonly checksum: number | undefined;
   /**
    * Returns whether the file has at least `maxBytes`, or 32 times as many bytes before compression, so that no file is much
    * larger after decompression.
@@ -70,31 +65,38 @@ interface FileContent {
 export function createExportFileWriter(worker: ExportWorker, { data, format, buffer }: FileContent): ExportFileWriter {
   buffer.clear();
   if (format === "parquet") return createParquetWriter(worker, data, buffer);
-  return createGzipWriter(format === "csv" ? encodeCsvHeader(data) : new Uint8Array(), buffer);
+  return createGzipWriter(buffer);
 }
 
 const maxCompressionRatio = 32;
 
-function createGzipWriter(header: Uint8Array, buffer: FileBuffer): ExportFileWriter {
-  const gzip = createGzip();
-  gzip.on("data", (chunk: Buffer) => buffer.append(chunk));
+/** The beginning of a gzip file without a name and time (RFC 1952), and the last block of DEFLATE, which is empty. */
+const gzipHeader = Uint8Array.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+const lastDeflateBlock = Uint8Array.from([3, 0]);
+
+/** Joins the compressed lines of the thread to one gzip file. */
+function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
+  buffer.append(gzipHeader);
   let textBytes = 0;
-  const write = async (bytes: Uint8Array) => {
-    textBytes += bytes.byteLength;
-    if (!gzip.write(bytes)) await once(gzip, "drain");
-  };
+  let checksum = 0;
   return {
+    get checksum() {
+      return textBytes === 0 ? undefined : checksum;
+    },
     isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
-    async add({ lines }) {
-      if (textBytes === 0) await write(header);
-      await write(lines);
+    async add(encoded) {
+      buffer.append(encoded.lines);
+      textBytes += encoded.textBytes;
+      checksum = encoded.checksum;
     },
     async finish() {
-      const ended = once(gzip, "end");
-      gzip.end();
-      await ended;
+      buffer.append(lastDeflateBlock);
+      const trailer = Buffer.alloc(8);
+      trailer.writeUInt32LE(checksum, 0);
+      trailer.writeUInt32LE(textBytes % 2 ** 32, 4);
+      buffer.append(trailer);
     },
-    discard: () => void gzip.destroy(),
+    discard() {},
   };
 }
 
@@ -122,9 +124,10 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer:
     groups.pendingIndexes.push(...group.pendingIndexes);
   };
   return {
+    checksum: undefined,
     isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
     async add(encoded) {
-      textBytes += encoded.lines.byteLength;
+      textBytes += encoded.textBytes;
       lines.push(encoded.lines);
       lineBytes += encoded.lines.byteLength;
       rows += encoded.rows;

@@ -23,7 +23,7 @@ import {
   storeBulkExportFile,
 } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
-import type { EncodedExportRows, StoredDocument } from "./encode-export-rows.ts";
+import type { EncodedExportRows, ExportRowsInput } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, type ExportWorker, FileBuffer } from "./export-file-writer.ts";
 import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
 
@@ -33,7 +33,6 @@ export interface BulkExportServices
   /** A worker with more memory, for documents with which the other one runs out of memory. */
   largeWorker: ExportWorker;
 }
-
 
 /** Maximum number of attempts in succession without a new complete file. */
 const maxFailedAttempts = 10;
@@ -238,7 +237,8 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
     { sql: services.db.sql, objects: services.objects },
     { locationId, tillId, data },
     async (documents, till) => {
-      const encoded = await encodeRows(run, { ...till, locationId, tillId }, documents);
+      const place = { ...till, locationId, tillId };
+      const encoded = await encodeRows(run, { place, documents, checksum: file.writer.checksum });
       if (encoded.rows === 0) return;
       await file.writer.add(encoded);
       addToFile(file, encoded, till);
@@ -257,17 +257,17 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
 
 async function encodeRows(
   { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
-  place: ReadTillReport & { locationId: string; tillId: string },
-  documents: StoredDocument[],
+  batch: Pick<ExportRowsInput, "place" | "documents" | "checksum">,
 ): Promise<EncodedExportRows> {
-  const input = { task: "rows", data, format, place, currencyCode, documents } as const;
+  const input = { task: "rows", data, format, currencyCode, ...batch } as const;
   const ignoreOutOfMemory = (error: unknown) => {
     if (!(error instanceof WorkerOutOfMemoryError)) throw error;
   };
   // The heap of the thread is small, so that an export needs little memory, unless an order or a report is very large.
-  const encoded = (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
+  const encoded =
+    (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
   if (encoded) return encoded as EncodedExportRows;
-  const message = `The till ${place.tillId} is too large to export.`;
+  const message = `The till ${batch.place.tillId} is too large to export.`;
   throw new ExportFailedError({ code: "internal_error", message });
 }
 

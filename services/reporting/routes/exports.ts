@@ -56,7 +56,10 @@ const manifestName = "manifest.json";
 const fileParams = exportParams.extend({
   name: z
     .string()
-    .regex(/^(?:manifest\.json|[a-z]+-[\d-]{26,30}\.(?:jsonl\.gz|csv\.gz|parquet))$/, "Must be the name of a file of the export")
+    .regex(
+      /^(?:manifest\.json|[a-z]+-[\d-]{26,30}\.(?:jsonl\.gz|csv\.gz|parquet))$/,
+      "Must be the name of a file of the export",
+    )
     .meta({
       description: `Name of a file of the export, or \`${manifestName}\``,
       example: "items-2026-05-01-2026-05-31-0001.csv.gz",
