@@ -1,4 +1,4 @@
-import { constants, crc32, deflateRawSync } from "node:zlib";
+import { constants, crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import {
   type BulkExportColumn,
@@ -43,7 +43,7 @@ export interface ExportRowsInput {
 export interface EncodedExportRows {
   /**
    * Lines of the file, compressed with DEFLATE so that they can be joined to what comes before. For Parquet, one JSON array
-   * with the values of each row per line, without compression.
+   * with the values of each row per line, compressed by itself.
    */
   lines: Uint8Array;
   /** The number of bytes before compression. */
@@ -57,8 +57,8 @@ export interface EncodedExportRows {
 interface ParquetRowGroupInput {
   task: "row group";
   data: BulkExportData;
-  /** Lines of `EncodedExportRows`. */
-  lines: Uint8Array;
+  /** The `lines` of one `EncodedExportRows` after the other. */
+  lines: Uint8Array[];
   /** The position in the file at which the row group begins. */
   offset: number;
 }
@@ -117,8 +117,8 @@ export function encodeExportRows({
   const encoded = { textBytes: bytes.byteLength, checksum: crc32(bytes, checksum ?? 0), rows: rowCount, sums };
   // A file without rows is not stored, so that its header need not be kept.
   if (format !== "parquet" && rowCount === 0) return { ...encoded, lines: new Uint8Array() };
+  const lines = deflateRawSync(bytes, format === "parquet" ? { level: 1 } : { finishFlush: constants.Z_SYNC_FLUSH });
   // The buffer of its own can be transferred.
-  const lines = format === "parquet" ? bytes : deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
   return { ...encoded, lines: new Uint8Array(lines) };
 }
 
@@ -166,8 +166,9 @@ function formatCsvCell(value: BulkExportValue): string {
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function parseLines(lines: Uint8Array): BulkExportValue[][] {
+function parseLines(lines: Uint8Array[]): BulkExportValue[][] {
   const rows: BulkExportValue[][] = [];
-  for (const line of decodeText(lines).split("\n")) if (line !== "") rows.push(JSON.parse(line));
+  for (const compressed of lines)
+    for (const line of decodeText(inflateRawSync(compressed)).split("\n")) if (line !== "") rows.push(JSON.parse(line));
   return rows;
 }

@@ -115,7 +115,7 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer:
   const groups: Pick<EncodedParquetRowGroup, "row_groups" | "pendingIndexes"> = { row_groups: [], pendingIndexes: [] };
   const encodeRowGroup = async () => {
     if (lineBytes === 0) return;
-    const input = { task: "row group", data, lines: Buffer.concat(lines), offset: buffer.size } as const;
+    const input = { task: "row group", data, lines, offset: buffer.size } as const;
     lines = [];
     lineBytes = 0;
     const { bytes, ...group } = (await worker.run(input)) as EncodedParquetRowGroup;
@@ -129,7 +129,7 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer:
     async add(encoded) {
       textBytes += encoded.textBytes;
       lines.push(encoded.lines);
-      lineBytes += encoded.lines.byteLength;
+      lineBytes += encoded.textBytes;
       rows += encoded.rows;
       if (lineBytes >= rowGroupTextBytes) await encodeRowGroup();
     },
