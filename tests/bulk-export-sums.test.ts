@@ -56,7 +56,7 @@ async function exportTills(
     run: async (input: Parameters<typeof encodeExport>[0]) => encodeExport(input),
     close: async () => {},
   };
-  const buffer = new FileBuffer();
+  const buffer = new FileBuffer(1);
   const writer = createExportFileWriter(worker, { data, format, buffer });
   const sums: Record<string, number> = {};
   let rowCount = 0;

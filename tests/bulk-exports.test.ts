@@ -18,7 +18,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const days = Number(process.env.EXPORT_DAYS ?? "12");
 const ordersPerDay = 150;
 /** More than the service uses while clients read lists of the same orders. The number of days makes no difference. */
-const maxAdditionalMegabytes = 96;
+const maxAdditionalMegabytes = 160;
 const range = { since: "2025-01-01", until: "2025-12-31" };
 
 let environment: IsolatedTestEnvironment;

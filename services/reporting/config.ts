@@ -59,7 +59,7 @@ export const reportingServiceConfigSchema = z.object({
    * Size of a file of a bulk export after which the next file begins, in bytes. A file can be larger by the rows of one
    * till. Files are created in memory, and an export that was interrupted repeats at most one file.
    */
-  BULK_EXPORT_FILE_BYTES: integerEnvSchema(1, 64 * 1024 * 1024).default(4 * 1024 * 1024),
+  BULK_EXPORT_FILE_BYTES: integerEnvSchema(1, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   /** Retention of accounting exports and their files, in days. */
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),
 });

@@ -11,8 +11,13 @@ export type ExportWorker = WorkerThreadPool<ExportWorkerInput, ExportWorkerOutpu
  * only by the next full garbage collection.
  */
 export class FileBuffer {
-  #bytes = Buffer.alloc(64 * 1024);
+  #bytes: Buffer;
   #size = 0;
+
+  /** @param expectedBytes the size that most files have. */
+  constructor(expectedBytes: number) {
+    this.#bytes = Buffer.alloc(expectedBytes);
+  }
 
   get size(): number {
     return this.#size;

@@ -143,7 +143,8 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
     tillIds: new Set(row.tillIds),
     rows: row.fileRows,
     renewedAtMs: 0,
-    buffer: new FileBuffer(),
+    // Files exceed the size after which they end by the rows of one till.
+    buffer: new FileBuffer(Math.ceil(1.25 * services.config.BULK_EXPORT_FILE_BYTES)),
   };
   row.currencyCode ??= await findCurrency(run);
   let position = row.position;
