@@ -29,6 +29,8 @@ export const auditActionDescriptions = {
   "tills.reprocessed": "A reprocessing of many tills was started",
   "personal_data.erased": "The erasure of personal data was requested",
   "accounting_export.created": "Tills were exported to accounting software",
+  "export.created": "A bulk export was created",
+  "export.deleted": "A bulk export was deleted",
   "dead_letter.retried": "An event whose processing had failed was processed again",
   "tables.partitioned": "Tables were partitioned by location, or their former versions were dropped",
 } as const satisfies Record<string, string>;

@@ -15,6 +15,11 @@ export const LocationRef = z.object({
 
 export type LocationRef = z.infer<typeof LocationRef>;
 
+/** A location that a service looks up by its id. An accounts service of version 1.1 does not send the currency. */
+export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.string().nullable().default(null) });
+
+export type LocationRefWithCurrency = z.infer<typeof LocationRefWithCurrency>;
+
 /**
  * The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. Gateways
  * of version 1.0 ignore `expiresAt`, so an expired key has the same time in `revokedAt`.

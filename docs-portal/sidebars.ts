@@ -21,6 +21,7 @@ const sidebars: SidebarsConfig = {
       "month-of-orders",
       "days",
       "keep-a-copy",
+      "bulk-exports",
       "accounting-exports",
       "edge-cases",
     ]),

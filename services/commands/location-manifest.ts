@@ -32,6 +32,8 @@ export const omittedTables: ReadonlySet<string> = new Set([
   ...["outbox", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
   // Positions among the changes of all locations of this installation.
   ...["unsequenced_changes", "all_changes"],
+  // The files can be created again, and are deleted within days.
+  ...["bulk_exports", "bulk_export_files"],
   ...["request_counts_by_minute", "request_counts_by_day", "failed_requests"],
 ]);
 

@@ -94,9 +94,13 @@ export const objectColumns: ObjectColumn[] = [
 ];
 /**
  * Columns whose keys are in another column of the list above, too, or belong to no till any more. A task of reporting
- * deletes the objects in `unused_objects`, also when the location has been removed.
+ * deletes the objects in `unused_objects`, also when the location has been removed. The files of bulk exports are neither
+ * in backups nor in archives, because they can be created again and are deleted within days.
  */
-const otherObjectColumns = new Set(["till-ingest.tills.object_key", "reporting.unused_objects.object_key"]);
+const otherObjectColumns = new Set([
+  ...["till-ingest.tills.object_key", "reporting.unused_objects.object_key"],
+  "reporting.bulk_export_files.object_key",
+]);
 
 /** A column of an archived row with the key of an object. */
 interface ArchivedObjectColumn {

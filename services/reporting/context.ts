@@ -16,6 +16,8 @@ export interface ReportingServiceContext {
   locations: LocationLookupClient;
   /** Claims pending exports now, without waiting for the next regular poll. */
   pollExports(): void;
+  /** Does the same for bulk exports. */
+  pollBulkExports(): void;
 }
 
 export const defineReportingRoute = createRouteDefiner<ReportingServiceContext>();

@@ -2,6 +2,7 @@ import type { AuditDetails } from "@pragma/contracts/audit";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { removeErasedTillFromBulkExports } from "./queries/bulk-exports.ts";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 import { findLocationsWithTillsToErase } from "./queries/tills.ts";
 
@@ -40,13 +41,13 @@ export async function publishPersonalDataErasureEvents(
     await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
     for (const { tillId, ids } of tills)
-      await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
+      await publishOrdersErased(tx, db, { locationId, tillId, orderIds: ids, isWholeTill: false });
     const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
     // An order that no till contains can still be stored as a live order or in messages, so its data must be erased
     // too.
     const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
     if (ordersWithoutTill.length > 0)
-      await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
+      await publishOrdersErased(tx, db, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
     return { tills: tills.length };
   });
 }
@@ -96,7 +97,7 @@ async function requestTillDataErasureBefore(
       const tillIds = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
       for (const tillId of tillIds) {
         const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
-        await publishOrdersErased(tx, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
+        await publishOrdersErased(tx, db, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
       }
       await markTillsErased(tx, { locationId, tillIds });
       return tillIds.length;
@@ -112,7 +113,15 @@ interface ErasedOrders {
   isWholeTill: boolean;
 }
 
-async function publishOrdersErased(tx: SqlTransaction, data: ErasedOrders, traceparent?: string): Promise<void> {
+/** Publishes `orders.erased`, and removes the files of bulk exports that contain the till. */
+async function publishOrdersErased(
+  tx: SqlTransaction,
+  db: Database,
+  data: ErasedOrders,
+  traceparent?: string,
+): Promise<void> {
+  const { locationId, tillId } = data;
+  if (tillId !== null) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
   await writeEventToOutbox(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
 }
 

@@ -16,6 +16,8 @@ import type {
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
 import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
+import type { ExportWorkerInput, ExportWorkerOutput } from "./exports/encode-export-rows.ts";
+import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
@@ -29,6 +31,12 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import {
+  claimBulkExports,
+  deleteExpiredBulkExports,
+  listUnfinishedBulkExports,
+  measureUnfinishedBulkExports,
+} from "./queries/bulk-exports.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { deleteEndedShifts } from "./queries/shifts.ts";
@@ -46,6 +54,13 @@ import {
   getAccountingExportRoute,
 } from "./routes/accounting-exports.ts";
 import { getDayRoute, listDaysRoute } from "./routes/days.ts";
+import {
+  createBulkExportRoute,
+  deleteBulkExportRoute,
+  getBulkExportFileRoute,
+  getBulkExportRoute,
+  listBulkExportsRoute,
+} from "./routes/exports.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -71,10 +86,11 @@ const endedShiftRetentionDays = 60;
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
 
-/** Returns the routes for operators: list unfinished exports, check packed tills, and erase personal data. */
+/** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
   app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
+  app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
   );
@@ -88,6 +104,10 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
 
 /** Maximum number of exports that one instance runs at a time. */
 const exportConcurrency = 2;
+/** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
+const bulkExportConcurrency = 1;
+/** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
+const exportWorkerHeap = { heapMegabytes: 24, newObjectMegabytes: 4 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
@@ -116,6 +136,24 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
+    const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
+      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(import.meta.url, "./exports/encode-export-rows", {
+        threads: 1,
+        minThreads: 0,
+        ...heap,
+      });
+    const exportWorkerPool = createExportWorkerPool(exportWorkerHeap);
+    const largeExportWorkerPool = createExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
+    metrics.observeGauge(
+      "bulk_exports_unfinished",
+      "Bulk exports that are queued or running",
+      async () => (await measureUnfinishedBulkExports(db.sql)).unfinished,
+    );
+    metrics.observeGauge(
+      "bulk_export_oldest_seconds",
+      "Age of the oldest unfinished bulk export",
+      async () => (await measureUnfinishedBulkExports(db.sql)).oldestSeconds,
+    );
     metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
       countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
     );
@@ -142,17 +180,31 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       concurrency: exportConcurrency,
       pollMs: exportPollMs,
     });
+    const locations = createUncachedLocationLookupClient(registry, "reporting");
+    const bulkExportLoop = startClaimLoop({
+      name: "bulk exports",
+      log,
+      claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
+      processItem: (claim, signal) =>
+        runBulkExport(
+          { db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool },
+          claim,
+          signal,
+        ),
+      concurrency: bulkExportConcurrency,
+      pollMs: exportPollMs,
+    });
     return {
       services: {
-        ...{ db, log, config, objects, calculator },
-        locations: createUncachedLocationLookupClient(registry, "reporting"),
+        ...{ db, log, config, objects, calculator, locations },
         pollExports: exportLoop.poll,
+        pollBulkExports: bulkExportLoop.poll,
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes({ db, objects }),
       async close() {
-        await exportLoop.close();
-        await entryWriterPool.close();
+        await Promise.all([exportLoop.close(), bulkExportLoop.close()]);
+        await Promise.all([entryWriterPool.close(), exportWorkerPool.close(), largeExportWorkerPool.close()]);
         await calculator.close();
         await objects.close();
       },
@@ -176,6 +228,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     createAccountingExportRoute,
     getAccountingExportRoute,
     getAccountingExportFileRoute,
+    createBulkExportRoute,
+    listBulkExportsRoute,
+    getBulkExportRoute,
+    deleteBulkExportRoute,
+    getBulkExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
   requestHandlers: [reportListingHandler, tillCheckHandler],
@@ -190,6 +247,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       intervalSeconds: 6 * 3_600,
       run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
     },
+    { name: "remove expired bulk exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredBulkExports(db) },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,
     deleteUnusedObjectsTask,

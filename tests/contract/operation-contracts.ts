@@ -6,6 +6,7 @@ import { catalogContractTestCases } from "./tags/catalog.ts";
 import { changesContractTestCases } from "./tags/changes.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
 import { daysContractTestCases } from "./tags/days.ts";
+import { exportsContractTestCases } from "./tags/exports.ts";
 import { healthContractTestCases, openApiDocumentContractTestCases } from "./tags/health-and-openapi.ts";
 import { jobsContractTestCases } from "./tags/jobs.ts";
 import { liveOrdersContractTestCases } from "./tags/live-orders.ts";
@@ -34,5 +35,6 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...webhooksContractTestCases,
   ...changesContractTestCases,
   ...jobsContractTestCases,
+  ...exportsContractTestCases,
   ...accountingContractTestCases,
 };

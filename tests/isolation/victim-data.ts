@@ -15,6 +15,7 @@ export const isolationVictimResourceKinds = [
   "reprocessing",
   "accountingConfig",
   "accountingExport",
+  "export",
 ] as const;
 export type IsolationVictimResourceKind = (typeof isolationVictimResourceKinds)[number];
 
@@ -56,6 +57,7 @@ export function listIsolationVictimReadPaths({
       `/v1/locations/${testLocation.locationId}?`,
       "/v1/locations?",
       "/v1/accounting/configs?",
+      "/v1/exports?",
     ],
   ];
 }
@@ -82,6 +84,9 @@ export async function createIsolationVictimData(fixture: ContractTestFixture): P
   const config = await testLocation.create("/v1/accounting/configs", {});
   const item = { tillId: fixture.till.id, accountingConfigId: config.id, accountingProvider: "FULLL" };
   const accountingExport = await testLocation.create("/v1/accounting/exports", [item]);
+  const bulkExport = await testLocation.create("/v1/exports", {
+    ...{ data: "orders", format: "jsonl", since: "2026-05-01", until: "2026-05-31" },
+  });
   const keys = await testLocation.getJson<{ data: { id: string }[] }>("/v1/auth/keys");
 
   const pageTokens: string[] = [];
@@ -105,6 +110,7 @@ export async function createIsolationVictimData(fixture: ContractTestFixture): P
       reprocessing: ((await reprocessing.json()) as { id: string }).id,
       accountingConfig: config.id,
       accountingExport: accountingExport.id,
+      export: bulkExport.id,
     },
     ...{ legacyId: String(testLocation.legacyId), pageTokens, etags, idempotencyKey, keyBody },
   };

@@ -49,8 +49,10 @@ const forwardedRequestHeaders = [
   "idempotency-key",
   "if-match",
   "if-none-match",
+  "if-range",
   "last-event-id",
   "prefer",
+  "range",
   "user-agent",
 ] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
 

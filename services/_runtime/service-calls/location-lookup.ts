@@ -1,6 +1,6 @@
 import { ApiError, problemSchema } from "@pragma/contracts/errors";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
-import { LocationRef, type Principal } from "@pragma/contracts/principal";
+import { LocationRef, LocationRefWithCurrency, type Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { z } from "zod";
@@ -60,12 +60,16 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   // Throws if the internal key is missing, so that the process fails when it starts and not at the first request.
   registry.findRemoteService("accounts", name);
 
-  async function fetchLocation(path: string, description: string, context: ObservabilityContext): Promise<LocationRef> {
+  async function fetchLocation<Schema extends typeof LocationRef>(
+    path: string,
+    { description, schema }: { description: string; schema: Schema },
+    context: ObservabilityContext,
+  ): Promise<z.output<Schema>> {
     const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
       const response = await registry.request("accounts", { from: name, path, timeoutMs, requestId, traceparent });
       const body: unknown = await response.json().catch(() => undefined);
-      if (response.ok) return LocationRef.parse(body);
+      if (response.ok) return schema.parse(body);
       if (problemSchema.safeParse(body).data?.code === "location_not_found") {
         throw new ApiError("location_not_found", { detail: `There is no location ${description}.` });
       }
@@ -77,11 +81,17 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   }
 
   return {
-    getById: (id: string, context: ObservabilityContext) => fetchLocation(`/internal/locations/${id}`, id, context),
+    getById: (id: string, context: ObservabilityContext) =>
+      fetchLocation(`/internal/locations/${id}`, { description: id, schema: LocationRef }, context),
+    /** Returns the ISO 4217 code of the currency of a location; null if accounts does not know it. */
+    getCurrency: async (id: string, context: ObservabilityContext) => {
+      const lookup = { description: id, schema: LocationRefWithCurrency };
+      return (await fetchLocation(`/internal/locations/${id}`, lookup, context)).currencyCode;
+    },
     getByLegacyId: (application: PosApplicationName, legacyId: number, context: ObservabilityContext) =>
       fetchLocation(
         `/internal/locations/?application=${application}&legacyId=${legacyId}`,
-        `of ${application} with the legacyId ${legacyId}`,
+        { description: `of ${application} with the legacyId ${legacyId}`, schema: LocationRef },
         context,
       ),
   };

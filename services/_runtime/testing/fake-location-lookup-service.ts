@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
-import type { LocationRef } from "@pragma/contracts/principal";
+import type { LocationRef, LocationRefWithCurrency } from "@pragma/contracts/principal";
 import type { RequestPrincipalAndMetadata, ServiceAppFetch } from "../http/request-identity.ts";
 
 /** A fake of the accounts service with the internal routes to look up locations. */
 export interface FakeLocationLookupService {
   fetch: ServiceAppFetch;
   /** Adds a location and returns it. */
-  addLocation(fields?: Partial<LocationRef>): LocationRef;
+  addLocation(fields?: Partial<LocationRefWithCurrency>): LocationRef;
   /** Whether all requests fail with service_unavailable. */
   isUnavailable: boolean;
 }
 
 export function createFakeLocationLookupService(): FakeLocationLookupService {
-  const locations: LocationRef[] = [];
+  const locations: LocationRefWithCurrency[] = [];
 
   function findLocation(url: string, caller: RequestPrincipalAndMetadata | undefined): LocationRef {
     if (!caller?.principal.scopes.includes("internal:locations")) throw new ApiError("scope_missing");
@@ -33,7 +33,8 @@ export function createFakeLocationLookupService(): FakeLocationLookupService {
   const accounts: FakeLocationLookupService = {
     isUnavailable: false,
     addLocation(fields = {}) {
-      const location: LocationRef = {
+      const location: LocationRefWithCurrency = {
+        currencyCode: "EUR",
         id: randomUUID(),
         application: "POPINA",
         legacyId: null,

@@ -3,7 +3,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { Location, PrintedTicketHeader } from "@pragma/contracts/location";
 import type { LocationPosOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
-import type { LocationRef } from "@pragma/contracts/principal";
+import type { LocationRef, LocationRefWithCurrency } from "@pragma/contracts/principal";
 import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ApiEntityRowWithDates } from "../context.ts";
 
@@ -110,6 +110,15 @@ const locationRefColumns = (sql: SqlClient | SqlTransaction) => sql`id, applicat
 
 export async function findLocationRef(sql: SqlClient | SqlTransaction, id: string): Promise<LocationRef | undefined> {
   const [row] = await sql<LocationRef[]>`select ${locationRefColumns(sql)} from locations where id = ${id}`;
+  return row;
+}
+
+export async function findLocationRefWithCurrency(
+  sql: SqlClient,
+  id: string,
+): Promise<LocationRefWithCurrency | undefined> {
+  const [row] = await sql<LocationRefWithCurrency[]>`
+    select ${locationRefColumns(sql)}, options ->> 'currencyCode' as currency_code from locations where id = ${id}`;
   return row;
 }
 

@@ -1,13 +1,13 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { posApplicationNameSchema } from "@pragma/contracts/pos-application";
-import { LocationRef, ResolvedApiKey } from "@pragma/contracts/principal";
+import { LocationRef, LocationRefWithCurrency, ResolvedApiKey } from "@pragma/contracts/principal";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import { createLocationNotFoundError } from "../locations.ts";
 import { findResolvedKeyRowByHash, recordApiKeyUse } from "../queries/api-keys.ts";
-import { findLocationRef, findLocationRefByLegacyId } from "../queries/locations.ts";
+import { findLocationRefByLegacyId, findLocationRefWithCurrency } from "../queries/locations.ts";
 import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
@@ -48,12 +48,12 @@ export const internalLocationLookupRoute = defineAccountsRoute({
   audience: "internal",
   scope: "internal:locations",
   summary: "Find a location",
-  description: "Returns the application, legacyId and time zone of a location.",
+  description: "Returns the application, legacyId, time zone and currency of a location.",
   request: { params: locationPathParams },
-  responses: { 200: { description: "The location", schema: LocationRef } },
+  responses: { 200: { description: "The location", schema: LocationRefWithCurrency } },
   errors: ["location_not_found"],
   async handle({ params, services }) {
-    const location = await findLocationRef(services.db.sql, params.id);
+    const location = await findLocationRefWithCurrency(services.db.sql, params.id);
     if (!location) throw createLocationNotFoundError(params.id);
     return jsonResponse(200, location);
   },

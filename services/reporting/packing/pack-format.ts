@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { brotliCompress, brotliDecompress, constants, createBrotliCompress, createBrotliDecompress } from "node:zlib";
+import {
+  brotliCompress,
+  brotliDecompress,
+  brotliDecompressSync,
+  constants,
+  createBrotliCompress,
+  createBrotliDecompress,
+} from "node:zlib";
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
@@ -185,6 +192,20 @@ function splitTexts(bytes: Buffer, start: number, sizes: number[]): (Buffer | nu
     end += size;
     return bytes.subarray(end - size, end);
   });
+}
+
+/**
+ * Returns the V2 responses of a block, decoded in the calling thread, which must be a worker thread. Memory for
+ * decompression is then freed with the objects of the thread, and not later.
+ *
+ * @throws Error when the block is damaged.
+ */
+export function decodeV2ResponsesSync(block: Uint8Array, kind: "report" | "orders"): (Buffer | undefined)[] {
+  const bytes = brotliDecompressSync(block, { chunkSize: decompressedChunkBytes, maxOutputLength: maxDecodedBytes });
+  const lineEnd = bytes.indexOf("\n");
+  const sizes = JSON.parse(bytes.toString("utf8", 0, lineEnd)) as number[];
+  const texts = splitTexts(bytes, lineEnd + 1, sizes).map((text) => text ?? undefined);
+  return kind === "report" ? texts.slice(0, 1) : texts.slice(texts.length / 2);
 }
 
 /** Returns the total size of texts. The size of a missing text is -1. */

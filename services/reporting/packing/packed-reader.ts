@@ -159,6 +159,19 @@ export async function readPackedReport(objects: PackedObjects, till: PackedTillI
   );
 }
 
+/**
+ * Returns a block of a packed till as it is stored, to be decoded in another thread. The first block is the report.
+ *
+ * @throws `ApiError` service_unavailable, as `readPackedBodies` does.
+ */
+export async function readPackedBlock(
+  objects: PackedObjects,
+  till: PackedTillIndex,
+  block: number,
+): Promise<Uint8Array> {
+  return withBlock(objects, { till, block, signal: AbortSignal.timeout(requestTimeoutMs) }, async (bytes) => bytes);
+}
+
 interface BlockToRead {
   till: PackedTillIndex;
   block: number;

@@ -12,6 +12,7 @@ import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
@@ -105,6 +106,7 @@ async function applyTillRevision(
       recordLocationWrite(tx, locationId),
     ]);
     finalized = await replaceStoredReportAndOrders(tx, data, till, { traceparent });
+    if (data.isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
   } else {
     await assertTillCanBeDeleted(tx, { locationId, tillId });
     await recordLocationWrite(tx, locationId);

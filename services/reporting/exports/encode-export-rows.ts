@@ -1,0 +1,174 @@
+import { constants, crc32, deflateRawSync, inflateRawSync } from "node:zlib";
+import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
+import {
+  type BulkExportColumn,
+  type BulkExportData,
+  type BulkExportValue,
+  bulkExportSums,
+  listBulkExportColumns,
+} from "@pragma/contracts/bulk-export-columns";
+import { addMoneyAmounts } from "@pragma/contracts/money";
+import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
+import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
+import { decompressV2OrderSync } from "../v2-order-compression.ts";
+import {
+  type EncodedParquetRowGroup,
+  encodeParquetFooter,
+  encodeParquetRowGroup,
+  type ParquetFooterInput,
+} from "./encode-parquet.ts";
+import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
+
+/**
+ * A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response; or a block of a packed till with the
+ * numbers of the responses in it.
+ */
+export type StoredDocument =
+  | string
+  | { v1: string; v2Deflated: Uint8Array }
+  | { packedBlock: Uint8Array; kind: "report" | "orders"; numbers: number[] };
+
+/** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
+export interface ExportRowsInput {
+  task: "rows";
+  data: BulkExportData;
+  format: BulkExportFormat;
+  place: ExportedTillPlace;
+  currencyCode: string | null;
+  documents: StoredDocument[];
+  /** The CRC-32 of the text before in the file; undefined at its beginning. */
+  checksum: number | undefined;
+}
+
+export interface EncodedExportRows {
+  /**
+   * Lines of the file, compressed with DEFLATE so that they can be joined to what comes before. For Parquet, one JSON array
+   * with the values of each row per line, compressed by itself.
+   */
+  lines: Uint8Array;
+  /** The number of bytes before compression. */
+  textBytes: number;
+  /** The CRC-32 of the text of the file up to the end of these lines. */
+  checksum: number;
+  rows: number;
+  sums: Record<string, number>;
+}
+
+interface ParquetRowGroupInput {
+  task: "row group";
+  data: BulkExportData;
+  /** The `lines` of one `EncodedExportRows` after the other. */
+  lines: Uint8Array[];
+  /** The position in the file at which the row group begins. */
+  offset: number;
+}
+
+export type ExportWorkerInput = ExportRowsInput | ParquetRowGroupInput | (ParquetFooterInput & { task: "footer" });
+export type ExportWorkerOutput = EncodedExportRows | EncodedParquetRowGroup | Uint8Array;
+
+/** Runs in a worker thread, because parsing and formatting large orders would block the event loop. */
+export default function encodeExport(input: ExportWorkerInput): ExportWorkerOutput {
+  if (input.task === "rows") {
+    const encoded = encodeExportRows(input);
+    return markWorkerOutputForTransfer(encoded, [encoded.lines.buffer as ArrayBuffer]);
+  }
+  if (input.task === "row group") return encodeParquetRowGroup(input.data, parseLines(input.lines), input.offset);
+  return encodeParquetFooter(input);
+}
+
+const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name }) => name).join(",")}\r\n`;
+
+/**
+ * Returns the lines and the sums of the rows of some documents.
+ *
+ * @throws `AmountOutOfRangeError` if a sum is not a safe integer.
+ */
+export function encodeExportRows({
+  data,
+  format,
+  place,
+  currencyCode,
+  documents,
+  checksum,
+}: Omit<ExportRowsInput, "task">): EncodedExportRows {
+  const columns = listBulkExportColumns(data);
+  const { countedBy, columns: summedColumns } = bulkExportSums[data];
+  const sums: Record<string, number> = Object.fromEntries(summedColumns.map((column) => [column, 0]));
+  // Each element of `buildExportRows` accepts the documents that belong to its data.
+  const buildRows = buildExportRows[data] as (
+    document: unknown,
+    context: { place: ExportedTillPlace; currencyCode: string | null },
+  ) => Record<string, BulkExportValue>[];
+  const isNested = format === "jsonl" && (data === "reports" || data === "orders");
+  let text = format === "csv" && checksum === undefined ? formatCsvHeader(columns) : "";
+  let rowCount = 0;
+  for (const document of decodeDocuments(documents)) {
+    const rows = buildRows(JSON.parse(document), { place, currencyCode });
+    rowCount += rows.length;
+    for (const row of rows) {
+      if (countedBy === null || row[countedBy] === true)
+        for (const column of summedColumns) sums[column] = addMoneyAmounts(sums[column] ?? 0, Number(row[column] ?? 0));
+      if (!isNested) text += formatRow(row, columns, format);
+    }
+    // Lines of reports and orders are the responses of the API, unchanged.
+    if (isNested) text += `${document}\n`;
+  }
+  const bytes = Buffer.from(text);
+  const encoded = { textBytes: bytes.byteLength, checksum: crc32(bytes, checksum ?? 0), rows: rowCount, sums };
+  // A file without rows is not stored, so that its header need not be kept.
+  if (format !== "parquet" && rowCount === 0) return { ...encoded, lines: new Uint8Array() };
+  const lines = deflateRawSync(bytes, format === "parquet" ? { level: 1 } : { finishFlush: constants.Z_SYNC_FLUSH });
+  // The buffer of its own can be transferred.
+  return { ...encoded, lines: new Uint8Array(lines) };
+}
+
+/** Yields documents as JSON. Decompresses them in this thread, whose memory is freed soon, because its heap is small. */
+function* decodeDocuments(documents: StoredDocument[]): Generator<string> {
+  for (const document of documents) {
+    if (typeof document === "string") yield document;
+    else if ("v1" in document) {
+      const { v1, v2Deflated } = document;
+      yield decodeText(decompressV2OrderSync(v2Deflated, { v1: Buffer.from(v1) }));
+    } else {
+      const responses = decodeV2ResponsesSync(document.packedBlock, document.kind);
+      for (const number of document.numbers) {
+        const response = responses[number];
+        if (!response) throw new Error("A packed block does not contain this response.");
+        yield decodeText(response);
+      }
+    }
+  }
+}
+
+const decodeText = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+
+function formatRow(
+  row: Record<string, BulkExportValue>,
+  columns: BulkExportColumn[],
+  format: BulkExportFormat,
+): string {
+  if (format === "jsonl") return `${JSON.stringify(row)}\n`;
+  const values = columns.map(({ name }) => row[name] ?? null);
+  return format === "csv" ? `${values.map(formatCsvCell).join(",")}\r\n` : `${JSON.stringify(values)}\n`;
+}
+
+/** Matches texts that spreadsheet programs would interpret as formulas. */
+const formulaStart = /^[=+\-@\t\r]/;
+
+/**
+ * Returns a value as a cell of a CSV file (RFC 4180). A text that a spreadsheet program would run as a formula begins with
+ * an apostrophe. Null is an empty cell, and an empty text is two quotes.
+ */
+function formatCsvCell(value: BulkExportValue): string {
+  if (value === null) return "";
+  if (typeof value !== "string") return String(value);
+  const text = formulaStart.test(value) ? `'${value}` : value;
+  return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function parseLines(lines: Uint8Array[]): BulkExportValue[][] {
+  const rows: BulkExportValue[][] = [];
+  for (const compressed of lines)
+    for (const line of decodeText(inflateRawSync(compressed)).split("\n")) if (line !== "") rows.push(JSON.parse(line));
+  return rows;
+}

@@ -1,0 +1,326 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type BulkExportFailure, bulkExportFileExtensions, countBulkExportDays } from "@pragma/contracts/bulk-export";
+import { ApiError } from "@pragma/contracts/errors";
+import { addMoneyAmounts } from "@pragma/contracts/money";
+import { WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
+import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { SpanKind } from "@pragma/runtime/observability/tracing";
+import { isRemovedLocationError, isTransient } from "@pragma/runtime/retries/transient-error";
+import type { ReportingServiceContext } from "../context.ts";
+import {
+  type BulkExportClaim,
+  type BulkExportPosition,
+  type ClaimedBulkExport,
+  failBulkExport,
+  findClaimedBulkExport,
+  findStoredBulkExportBytes,
+  finishBulkExport,
+  listReportsToExport,
+  type ReportToExport,
+  releaseBulkExportClaim,
+  renewBulkExportClaim,
+  setBulkExportCurrency,
+  storeBulkExportFile,
+} from "../queries/bulk-exports.ts";
+import { recordUpload } from "../queries/unused-objects.ts";
+import type { EncodedExportRows, ExportRowsInput } from "./encode-export-rows.ts";
+import { createExportFileWriter, type ExportFileWriter, type ExportWorker, FileBuffer } from "./export-file-writer.ts";
+import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
+
+export interface BulkExportServices
+  extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {
+  worker: ExportWorker;
+  /** A worker with more memory, for documents with which the other one runs out of memory. */
+  largeWorker: ExportWorker;
+}
+
+/** Maximum number of attempts in succession without a new complete file. */
+const maxFailedAttempts = 10;
+/** The delay before the first retry, in seconds. It doubles with each further retry, up to the maximum. */
+const firstRetryDelaySeconds = 2;
+const maxRetryDelaySeconds = 60;
+const reportsPerPage = 100;
+/** The claim is renewed, and the progress stored, after this time. */
+const renewalMs = 1_000;
+
+/** Thrown when the claim was lost, or when the process stops. */
+class ExportInterruptedError extends Error {}
+
+/** The error for an export that cannot succeed. */
+class ExportFailedError extends Error {
+  readonly failure: BulkExportFailure;
+
+  constructor(failure: BulkExportFailure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/**
+ * Runs a claimed export from the end of its last complete file. Each file is stored in one transaction with the position
+ * of its last report, so that an export that was interrupted continues without losing or repeating rows. A failed attempt
+ * is retried after a delay.
+ */
+export async function runBulkExport(
+  services: BulkExportServices,
+  claim: BulkExportClaim,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, log } = services;
+  const { id: exportId, locationId, traceparent } = claim;
+  const operation = { name: "bulk export", kind: SpanKind.CONSUMER };
+  await runWithObservabilityContext({ traceparent, operation }, async (context) => {
+    const startedMs = performance.now();
+    const fields = () => {
+      const milliseconds = performance.now() - startedMs;
+      return { exportId, locationId, claimNumber: claim.claimNumber, traceId: context.traceId, milliseconds };
+    };
+    try {
+      if (claim.failedAttempts >= maxFailedAttempts) throw new ExportFailedError(interruptedFailure);
+      const finished = await exportFiles(services, claim, { signal, context });
+      log.info({ ...fields(), ...finished }, "bulk export finished");
+    } catch (error) {
+      // A removed location's exports have been deleted, or are about to be.
+      if (error instanceof ExportInterruptedError || isRemovedLocationError(error)) {
+        const afterSeconds = isRemovedLocationError(error) ? maxRetryDelaySeconds : 0;
+        await releaseBulkExportClaim(db.sql, claim, { afterSeconds });
+        return;
+      }
+      const failure = error instanceof ExportFailedError ? error.failure : toFailure(error, claim.failedAttempts + 1);
+      log[error instanceof ExportFailedError ? "info" : "error"]({ ...fields(), err: error }, "bulk export failed");
+      if (failure) await db.transaction((tx) => failBulkExport(tx, claim, failure));
+      else {
+        const afterSeconds = Math.min(maxRetryDelaySeconds, firstRetryDelaySeconds * 2 ** claim.failedAttempts);
+        await releaseBulkExportClaim(db.sql, claim, { afterSeconds, hasFailed: true });
+      }
+    }
+  });
+}
+
+const interruptedFailure: BulkExportFailure = {
+  code: "internal_error",
+  message: "Several attempts to run the export were interrupted. Create the export again, with fewer days.",
+};
+
+/** Returns the failure after the last attempt, and undefined if the export is to be retried. */
+function toFailure(error: unknown, attempts: number): BulkExportFailure | undefined {
+  if (attempts < maxFailedAttempts) return undefined;
+  const isUnavailable = isTransient(error) || (error instanceof ApiError && error.code === "service_unavailable");
+  return isUnavailable
+    ? {
+        code: "data_unavailable",
+        message: "Reports or orders of the range could not be read. Create the export again later.",
+      }
+    : { code: "internal_error", message: "The export failed because of an internal error." };
+}
+
+interface RunOptions {
+  signal: AbortSignal;
+  context: ObservabilityContext;
+}
+
+/** The state of a running export. */
+interface ExportRun extends RunOptions {
+  services: BulkExportServices;
+  claim: BulkExportClaim;
+  row: ClaimedBulkExport;
+  /** The tills whose rows are in complete files, or in the file that is being written. */
+  tillIds: Set<string>;
+  /** The rows in complete files, and in the file that is being written. */
+  rows: number;
+  renewedAtMs: number;
+  /** For the file that is being written. */
+  buffer: FileBuffer;
+}
+
+/** Writes all remaining files, and ends the export. */
+async function exportFiles(services: BulkExportServices, claim: BulkExportClaim, options: RunOptions) {
+  const { db } = services;
+  const row = await findClaimedBulkExport(db.sql, claim);
+  if (!row) throw new ExportInterruptedError();
+  const run: ExportRun = {
+    ...{ services, claim, row, ...options },
+    tillIds: new Set(row.tillIds),
+    rows: row.fileRows,
+    renewedAtMs: 0,
+    // Files exceed the size after which they end by the rows of one till.
+    buffer: new FileBuffer(Math.ceil(1.25 * services.config.BULK_EXPORT_FILE_BYTES)),
+  };
+  row.currencyCode ??= await findCurrency(run);
+  let position = row.position;
+  let { files } = row;
+  for (;;) {
+    const file = await writeFile(run, { number: files + 1, after: position });
+    if (file.rows > 0) files += 1;
+    if (file.isLast) {
+      const days = countBulkExportDays(row);
+      const ended = await db.transaction((tx) =>
+        finishBulkExport(tx, claim, { days, rows: run.rows, reports: file.rows > 0 ? 0 : file.reports }),
+      );
+      if (!ended) throw new ExportInterruptedError();
+      return { files, rows: run.rows };
+    }
+    position = file.position;
+  }
+}
+
+async function findCurrency({ services, claim, context }: ExportRun): Promise<string | null> {
+  const currencyCode = await services.locations.getCurrency(claim.locationId, context).catch((error: unknown) => {
+    // A location that is being imported or removed.
+    if (error instanceof ApiError && error.code === "location_not_found") return null;
+    throw error;
+  });
+  await setBulkExportCurrency(services.db.sql, claim, currencyCode);
+  return currencyCode;
+}
+
+interface WrittenFile {
+  /** The position of the last report that was read. */
+  position: BulkExportPosition | null;
+  rows: number;
+  reports: number;
+  /** Whether no further report follows. */
+  isLast: boolean;
+}
+
+/** A file that is being written. */
+interface FileInProgress {
+  writer: ExportFileWriter;
+  rows: number;
+  sums: Record<string, number>;
+  /** The business days of the rows. */
+  days: { first: string; last: string } | undefined;
+  tillIds: string[];
+}
+
+/** Writes the rows of the reports after a position to a file until it is large enough, and stores the file. */
+async function writeFile(
+  run: ExportRun,
+  { number, after }: { number: number; after: BulkExportPosition | null },
+): Promise<WrittenFile> {
+  const { services, row } = run;
+  const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = services.config;
+  const file: FileInProgress = {
+    writer: createExportFileWriter(services.worker, { ...row, buffer: run.buffer }),
+    ...{ rows: 0, sums: {}, days: undefined, tillIds: [] },
+  };
+  let position = after;
+  let reports = 0;
+  try {
+    for (;;) {
+      const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
+      for (const report of page) {
+        await writeReport(run, file, report);
+        position = { day: report.day, at: report.at, reportId: report.reportId };
+        reports += 1;
+        if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
+          await storeFile(run, file, { number, position, reports });
+          return { position, rows: file.rows, reports, isLast: false };
+        }
+      }
+      if (page.length < reportsPerPage) break;
+    }
+    if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
+    return { position, rows: file.rows, reports, isLast: true };
+  } finally {
+    file.writer.discard();
+  }
+}
+
+/** Writes the rows of a report to a file, unless an earlier file contains them because its business day has changed. */
+async function writeReport(run: ExportRun, file: FileInProgress, report: ReportToExport): Promise<void> {
+  const { services, row, tillIds } = run;
+  await renewClaim(run, report.day);
+  const { tillId } = report;
+  if (tillIds.has(tillId)) return;
+  const { locationId, data } = row;
+  await readTillDocuments(
+    { sql: services.db.sql, objects: services.objects },
+    { locationId, tillId, data },
+    async (documents, till) => {
+      const place = { ...till, locationId, tillId };
+      const encoded = await encodeRows(run, { place, documents, checksum: file.writer.checksum });
+      if (encoded.rows === 0) return;
+      await file.writer.add(encoded);
+      addToFile(file, encoded, till);
+      run.rows += encoded.rows;
+      await renewClaim(run, report.day);
+    },
+  );
+  tillIds.add(tillId);
+  file.tillIds.push(tillId);
+  const { BULK_EXPORT_MAX_ROWS: maximum } = services.config;
+  if (run.rows > maximum) {
+    const message = `An export can have up to ${maximum} rows. Export fewer days at once.`;
+    throw new ExportFailedError({ code: "too_many_rows", message });
+  }
+}
+
+async function encodeRows(
+  { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
+  batch: Pick<ExportRowsInput, "place" | "documents" | "checksum">,
+): Promise<EncodedExportRows> {
+  const input = { task: "rows", data, format, currencyCode, ...batch } as const;
+  const ignoreOutOfMemory = (error: unknown) => {
+    if (!(error instanceof WorkerOutOfMemoryError)) throw error;
+  };
+  // The heap of the thread is small, so that an export needs little memory, unless an order or a report is very large.
+  const encoded =
+    (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
+  if (encoded) return encoded as EncodedExportRows;
+  const message = `The till ${batch.place.tillId} is too large to export.`;
+  throw new ExportFailedError({ code: "internal_error", message });
+}
+
+function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { businessDay }: ReadTillReport): void {
+  file.rows += rows;
+  for (const [column, sum] of Object.entries(sums)) file.sums[column] = addMoneyAmounts(file.sums[column] ?? 0, sum);
+  const { first, last } = file.days ?? { first: businessDay, last: businessDay };
+  file.days = { first: businessDay < first ? businessDay : first, last: businessDay > last ? businessDay : last };
+}
+
+/**
+ * Renews the claim, and stores the progress, at most once a second.
+ *
+ * @throws `ExportInterruptedError` when the claim was lost or the process stops.
+ */
+async function renewClaim(run: ExportRun, day: string): Promise<void> {
+  const { services, claim, row, signal } = run;
+  if (signal.aborted) throw new ExportInterruptedError();
+  if (performance.now() - run.renewedAtMs < renewalMs) return;
+  run.renewedAtMs = performance.now();
+  const { EXPORT_CLAIM_SECONDS: seconds } = services.config;
+  const days = countBulkExportDays({ since: row.since, until: day }) - 1;
+  if (!(await renewBulkExportClaim(services.db.sql, claim, { seconds, days: Math.max(0, days), rows: run.rows })))
+    throw new ExportInterruptedError();
+}
+
+/** Uploads a file and stores it with its position. */
+async function storeFile(
+  run: ExportRun,
+  { writer, rows, sums, days, tillIds }: FileInProgress,
+  { number, position, reports }: { number: number; position: BulkExportPosition; reports: number },
+): Promise<void> {
+  const { services, claim, row } = run;
+  const { db, objects, config } = services;
+  const { locationId, id } = claim;
+  await writer.finish();
+  const { content } = run.buffer;
+  const maximum = config.BULK_EXPORTS_MAX_BYTES_PER_LOCATION;
+  if ((await findStoredBulkExportBytes(db.sql, locationId)) + content.byteLength > maximum) {
+    const message = `The files of the location's exports can have up to ${maximum} bytes in total. Delete exports, or export fewer days at once.`;
+    throw new ExportFailedError({ code: "storage_limit", message });
+  }
+  const { first = position.day, last = position.day } = days ?? {};
+  const objectKey = `exports/${locationId}/${id}-${number}-${randomUUID()}`;
+  const file = {
+    ...{ number, objectKey, rows, position, reports, tillIds },
+    name: `${row.data}-${row.since}-${row.until}-${String(number).padStart(4, "0")}.${bulkExportFileExtensions[row.format]}`,
+    bytes: content.byteLength,
+    sha256: createHash("sha256").update(content).digest("hex"),
+    ...{ sums: JSON.stringify(sums), firstDay: first, lastDay: last },
+  };
+  await recordUpload(db.sql, { locationId, objectKey });
+  await objects.put(objectKey, content);
+  if (!(await db.transaction((tx) => storeBulkExportFile(tx, claim, file)))) throw new ExportInterruptedError();
+}
