@@ -155,6 +155,15 @@ export function toRecordsetParameter(sql: SqlClient | SqlTransaction, rows: read
   );
 }
 
+/**
+ * Lets the statements of a transaction use plans that do not depend on their parameters. PostgreSQL makes such a plan once
+ * for each connection. Otherwise, it plans a statement about several partitioned tables anew each time, which takes longer
+ * than to run it. Only for transactions whose statements find rows by their keys.
+ */
+export async function useGenericPlans(tx: SqlTransaction): Promise<void> {
+  await tx`select set_config('plan_cache_mode', 'force_generic_plan', true)`;
+}
+
 /** Returns the key of an advisory lock. All instances compute the same key for the same schema and name. */
 export function computeAdvisoryLockKey(schema: string, name: string): string {
   return createHash("sha256").update(`${schema} ${name}`).digest().readBigInt64BE().toString();

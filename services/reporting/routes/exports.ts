@@ -135,7 +135,7 @@ export const listBulkExportsRoute = defineReportingRoute({
     ) as files`;
     const table = sql`bulk_exports`;
     return queryNewestRowsPageResponse<BulkExportRow & { files: FileTotals[] }>(
-      { query, locationId, url, origin },
+      { query, locationId, principal, url, origin },
       sql,
       {
         ...{ columns, table, where: sql`location_id = ${locationId}` },

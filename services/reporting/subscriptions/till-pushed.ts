@@ -1,7 +1,11 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { TillReportParkedReason } from "@pragma/contracts/till";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
-import { acquireTransactionAdvisoryLock, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  acquireTransactionAdvisoryLock,
+  type SqlTransaction,
+  useGenericPlans,
+} from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { type DeadLetteredEvent, defineEventSubscription } from "@pragma/runtime/messaging/subscription";
@@ -93,7 +97,7 @@ async function applyTillRevision(
   const { tillId, locationId, revision } = data;
   const reportId = computeTillReportId(tillId);
   // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
-  await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+  await Promise.all([useGenericPlans(tx), acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`)]);
   const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
