@@ -12,6 +12,7 @@ import {
 const guides = [
   "accounting-exports",
   "authentication",
+  "bulk-exports",
   "catalog-sync",
   "changelog",
   "client",

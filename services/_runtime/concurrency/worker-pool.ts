@@ -68,12 +68,20 @@ export function createWorkerThreadPool<Input, Output>(
   };
 }
 
+/**
+ * With this argument, a thread imports its module asynchronously. By default, Piscina requires it, and Node.js 20 aborts the
+ * whole process if the thread is terminated meanwhile.
+ */
+const compiledThreadArguments = ["--no-experimental-require-module"];
+
 /** Returns the file that a thread runs, and the arguments of Node.js. */
 function findThreadModule(moduleUrl: string, name: string): { filename: string; execArgv: string[] } {
-  if (!moduleUrl.endsWith(".ts")) return { filename: fileURLToPath(new URL(`${name}.js`, moduleUrl)), execArgv: [] };
+  if (!moduleUrl.endsWith(".ts"))
+    return { filename: fileURLToPath(new URL(`${name}.js`, moduleUrl)), execArgv: compiledThreadArguments };
   const source = new URL(`${name}.ts`, moduleUrl);
   // `npm test` sets this variable, because it has compiled all files, and compiled threads start in a third of the time.
-  if (process.env.TEST_COMPILED_THREADS === "true") return { filename: getCompiledFile(source), execArgv: [] };
+  if (process.env.TEST_COMPILED_THREADS === "true")
+    return { filename: getCompiledFile(source), execArgv: compiledThreadArguments };
   // A thread does not inherit its parent's module loader, so threads that run TypeScript sources need their own.
   return { filename: fileURLToPath(source), execArgv: ["--conditions=source", "--import", "tsx"] };
 }

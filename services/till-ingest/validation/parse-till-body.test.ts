@@ -15,7 +15,7 @@ describe("validateTillV2AndGetMetadata", () => {
     const till = buildTestTill({ isTraining: true, deviceIdentifier: "B7F2", deviceName: "Bar", orderList });
     const device = { deviceId: "B7F2", name: "Bar" };
     expect(validateTillV2AndGetMetadata(till)).toEqual({
-      metadata: { format: "V2", tillId: till.id, isTraining: true, device },
+      metadata: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2, device },
     });
   });
 
