@@ -195,8 +195,20 @@ async function readSlowly(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Upserts a report with the statement and the privileges of version 1.0, and expects the same row in the copy. */
+/**
+ * Upserts a report with the statement and the privileges of version 1.0, and expects the same row in the copy. Repeats it
+ * after a deadlock, as version 1.0 handles an event again.
+ */
 async function upsertReportOfPreviousVersion(sql: postgres.Sql): Promise<void> {
+  try {
+    await tryUpsertReportOfPreviousVersion(sql);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "40P01") throw error;
+    await upsertReportOfPreviousVersion(sql);
+  }
+}
+
+async function tryUpsertReportOfPreviousVersion(sql: postgres.Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local search_path = ${tx(db.schema)}`;
     await tx`set local role ${tx(role)}`;
