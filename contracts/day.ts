@@ -65,12 +65,13 @@ const listDescriptions = (descriptions: Record<string, string>) =>
 const checkAmountDescriptions = {
   recorded: "Payments that are attached to orders",
   declared: "Payment totals that the point of sale declared, or amounts that its orders declare",
-  rows: "What product rows add up to",
+  rows: "Sums of product rows",
   sales: "Total sales",
-  payments: "Payments of orders that count as sales, except deposits and customer accounts",
+  payments: "Payments of all orders, except deposits and customer accounts",
   deposits: "Payments with a deposit that the guest paid earlier",
   customerAccounts: "Payments that are charged to a customer account",
-  paidForUnsold: "Payments of orders that were canceled or transferred",
+  paidForUnsold:
+    "Payments of orders that were canceled or transferred, which are also in `payments`, `deposits` or `customerAccounts`",
   unpaid: "What guests still owe for sales",
   owed: "What is owed to guests",
   tips: "Tips",
@@ -123,7 +124,7 @@ export const DayCheck = z
     meaning: z.string().meta({ description: "What is true if the check passes, in one sentence" }),
     difference: z.int().nullable().meta({
       description:
-        "First figure minus second figure, in minor units: recorded minus declared, sales minus payments, counted minus expected cash, declared minus rows; null if the check compares no amounts",
+        "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
     }),
     amounts: z
       .array(
