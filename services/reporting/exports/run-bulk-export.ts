@@ -238,8 +238,8 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
     { sql: services.db.sql, objects: services.objects },
     { locationId, tillId, data },
     async (documents, till) => {
-      const place = { ...till, locationId, tillId };
-      const encoded = await encodeRows(run, { place, documents, checksum: file.writer.checksum });
+      const exportedTill = { ...till, locationId, tillId };
+      const encoded = await encodeRows(run, { till: exportedTill, documents, checksum: file.writer.checksum });
       if (encoded.rows === 0) return;
       await file.writer.add(encoded);
       addToFile(file, encoded, till);
@@ -258,7 +258,7 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
 
 async function encodeRows(
   { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
-  batch: Pick<ExportRowsInput, "place" | "documents" | "checksum">,
+  batch: Pick<ExportRowsInput, "till" | "documents" | "checksum">,
 ): Promise<EncodedExportRows> {
   const input = { task: "rows", data, format, currencyCode, ...batch } as const;
   const ignoreOutOfMemory = (error: unknown) => {
@@ -268,7 +268,7 @@ async function encodeRows(
   const encoded =
     (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
   if (encoded) return encoded as EncodedExportRows;
-  const message = `The till ${batch.place.tillId} is too large to export.`;
+  const message = `The till ${batch.till.tillId} is too large to export.`;
   throw new ExportFailedError({ code: "internal_error", message });
 }
 
