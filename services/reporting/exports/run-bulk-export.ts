@@ -206,25 +206,21 @@ async function writeFile(
   };
   let position = after;
   let reports = 0;
-  try {
-    for (;;) {
-      const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
-      for (const report of page) {
-        await writeReport(run, file, report);
-        position = { day: report.day, at: report.at, reportId: report.reportId };
-        reports += 1;
-        if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
-          await storeFile(run, file, { number, position, reports });
-          return { position, rows: file.rows, reports, isLast: false };
-        }
+  for (;;) {
+    const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
+    for (const report of page) {
+      await writeReport(run, file, report);
+      position = { day: report.day, at: report.at, reportId: report.reportId };
+      reports += 1;
+      if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
+        await storeFile(run, file, { number, position, reports });
+        return { position, rows: file.rows, reports, isLast: false };
       }
-      if (page.length < reportsPerPage) break;
     }
-    if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
-    return { position, rows: file.rows, reports, isLast: true };
-  } finally {
-    file.writer.discard();
+    if (page.length < reportsPerPage) break;
   }
+  if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
+  return { position, rows: file.rows, reports, isLast: true };
 }
 
 /** Writes the rows of a report to a file, unless an earlier file contains them because its business day has changed. */
