@@ -222,16 +222,16 @@ export const Day = z
     revision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
-    tills: z.array(DayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
+    tills: z
+      .array(DayTill)
+      .meta({ description: `The tills of the day by start; empty if the day has more than ${maxTillsPerDay} tills` }),
     openShifts: z.array(openShift).meta({
       description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
     }),
     totals: totals.nullable().meta({
-      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
+      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if the amounts are too large`,
     }),
-    reconciliation: z
-      .array(DayCheck)
-      .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
+    reconciliation: z.array(DayCheck).meta({ description: `The checks; empty if \`totals\` is null` }),
   })
   .meta({
     id: "Day",
