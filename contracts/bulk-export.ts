@@ -140,7 +140,7 @@ const failureCodes = [
 const failureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "Reason why the export has no files. `too_many_rows`: the export would exceed the maximum number of rows. Export fewer days at once. `storage_limit`: the files of the location's exports would exceed their maximum total size. Delete exports, or export fewer days at once. `data_unavailable`: reports or orders could not be read for a longer time. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged. `personal_data_erased`: personal data was erased from a till whose rows the files contained. Create the export again.",
+      "Reason why the export has no files. `too_many_rows`: the export would exceed the maximum number of rows. Export fewer days at once. `storage_limit`: the files of the location's exports would exceed their maximum total size. Delete exports, or export fewer days at once. `data_unavailable`: reports or orders could not be read in several attempts. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged. `personal_data_erased`: personal data was erased from a till whose rows the files contained. Create the export again.",
   }),
   message: z.string().meta({ description: "Human-readable explanation" }),
 });
@@ -171,7 +171,7 @@ export const BulkExport = z
       })
       .meta({
         description:
-          "How far the export is. If the service is interrupted, the export continues after its last complete file, so that the numbers can become smaller.",
+          "Progress of the export. If the service is interrupted, the export continues after its last complete file, so the numbers can decrease.",
       }),
     files: z.array(fileSchema).meta({
       description:

@@ -41,9 +41,9 @@ export const Change = z
     type: z.enum(changeTypes).meta({ description: "What has changed" }),
     action: z.enum(changeActions).meta({
       description:
-        "What has happened. `created` or `replaced`: get the thing from `href`. `erased`: personal data of the till was erased; get the thing from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404.",
+        "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404.",
     }),
-    locationId: z.guid().meta({ description: "ID of the location to which the thing belongs" }),
+    locationId: z.guid().meta({ description: "ID of the location to which the resource belongs" }),
     id: z.guid().meta({
       description: "ID of the report or order. For a catalog and a location, the ID of the location.",
     }),

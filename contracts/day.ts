@@ -65,12 +65,13 @@ const listDescriptions = (descriptions: Record<string, string>) =>
 const checkAmountDescriptions = {
   recorded: "Payments that are attached to orders",
   declared: "Payment totals that the point of sale declared, or amounts that its orders declare",
-  rows: "What product rows add up to",
+  rows: "Sums of product rows",
   sales: "Total sales",
-  payments: "Payments of orders that count as sales, except deposits and customer accounts",
+  payments: "Payments of all orders, except deposits and customer accounts",
   deposits: "Payments with a deposit that the guest paid earlier",
   customerAccounts: "Payments that are charged to a customer account",
-  paidForUnsold: "Payments of orders that were canceled or transferred",
+  paidForUnsold:
+    "Payments of orders that were canceled or transferred, which are also in `payments`, `deposits` or `customerAccounts`",
   unpaid: "What guests still owe for sales",
   owed: "What is owed to guests",
   tips: "Tips",
@@ -123,7 +124,7 @@ export const DayCheck = z
     meaning: z.string().meta({ description: "What is true if the check passes, in one sentence" }),
     difference: z.int().nullable().meta({
       description:
-        "First figure minus second figure, in minor units: recorded minus declared, sales minus payments, counted minus expected cash, declared minus rows; null if the check compares no amounts",
+        "First figure minus second figure, in minor units: recorded minus declared, sales minus expected sales, counted minus expected cash, or declared minus rows; null if the check compares no amounts",
     }),
     amounts: z
       .array(
@@ -221,16 +222,16 @@ export const Day = z
     revision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
-    tills: z.array(DayTill).meta({ description: `The tills of the day by start, at most ${maxTillsPerDay}` }),
+    tills: z
+      .array(DayTill)
+      .meta({ description: `The tills of the day by start; empty if the day has more than ${maxTillsPerDay} tills` }),
     openShifts: z.array(openShift).meta({
       description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
     }),
     totals: totals.nullable().meta({
-      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills`,
+      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if the amounts are too large`,
     }),
-    reconciliation: z
-      .array(DayCheck)
-      .meta({ description: `The checks; empty if the day has more than ${maxTillsPerDay} tills` }),
+    reconciliation: z.array(DayCheck).meta({ description: `The checks; empty if \`totals\` is null` }),
   })
   .meta({
     id: "Day",

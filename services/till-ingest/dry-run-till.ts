@@ -10,7 +10,7 @@ import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts
 
 const compress = promisify(brotliCompress);
 
-/** The reporting service and the gateway wait less or longer, respectively. */
+/** More than a request can wait in reporting, and less than the gateway waits, so that the caller gets the error of this service. */
 const timeoutMs = 20_000;
 /** NATS accepts messages of up to 1 MiB. base64 needs a third more bytes, and 16 KiB are left for the rest. */
 const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
@@ -43,7 +43,8 @@ export async function dryRunTill(
   const compressed = await compression;
   if (compressed.byteLength > maxCompressedBytes) {
     throw new ApiError("body_too_large", {
-      detail: "With `dryRun=true`, the body may have at most about 750 KB after compression. Push the till without it.",
+      detail:
+        "With `dryRun=true`, the body can have at most about 750 KB after compression. Push the till without `dryRun`.",
     });
   }
   const body = compressed.toString("base64");

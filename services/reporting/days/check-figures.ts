@@ -34,6 +34,17 @@ const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
   findings: difference === 0 ? [] : [{ difference }],
 });
 
+type OrderFigureName = Exclude<keyof NonNullable<TillDayFacts["orderFigures"]>, "hasRefundsWithoutSale">;
+
+/** Returns a check that compares an amount that orders declare with the sum of their product rows. */
+const compareOrderFigures =
+  (declaredName: OrderFigureName, rowName: OrderFigureName): TillCheck =>
+  ({ orderFigures }) => {
+    if (!orderFigures) return null;
+    const { [declaredName]: declared, [rowName]: rows } = orderFigures;
+    return compare({ declared, rows }, declared - rows);
+  };
+
 /** Returns whether a recorded payment pays for an order. Tips, change and discounts do not. */
 export function isForOrder([, type]: TillDayFacts["recorded"][number]): boolean {
   return type === "payment" || type === "customerAccount";
@@ -106,24 +117,9 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     });
     return { amounts: { declared, rows }, findings, difference: declared - rows };
   },
-  order_taxes: ({ orderFigures }) =>
-    orderFigures &&
-    compare(
-      { declared: orderFigures.declaredTax, rows: orderFigures.rowTax },
-      orderFigures.declaredTax - orderFigures.rowTax,
-    ),
-  order_net_totals: ({ orderFigures }) =>
-    orderFigures &&
-    compare(
-      { declared: orderFigures.declaredNet, rows: orderFigures.rowNet },
-      orderFigures.declaredNet - orderFigures.rowNet,
-    ),
-  order_discounts: ({ orderFigures }) =>
-    orderFigures &&
-    compare(
-      { declared: orderFigures.declaredDiscount, rows: orderFigures.rowDiscount },
-      orderFigures.declaredDiscount - orderFigures.rowDiscount,
-    ),
+  order_taxes: compareOrderFigures("declaredTax", "rowTax"),
+  order_net_totals: compareOrderFigures("declaredNet", "rowNet"),
+  order_discounts: compareOrderFigures("declaredDiscount", "rowDiscount"),
   cancellations_after_bill: ({ canceledAfterBill }) => ({
     amounts: { canceled: canceledAfterBill },
     findings: canceledAfterBill === 0 ? [] : [{ difference: null }],

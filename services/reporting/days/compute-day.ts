@@ -12,7 +12,7 @@ export interface TillOfDay {
   revision: number;
   /** What `report.finalized` contains. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
-  /** Null if the report was stored by an earlier version, and is packed. */
+  /** Null if an earlier version stored the report and it is packed, or if the figures cannot be derived from the report. */
   facts: TillDayFacts | null;
 }
 

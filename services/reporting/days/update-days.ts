@@ -162,7 +162,7 @@ function deriveDayFacts({ v2, accountingFacts }: ReportOfDayRow): TillDayFacts |
     const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
     return deriveDayFactsFromReport(JSON.parse(v2) as ReportV2, accountingData);
   } catch {
-    // Must not prevent that another report of the day is stored.
+    // A report that cannot be read must not keep other reports of the day from being stored.
     return null;
   }
 }

@@ -17,7 +17,7 @@ import {
   encodeParquetRowGroup,
   type ParquetFooterInput,
 } from "./encode-parquet.ts";
-import { buildExportRows, type ExportedTillPlace } from "./export-rows.ts";
+import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /**
  * A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response; or a block of a packed till with the
@@ -33,7 +33,7 @@ export interface ExportRowsInput {
   task: "rows";
   data: BulkExportData;
   format: BulkExportFormat;
-  place: ExportedTillPlace;
+  till: ExportedTill;
   currencyCode: string | null;
   documents: StoredDocument[];
   /** The CRC-32 of the text before in the file; undefined at its beginning. */
@@ -86,7 +86,7 @@ const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name 
 export function encodeExportRows({
   data,
   format,
-  place,
+  till,
   currencyCode,
   documents,
   checksum,
@@ -97,13 +97,13 @@ export function encodeExportRows({
   // Each element of `buildExportRows` accepts the documents that belong to its data.
   const buildRows = buildExportRows[data] as (
     document: unknown,
-    context: { place: ExportedTillPlace; currencyCode: string | null },
+    context: { till: ExportedTill; currencyCode: string | null },
   ) => Record<string, BulkExportValue>[];
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
   let text = format === "csv" && checksum === undefined ? formatCsvHeader(columns) : "";
   let rowCount = 0;
   for (const document of decodeDocuments(documents)) {
-    const rows = buildRows(JSON.parse(document), { place, currencyCode });
+    const rows = buildRows(JSON.parse(document), { till, currencyCode });
     rowCount += rows.length;
     for (const row of rows) {
       if (countedBy === null || row[countedBy] === true)
@@ -118,7 +118,7 @@ export function encodeExportRows({
   // A file without rows is not stored, so that its header need not be kept.
   if (format !== "parquet" && rowCount === 0) return { ...encoded, lines: new Uint8Array() };
   const lines = deflateRawSync(bytes, format === "parquet" ? { level: 1 } : { finishFlush: constants.Z_SYNC_FLUSH });
-  // The buffer of its own can be transferred.
+  // Only an array with a buffer of its own can be transferred.
   return { ...encoded, lines: new Uint8Array(lines) };
 }
 

@@ -56,8 +56,6 @@ export interface ExportFileWriter {
   add(encoded: EncodedExportRows): Promise<void>;
   /** Completes the file. The buffer then contains all its bytes. */
   finish(): Promise<void>;
-  /** Frees the memory of the writer. */
-  discard(): void;
 }
 
 interface FileContent {
@@ -75,6 +73,9 @@ export function createExportFileWriter(worker: ExportWorker, { data, format, buf
 
 const maxCompressionRatio = 32;
 
+const isFileFull = (file: { bytes: number; textBytes: number }, maxBytes: number) =>
+  file.bytes >= maxBytes || file.textBytes >= maxBytes * maxCompressionRatio;
+
 /** The beginning of a gzip file without a name and time (RFC 1952), and the last block of DEFLATE, which is empty. */
 const gzipHeader = Uint8Array.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const lastDeflateBlock = Uint8Array.from([3, 0]);
@@ -88,7 +89,7 @@ function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
     get checksum() {
       return textBytes === 0 ? undefined : checksum;
     },
-    isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
+    isFull: (maxBytes) => isFileFull({ bytes: buffer.size, textBytes }, maxBytes),
     async add(encoded) {
       buffer.append(encoded.lines);
       textBytes += encoded.textBytes;
@@ -101,7 +102,6 @@ function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
       trailer.writeUInt32LE(textBytes % 2 ** 32, 4);
       buffer.append(trailer);
     },
-    discard() {},
   };
 }
 
@@ -130,7 +130,7 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer:
   };
   return {
     checksum: undefined,
-    isFull: (maxBytes) => buffer.size >= maxBytes || textBytes >= maxBytes * maxCompressionRatio,
+    isFull: (maxBytes) => isFileFull({ bytes: buffer.size, textBytes }, maxBytes),
     async add(encoded) {
       textBytes += encoded.textBytes;
       lines.push(encoded.lines);
@@ -141,9 +141,6 @@ function createParquetWriter(worker: ExportWorker, data: BulkExportData, buffer:
     async finish() {
       await encodeRowGroup();
       buffer.append((await worker.run({ task: "footer", data, rows, offset: buffer.size, ...groups })) as Uint8Array);
-    },
-    discard() {
-      lines = [];
     },
   };
 }

@@ -6,7 +6,7 @@ import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 
 /** The values that all rows of a till have in common. */
-export interface ExportedTillPlace {
+export interface ExportedTill {
   locationId: string;
   /** YYYY-MM-DD in the location's time zone. */
   businessDay: string;
@@ -15,7 +15,7 @@ export interface ExportedTillPlace {
 }
 
 interface RowContext {
-  place: ExportedTillPlace;
+  till: ExportedTill;
   /** The currency of rows without a currency of their own; null if unknown. */
   currencyCode: string | null;
 }
@@ -38,11 +38,11 @@ export function isExportOfReports(data: BulkExportData): boolean {
   return data === "reports" || data === "taxes";
 }
 
-function buildReportRow(report: ReportV2, { place, currencyCode }: RowContext): BulkExportRow<"reports"> {
+function buildReportRow(report: ReportV2, { till, currencyCode }: RowContext): BulkExportRow<"reports"> {
   const sumTaxes = (field: "taxableAmount" | "taxAmount") =>
     report.reportTaxes.reduce((sum, tax) => addMoneyAmounts(sum, tax[field]), 0);
   return {
-    ...place,
+    ...till,
     reportNumber: report.reportNumber,
     startedAt: report.startedAt,
     finalizedAt: report.finalizedAt,
@@ -62,9 +62,9 @@ function buildReportRow(report: ReportV2, { place, currencyCode }: RowContext): 
   };
 }
 
-function buildTaxRows(report: ReportV2, { place, currencyCode }: RowContext): BulkExportRow<"taxes">[] {
+function buildTaxRows(report: ReportV2, { till, currencyCode }: RowContext): BulkExportRow<"taxes">[] {
   return report.reportTaxes.map((tax) => ({
-    ...place,
+    ...till,
     reportNumber: report.reportNumber,
     startedAt: report.startedAt,
     taxName: tax.taxName,
@@ -86,9 +86,9 @@ function findOrderCurrency(order: OrderV2): string | null {
   return codes.size === 1 ? ([...codes][0] ?? null) : null;
 }
 
-function buildOrderRow(order: OrderV2, { place, currencyCode }: RowContext): BulkExportRow<"orders"> {
+function buildOrderRow(order: OrderV2, { till, currencyCode }: RowContext): BulkExportRow<"orders"> {
   return {
-    ...place,
+    ...till,
     orderId: order.id,
     openedAt: order.openedAt,
     closedAt: order.closedAt,
@@ -120,12 +120,12 @@ function buildOrderRow(order: OrderV2, { place, currencyCode }: RowContext): Bul
   };
 }
 
-function buildItemRows(order: OrderV2, { place, currencyCode }: RowContext): BulkExportRow<"items">[] {
+function buildItemRows(order: OrderV2, { till, currencyCode }: RowContext): BulkExportRow<"items">[] {
   const toRow = (
     row: PosOrderProductRow,
     menu: { id: string | null; name: string | null },
   ): BulkExportRow<"items"> => ({
-    ...place,
+    ...till,
     orderId: order.id,
     orderOpenedAt: order.openedAt,
     rowId: row.id,
@@ -166,9 +166,9 @@ function buildItemRows(order: OrderV2, { place, currencyCode }: RowContext): Bul
   ];
 }
 
-function buildPaymentRows(order: OrderV2, { place, currencyCode }: RowContext): BulkExportRow<"payments">[] {
+function buildPaymentRows(order: OrderV2, { till, currencyCode }: RowContext): BulkExportRow<"payments">[] {
   return order.paymentRowList.map((payment) => ({
-    ...place,
+    ...till,
     orderId: order.id,
     orderOpenedAt: order.openedAt,
     rowId: payment.id,

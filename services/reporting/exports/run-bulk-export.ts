@@ -206,25 +206,21 @@ async function writeFile(
   };
   let position = after;
   let reports = 0;
-  try {
-    for (;;) {
-      const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
-      for (const report of page) {
-        await writeReport(run, file, report);
-        position = { day: report.day, at: report.at, reportId: report.reportId };
-        reports += 1;
-        if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
-          await storeFile(run, file, { number, position, reports });
-          return { position, rows: file.rows, reports, isLast: false };
-        }
+  for (;;) {
+    const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
+    for (const report of page) {
+      await writeReport(run, file, report);
+      position = { day: report.day, at: report.at, reportId: report.reportId };
+      reports += 1;
+      if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
+        await storeFile(run, file, { number, position, reports });
+        return { position, rows: file.rows, reports, isLast: false };
       }
-      if (page.length < reportsPerPage) break;
     }
-    if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
-    return { position, rows: file.rows, reports, isLast: true };
-  } finally {
-    file.writer.discard();
+    if (page.length < reportsPerPage) break;
   }
+  if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
+  return { position, rows: file.rows, reports, isLast: true };
 }
 
 /** Writes the rows of a report to a file, unless an earlier file contains them because its business day has changed. */
@@ -238,8 +234,8 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
     { sql: services.db.sql, objects: services.objects },
     { locationId, tillId, data },
     async (documents, till) => {
-      const place = { ...till, locationId, tillId };
-      const encoded = await encodeRows(run, { place, documents, checksum: file.writer.checksum });
+      const exportedTill = { ...till, locationId, tillId };
+      const encoded = await encodeRows(run, { till: exportedTill, documents, checksum: file.writer.checksum });
       if (encoded.rows === 0) return;
       await file.writer.add(encoded);
       addToFile(file, encoded, till);
@@ -258,7 +254,7 @@ async function writeReport(run: ExportRun, file: FileInProgress, report: ReportT
 
 async function encodeRows(
   { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
-  batch: Pick<ExportRowsInput, "place" | "documents" | "checksum">,
+  batch: Pick<ExportRowsInput, "till" | "documents" | "checksum">,
 ): Promise<EncodedExportRows> {
   const input = { task: "rows", data, format, currencyCode, ...batch } as const;
   const ignoreOutOfMemory = (error: unknown) => {
@@ -268,7 +264,7 @@ async function encodeRows(
   const encoded =
     (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
   if (encoded) return encoded as EncodedExportRows;
-  const message = `The till ${batch.place.tillId} is too large to export.`;
+  const message = `The till ${batch.till.tillId} is too large to export.`;
   throw new ExportFailedError({ code: "internal_error", message });
 }
 

@@ -91,7 +91,9 @@ export const getDayRoute = defineReportingRoute({
     const found = await services.db.read(locationId, ({ sql }) => findDay(sql, key));
     const current = found && (found.body === null ? await refreshDay(services.db, key) : found);
     if (!current?.etag || current.body === null)
-      throw new ApiError("day_not_found", { detail: `This location has neither reports nor live orders of ${day}.` });
+      throw new ApiError("day_not_found", {
+        detail: `This location has neither reports, nor open shifts, nor orders without a till of ${day}.`,
+      });
     return createConditionalJsonResponse(current.body, { etag: current.etag, ifNoneMatch: header("if-none-match") });
   },
 });

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 
 /**
- * A position in the change feed of a location, or in that of all locations: the next entry to return. Rows get new positions when they change, but
- * the entries of a position never change, so a cursor never expires.
+ * The next entry to return of the change feed of a location, or of all locations. Rows get new positions when they change,
+ * but the entries of a position never change, so a cursor never expires.
  */
 export interface ChangeCursor {
   /** The lowest position of the next row. */

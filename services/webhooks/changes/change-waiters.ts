@@ -133,7 +133,7 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
       const location = locations.get(locationId) ?? { position: 0, waiters: new Set() };
       locations.set(locationId, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
-      // Changes since the request added changes to the feed did not do so, because no request was waiting.
+      // Changes that were committed since the request last sequenced the feed are not in it, because no request was waiting.
       if (locationId === allLocations) void sequenceForWaiters();
       const deadline = performance.now() + timeoutMs;
       let wake: (() => void) | undefined;

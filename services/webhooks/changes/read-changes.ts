@@ -108,15 +108,15 @@ function buildPage(
 function expandChangeRow(row: LocationChangeRow): ChangeEntry[] {
   const { locationId, type, id, position, revision, changedAt } = row;
   const action: ChangeAction = row.action === "expired" ? "removed" : row.action;
-  const things: Pick<ChangeEntry, "type" | "action" | "id">[] = [
+  const resources: Pick<ChangeEntry, "type" | "action" | "id">[] = [
     { type, id, action },
     ...row.orderIds.map((id) => ({ type: "order" as const, id, action })),
     ...row.reassignedOrderIds.map((id) => ({ type: "order" as const, id, action: "replaced" as const })),
     ...row.removedOrderIds.map((id) => ({ type: "order" as const, id, action: "removed" as const })),
   ];
-  return things.map((thing, index) => {
-    const isLast = index === things.length - 1;
+  return resources.map((resource, index) => {
+    const isLast = index === resources.length - 1;
     const next = isLast ? { position: position + 1, offset: 0 } : { position, offset: index + 1 };
-    return { locationId, ...thing, revision, changedAt, next };
+    return { locationId, ...resource, revision, changedAt, next };
   });
 }

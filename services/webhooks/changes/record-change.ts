@@ -42,22 +42,22 @@ export async function recordReportChange(services: ChangeFeedServices, change: R
     const isPresent = kind === "stored" || kind === "erased";
     const wasPresent = previous && previous.action !== "removed" && previous.action !== "expired";
     const present = new Set(orderIds);
-    const departedIds = previous
+    const missingOrderIds = previous
       ? [...previous.orderIds, ...previous.reassignedOrderIds, ...previous.removedOrderIds].filter(
           (id) => !present.has(id),
         )
       : [];
-    const elsewhere =
-      departedIds.length > 0
-        ? await findOrderIdsInOtherReports(tx, { locationId, reportId, orderIds: departedIds })
+    const idsInOtherReports =
+      missingOrderIds.length > 0
+        ? await findOrderIdsInOtherReports(tx, { locationId, reportId, orderIds: missingOrderIds })
         : new Set<string>();
     const row: ChangeRow = {
       ...{ type: "report", id: reportId, revision, orderIds },
       position: feed.position + 1,
       action: !isPresent || kind === "erased" ? kind : wasPresent ? "replaced" : "created",
       changedAt: new Date(changedAt),
-      reassignedOrderIds: departedIds.filter((id) => elsewhere.has(id)),
-      removedOrderIds: departedIds.filter((id) => !elsewhere.has(id)),
+      reassignedOrderIds: missingOrderIds.filter((id) => idsInOtherReports.has(id)),
+      removedOrderIds: missingOrderIds.filter((id) => !idsInOtherReports.has(id)),
     } as ChangeRow;
     await upsertLastChangeRow(tx, feed, row);
     notifyAfterCommit(tx, services, { locationId, position: row.position });
@@ -74,7 +74,7 @@ function isLaterChange({ revision, kind, changedAt }: ReportChange, previous: Ch
   return revision > previous.revision || (kind === "expired" && revision === previous.revision);
 }
 
-interface LocationThingChange {
+interface CatalogOrLocationChange {
   locationId: string;
   type: "catalog" | "location";
   changedAt: string;
@@ -84,10 +84,10 @@ interface LocationThingChange {
  * Moves the catalog or the data of a location to the end of its change feed. An imported location has this event once it
  * exists in all services.
  */
-export async function recordLocationThingChange(
+export async function recordCatalogOrLocationChange(
   tx: SqlTransaction,
   services: Pick<ChangeFeedServices, "changeWaiters">,
-  { locationId, type, changedAt }: LocationThingChange,
+  { locationId, type, changedAt }: CatalogOrLocationChange,
 ): Promise<void> {
   const feed = await lockChangeFeed(tx, locationId);
   const previous = await findChangeRow(tx, { locationId, type, id: locationId });

@@ -251,7 +251,7 @@ describe("the feed of all locations", () => {
   const allLocations = "true";
   const findEnd = async () => (await readPage(operator, "allLocations=true&after=now")).nextCursor;
 
-  it("contains the changes of all locations in the sequence in which they were stored, each thing once", async () => {
+  it("contains the changes of all locations in the sequence in which they were stored, each report, order, catalog and location once", async () => {
     const after = await findEnd();
     const [reader, other] = [createReader(), createReader()];
     const orderId = randomUUID();

@@ -1,5 +1,5 @@
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
-import { recordLocationThingChange, recordReportChange } from "../changes/record-change.ts";
+import { recordCatalogOrLocationChange, recordReportChange } from "../changes/record-change.ts";
 import type { WebhooksServiceContext } from "../context.ts";
 
 /**
@@ -26,7 +26,7 @@ export const changeFeedSubscriptions = [
       event,
       ({ data: { locationId }, time, services, once }) =>
         once((tx) =>
-          recordLocationThingChange(tx, services, {
+          recordCatalogOrLocationChange(tx, services, {
             ...{ locationId, changedAt: time, type: event === "catalog.updated" ? "catalog" : "location" },
           }),
         ),
