@@ -63,9 +63,9 @@ async function exportTills(
   for (const { reportV2, orders } of tills) {
     const isOfReports = data === "reports" || data === "taxes";
     const documents = isOfReports ? [reportV2] : orders.map(({ v2 }) => v2);
-    const place = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
+    const till = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
     const encoded = encodeExportRows({
-      ...{ data, format, place, currencyCode: "EUR", checksum: writer.checksum },
+      ...{ data, format, till, currencyCode: "EUR", checksum: writer.checksum },
       documents: documents.map((document) => JSON.stringify(document)),
     });
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
