@@ -15,6 +15,8 @@ export const tillCheckRequestSchema = z.object({
   hash: z.string(),
   /** The body, compressed with Brotli, as base64. */
   body: z.string(),
+  /** The size of the body before compression. Missing in requests of earlier versions. */
+  bodyBytes: z.int().min(0).optional(),
 });
 
 export type TillCheckRequest = z.infer<typeof tillCheckRequestSchema>;

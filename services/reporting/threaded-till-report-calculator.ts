@@ -8,7 +8,7 @@ import type { TillCalculationResult, TillCalculationWorkerInput } from "./calcul
 export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
 
 /** Tills of this size in bytes or more are calculated one at a time, so that a thread is available for small tills. */
-const largeTillBytes = 4 * 1024 * 1024;
+export const largeTillBytes = 4 * 1024 * 1024;
 
 export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
   const pool = createWorkerThreadPool<TillCalculationWorkerInput, TillCalculationResult>(

@@ -48,7 +48,7 @@ export async function dryRunTill(
     });
   }
   const body = compressed.toString("base64");
-  const request: TillCheckRequest = { locationId, timeZone, tillId, version, hash, body };
+  const request: TillCheckRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
   const text = JSON.stringify(request);
   return context.runStep({ name: "check till" }, async () => {
     const reply = await sendBusRequest(tillCheckTopic, text, { timeoutMs }).catch((cause) => {

@@ -15,6 +15,7 @@ import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { findDayParts } from "../queries/days.ts";
+import { largeTillBytes } from "../threaded-till-report-calculator.ts";
 import { checkDevices } from "./check-devices.ts";
 import { checkTillFigures } from "./check-figures.ts";
 import { computeDay, type TillOfDay } from "./compute-day.ts";
@@ -25,7 +26,10 @@ type CheckServices = Pick<ReportingServiceContext, "db" | "log" | "calculator">;
 
 const decompress = promisify(brotliDecompress);
 
-/** One till at a time in each instance, so that dry runs leave the other threads to tills that are pushed. */
+/**
+ * One small till at a time in each instance, so that dry runs leave the other threads to tills that are pushed, and one
+ * large till, so that the dry runs of small tills do not wait for it.
+ */
 const calculationSemaphore = createKeyedSemaphore(1);
 /** One till at a time of each location, so that a location cannot delay the dry runs of others by many of its own. */
 const locationSemaphore = createKeyedSemaphore(1);
@@ -50,7 +54,9 @@ export const tillCheckHandler: BusRequestHandler<CheckServices> = {
       }
       return checkTill(services, request);
     };
-    const result = await locationSemaphore.run(() => calculationSemaphore.run(check), request.locationId);
+    const { bodyBytes = largeTillBytes } = request;
+    const size = bodyBytes < largeTillBytes ? "small" : "large";
+    const result = await locationSemaphore.run(() => calculationSemaphore.run(check, size), request.locationId);
     return JSON.stringify(result);
   },
 };

@@ -470,4 +470,36 @@ describe("the check of a till that is not stored", () => {
     });
     expect(await failWith(new Error("other"))).toMatchObject({ reportParkedReason: "calculation_failed" });
   });
+
+  it("of another location waits for a till that is as large, and not for a larger one", async () => {
+    const started: number[] = [];
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const calculator = {
+      async run({ bytes }: { bytes: Uint8Array }) {
+        started.push(bytes.byteLength);
+        if (bytes.byteLength > 4 * 1024 * 1024) await finished;
+        return null;
+      },
+      close: async () => {},
+    };
+    const log = createLogger({ name: "test", level: "silent" });
+    const check = (bodyBytes: number) => {
+      const request: TillCheckRequest = {
+        ...{ locationId: randomUUID(), tillId: randomUUID(), timeZone: "Europe/Paris", version: "V2", hash: "hash" },
+        ...{ body: brotliCompressSync(Buffer.alloc(bodyBytes, " ")).toString("base64"), bodyBytes },
+      };
+      return tillCheckHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request));
+    };
+    const largeBytes = 5 * 1024 * 1024;
+    const large = [check(largeBytes), check(largeBytes + 1)];
+    await eventually("the calculation of the large till", () => started.length === 1);
+    await check(10);
+    expect(started).toEqual([largeBytes, 10]);
+    finish();
+    await Promise.all(large);
+    expect(started).toEqual([largeBytes, 10, largeBytes + 1]);
+  });
 });

@@ -230,6 +230,23 @@ describe("an export", () => {
     await service.db.sql`delete from bulk_exports where id = ${key.id}`;
   });
 
+  it("lets the export of another location run before it continues", async () => {
+    const [large, small] = [newPrincipal(), newPrincipal()];
+    await pushTills(large, [1, 2, 3]);
+    await pushTills(small, [1]);
+    const { sql } = service.db;
+    const rows = [large, small].map((principal, index) => ({
+      ...{ locationId: principal.location.id, id: randomUUID(), ...range, data: "items", format: "csv" },
+      ...{ keyId: randomUUID(), consumer: "x", createdAt: new Date(Date.UTC(2026, 0, 1, index)) },
+    }));
+    await sql`insert into bulk_exports ${sql(rows)}`;
+    const [first, second] = [await waitForEnd(large, rows[0]?.id ?? ""), await waitForEnd(small, rows[1]?.id ?? "")];
+    expect(first).toMatchObject({ state: "done", manifest: { rows: 6, reports: 3, files: 3 } });
+    expect(second).toMatchObject({ state: "done", manifest: { rows: 2, reports: 1, files: 1 } });
+    expect(Date.parse(first.startedAt ?? "")).toBeLessThanOrEqual(Date.parse(second.startedAt ?? ""));
+    expect(Date.parse(second.finishedAt ?? "")).toBeLessThan(Date.parse(first.finishedAt ?? ""));
+  });
+
   it("is finished by another process when its process stops", async () => {
     const principal = newPrincipal();
     await pushTills(principal, [1, 2]);

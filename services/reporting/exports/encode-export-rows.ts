@@ -152,8 +152,8 @@ function formatRow(
   return format === "csv" ? `${values.map(formatCsvCell).join(",")}\r\n` : `${JSON.stringify(values)}\n`;
 }
 
-/** Matches texts that spreadsheet programs would interpret as formulas. */
-const formulaStart = /^[=+\-@\t\r]/;
+/** Matches texts that spreadsheet programs would interpret as formulas. Some of them accept full-width signs. */
+const formulaStart = /^[=+\-@＝＋－＠\t\r\n]/;
 
 /**
  * Returns a value as a cell of a CSV file (RFC 4180). A text that a spreadsheet program would run as a formula begins with

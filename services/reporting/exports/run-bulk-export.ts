@@ -15,6 +15,7 @@ import {
   findClaimedBulkExport,
   findStoredBulkExportBytes,
   finishBulkExport,
+  isBulkExportOfOtherLocationDue,
   listReportsToExport,
   type ReportToExport,
   releaseBulkExportClaim,
@@ -43,7 +44,7 @@ const reportsPerPage = 100;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
 
-/** Thrown when the claim was lost, or when the process stops. */
+/** Thrown when the claim was lost, when the process stops, or when exports of other locations wait. */
 class ExportInterruptedError extends Error {}
 
 /** The error for an export that cannot succeed. */
@@ -58,8 +59,9 @@ class ExportFailedError extends Error {
 
 /**
  * Runs a claimed export from the end of its last complete file. Each file is stored in one transaction with the position
- * of its last report, so that an export that was interrupted continues without losing or repeating rows. A failed attempt
- * is retried after a delay.
+ * of its last report, so that an export that was interrupted continues without losing or repeating rows. After each file,
+ * the export lets those of other locations run first, so that a large export does not delay them until its end. A failed
+ * attempt is retried after a delay.
  */
 export async function runBulkExport(
   services: BulkExportServices,
@@ -161,6 +163,7 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
       return { files, rows: run.rows };
     }
     position = file.position;
+    if (await isBulkExportOfOtherLocationDue(db.sql, claim.locationId)) throw new ExportInterruptedError();
   }
 }
 

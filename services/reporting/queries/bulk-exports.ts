@@ -132,8 +132,8 @@ const isClaimHeld = (sql: SqlClient | SqlTransaction, claim: BulkExportClaim) =>
 
 /**
  * Claims up to `limit` exports for `seconds`. Claims one export of a location at a time, the oldest first, so that the
- * exports of one location do not delay those of others. An attempt whose claim expired may have crashed the process, and
- * counts as failed.
+ * exports of one location do not delay those of others. Of several locations, the export that has waited longest since its
+ * creation or its last claim is first. An attempt whose claim expired may have crashed the process, and counts as failed.
  */
 export async function claimBulkExports(
   sql: SqlClient,
@@ -146,7 +146,7 @@ export async function claimBulkExports(
         where state in ('queued', 'running') order by location_id, created_at, id
       ) first_of_location using (location_id, id)
       where ${isClaimable(sql)}
-      order by created_at limit ${limit} for update of export skip locked
+      order by coalesce(claimed_until, created_at) limit ${limit} for update of export skip locked
     )
     update bulk_exports export set
       state = 'running', claim_number = claim_number + 1,
@@ -154,6 +154,19 @@ export async function claimBulkExports(
       claimed_until = now() + make_interval(secs => ${seconds}), started_at = coalesce(started_at, now())
     from due where export.location_id = due.location_id and export.id = due.id
     returning export.location_id, export.id, claim_number, failed_attempts, traceparent`;
+}
+
+/** Returns whether an export of another location waits for a process. */
+export async function isBulkExportOfOtherLocationDue(sql: SqlClient, locationId: string): Promise<boolean> {
+  const [row] = await sql<[{ isDue: boolean }]>`
+    select exists (
+      select from bulk_exports export join (
+        select distinct on (location_id) location_id, id from bulk_exports
+        where state in ('queued', 'running') order by location_id, created_at, id
+      ) first_of_location using (location_id, id)
+      where location_id <> ${locationId} and ${isClaimable(sql)}
+    ) as is_due`;
+  return row.isDue;
 }
 
 /** How far an export is: the rows of this report and of all before it are in complete files. */

@@ -48,8 +48,11 @@ export const listDaysRoute = defineReportingRoute({
         let last: string | undefined;
         for (const { day, body } of days.slice(0, limit)) {
           const text = body ?? (await refreshDay(services.db, { locationId, day }))?.body;
-          // The last report of the day was removed meanwhile.
-          if (text === undefined) continue;
+          // The last report of the day was removed meanwhile. Later pages must still follow.
+          if (text === undefined) {
+            last = day;
+            continue;
+          }
           const item = Buffer.from(text);
           bytes += item.byteLength;
           if (items.length > 0 && bytes > services.config.PAGE_MAX_BYTES) break;

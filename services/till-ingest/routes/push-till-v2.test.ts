@@ -70,6 +70,16 @@ describe("the daily quotas of a location", () => {
   });
 });
 
+it.each(["dryrun=true", "dry_run=true", "DryRun=1", "dryRun=false&dryRun=true", "dryRun=true&dryrun=true"])(
+  "POST /v2/tills/?%s is rejected and stores nothing, because the client probably means dryRun=true",
+  async (query) => {
+    const till = buildTestTill();
+    const rejected = await push(till, {}, `?${query}`);
+    expect([rejected.status, await rejected.json()]).toMatchObject([400, { code: "invalid_request" }]);
+    expect((await service.request("GET", `/v1/tills/${till.id}`, { principal })).status).toBe(404);
+  },
+);
+
 describe("POST /v2/tills/ accepts", () => {
   it("a till, and returns the URL of its body", async () => {
     const till = buildTestTill();

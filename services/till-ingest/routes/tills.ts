@@ -60,6 +60,26 @@ const pushResponses = {
   },
 };
 
+/**
+ * Rejects a request whose parameter `dryRun` is misspelled or repeated. Unknown parameters are otherwise ignored, but this
+ * till would be stored.
+ *
+ * @throws `ApiError` invalid_request.
+ */
+function requireClearDryRun({ searchParams }: URL): void {
+  const names = [...searchParams.keys()].filter((name) => name.toLowerCase().replaceAll(/[-_]/g, "") === "dryrun");
+  const wrongName = names.find((name) => name !== "dryRun");
+  if (wrongName !== undefined || names.length > 1)
+    throw createInvalidRequestError([
+      {
+        in: "query",
+        path: wrongName ?? "dryRun",
+        code: wrongName === undefined ? "duplicate" : "unknown_parameter",
+        message: "Send `dryRun` once, and with this name. Nothing was stored",
+      },
+    ]);
+}
+
 export const pushTillV2Route = defineTillIngestRoute({
   method: "post",
   path: "/v2/tills/",
@@ -83,7 +103,8 @@ export const pushTillV2Route = defineTillIngestRoute({
   },
   responses: pushResponses,
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, query, principal, services, context, origin }) {
+  async handle({ body: till, query, principal, services, context, origin, url }) {
+    requireClearDryRun(url);
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
     if (query.dryRun) return jsonResponse(200, await dryRunTill(services, { location, till, context }));
     const accepted = await storePushedTill(services, { location, till, principal, context });
@@ -106,7 +127,8 @@ export const pushTillV1Route = defineTillIngestRoute({
   request: { query: z.object({ dryRun: dryRunQueryParameter }), body: createTillRequestBodyParser("V1", TillV1) },
   responses: pushResponses,
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, query, principal, services, context, origin }) {
+  async handle({ body: till, query, principal, services, context, origin, url }) {
+    requireClearDryRun(url);
     const location = await resolveAuthorizedLegacyLocation(
       principal,
       till.metadata.legacyLocation,
