@@ -187,7 +187,7 @@ function toComparableRow(data: BulkExportData, row: Row): Row {
       const value = row[name] ?? null;
       if (value instanceof Date) return [name, type === "day" ? value.toISOString().slice(0, 10) : value.toISOString()];
       // In a CSV file, an apostrophe precedes texts that a spreadsheet program would run.
-      if (type === "text" && typeof value === "string") return [name, value.replace(/^'(?=[=+\-@\t\r])/, "")];
+      if (type === "text" && typeof value === "string") return [name, value.replace(/^'(?=[=+\-@＝＋－＠\t\r\n])/, "")];
       return [name, typeof value === "bigint" ? Number(value) : value];
     }),
   );
@@ -197,7 +197,16 @@ describe("a CSV file", () => {
   it("keeps texts that a spreadsheet program would run as formulas from being run", async () => {
     const till = generateTill({ seed: 1, orders: 1, day: "2026-05-29" });
     const [computed] = [computeReportAndOrders(TillV2.parse(till), { locationId })];
-    const names = ['=HYPERLINK("http://x")', "+1", "-2+3", "@SUM(A1)", "\tx", 'a "quoted", text\r\nof two lines', ""];
+    const names = [
+      '=HYPERLINK("http://x")',
+      "+1",
+      "-2+3",
+      "@SUM(A1)",
+      "\tx",
+      "＝1",
+      'a "quoted", text\r\nof two lines',
+      "",
+    ];
     const [order] = computed?.orders ?? [];
     const [row] = [
       ...(order?.v2.productRowList ?? []),
@@ -208,7 +217,7 @@ describe("a CSV file", () => {
     const changed = { ...computed, orders: [{ ...order, v2: { ...order.v2, productRowList, menuRowList: [] } }] };
     const { rows } = await exportTills([changed], { data: "items", format: "csv" });
     expect(rows.map(({ name }) => name)).toEqual([
-      ...['\'=HYPERLINK("http://x")', "'+1", "'-2+3", "'@SUM(A1)", "'\tx"],
+      ...['\'=HYPERLINK("http://x")', "'+1", "'-2+3", "'@SUM(A1)", "'\tx", "'＝1"],
       ...['a "quoted", text\r\nof two lines', ""],
     ]);
     expect(rows.map(({ totalRow }) => totalRow)).toEqual(names.map(() => -5));

@@ -7,6 +7,7 @@ import { TillDryRun } from "@pragma/contracts/till-check";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import {
   createJsonResponseWithContentEtag,
   jsonResponse,
