@@ -112,7 +112,8 @@ describe("a backup", () => {
 
     endpoint.setHandler(createFixedStatusResponseHandler(204));
     const restoring = performance.now();
-    await runBackupCommand("restore", 1);
+    const { stderr: progress } = await runBackupCommand("restore", 1);
+    expect(progress.split("\n")).toEqual(expect.arrayContaining(["accounts restore", "reporting restore"]));
     const after = await startPragmaUnderTest(variablesFor(1), { adminKey: before.adminKey });
     const seconds = (performance.now() - restoring) / 1000;
     try {
@@ -136,5 +137,11 @@ describe("a backup", () => {
 
   it("is not restored into a database with data", async () => {
     await expect(runBackupCommand("restore", 1)).rejects.toThrow(/not empty/);
+  });
+
+  it("is not written to a folder named like an option", async () => {
+    const options = { env: { PATH: process.env.PATH, ...variablesFor(1) } };
+    const backUp = promisify(execFile)(process.execPath, [backupProgram, "backup", "--help"], options);
+    await expect(backUp).rejects.toThrow(/backup <folder> {5}back up/);
   });
 });

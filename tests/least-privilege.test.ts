@@ -125,7 +125,10 @@ it("records changes of other services and of operators, with the client's addres
   expect(created.status).toBe(201);
   const recipient = (await created.json()) as { id: string; hmacSecret: string };
   const client = createOpsPortClient([product.process("reporting").opsUrl], servers.variables.OPS_TOKEN);
-  await runOpsCommand(["erase", "--location", locationId, "--before", "2020-01-01"], client);
+  await runOpsCommand(["erase", "--location", locationId, "--before", "2020-01-01"], client, {
+    log: () => {},
+    reportFailure: (message) => expect.fail(message),
+  });
   const events = await eventually("the entries", async () => {
     const { data } = await testLocation.getJson<{ data: AuditEvent[] }>("/v1/audit");
     return (

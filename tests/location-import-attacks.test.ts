@@ -413,7 +413,7 @@ describe("the commands of operators", () => {
       `The folder ${join(folder, "none")} of --output does not exist.`,
     );
     await expect(location("import", join(folder, "none"))).rejects.toThrow(/^The file .*none does not exist\.$/);
-    await expect(restoreDatabaseAndTillBackup(readDataStoresConfig(variables), join(folder, "none"))).rejects.toThrow(
+    await expect(restoreDatabaseAndTillBackup(readDataStoresConfig(variables), { folder: join(folder, "none"), log: () => {} })).rejects.toThrow(
       `The folder ${join(folder, "none")} does not contain a backup`,
     );
   });

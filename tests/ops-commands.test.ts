@@ -33,8 +33,12 @@ afterAll(async () => {
   await environment?.remove();
 });
 
+const failures: string[] = [];
 const ops = (...words: string[]) =>
-  runOpsCommand(words, createOpsPortClient([product.process("all").opsUrl], environment.variables.OPS_TOKEN));
+  runOpsCommand(words, createOpsPortClient([product.process("all").opsUrl], environment.variables.OPS_TOKEN), {
+    log: () => {},
+    reportFailure: (message) => failures.push(message),
+  });
 
 const createGuestFields = (name: string) => ({
   customerInfo: { firstName: name },
@@ -156,9 +160,27 @@ describe("operators", () => {
     // Changes the till to the state after the arrival of its result, in which no requeue is due.
     await db.sql`update tills set next_requeue_at = null where id = ${body.id}`;
     expect(await ops("tills", "unfinished")).toEqual([]);
+    expect(failures).toEqual([]);
     expect(await ops("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isRequeued: false }] });
     expect(await ops("parked", "list")).toEqual([]);
+    const unknown = randomUUID();
+    expect(await ops("dead-letters", "retry", unknown)).toEqual({ [unknown]: [] });
+    expect(await ops("tills", "reprocess", unknown)).toMatchObject({ [unknown]: [{ isReprocessed: false }] });
+    expect(failures.splice(0)).toEqual([
+      expect.stringContaining(`${body.id}: it has a result already`),
+      expect.stringContaining(`${unknown}: it is not a dead letter`),
+      expect.stringContaining(`${unknown}: it is not a till`),
+    ]);
     await db.close();
+  });
+
+  it("learn what to correct when a command reaches no process or has no valid day", async () => {
+    const output = { log: () => {}, reportFailure: () => {} };
+    const list = (url: string, token: string) =>
+      runOpsCommand(["dead-letters", "list"], createOpsPortClient([url], token), output);
+    await expect(list("http://127.0.0.1:1", "")).rejects.toThrow(/127.0.0.1:1 .*Set OPS_URLS/);
+    await expect(list(product.process("all").opsUrl, "other")).rejects.toThrow("Set OPS_TOKEN");
+    await expect(ops("erase", "--location", randomUUID(), "--before", "01-04-2026")).rejects.toThrow("2026-04-01");
   });
 
   it("find packed tills whose objects are missing, reprocess them, and erase their personal data", async () => {

@@ -26,12 +26,15 @@ record_completion() {
 back_up_postgres() {
   rm -rf "$archive/base/incomplete"
   mkdir -p "$archive/base"
+  echo "Taking a base backup."
   pg_basebackup --pgdata="$archive/base/incomplete" --format=tar --gzip --checkpoint=fast --wal-method=stream || return
   list_objects >"$archive/base/incomplete/objects.list" || return
   sync
-  mv "$archive/base/incomplete" "$archive/base/$(date -u +%Y%m%dT%H%M%SZ)" || return
+  name=$(date -u +%Y%m%dT%H%M%SZ)
+  mv "$archive/base/incomplete" "$archive/base/$name" || return
   remove_old_backups || return
   record_completion postgres
+  echo "The base backup $archive/base/$name is complete."
 }
 
 list_objects() {

@@ -49,7 +49,10 @@ export function readDataStoresConfig(environment: EnvironmentVariables): DataSto
 }
 
 /** Returns the environment variable from which the URL of a service's database was read. */
-function findDatabaseUrlVariable(environment: EnvironmentVariables, { name, url }: { name: ServiceName; url: string }) {
+export function findDatabaseUrlVariable(
+  environment: EnvironmentVariables,
+  { name, url }: { name: ServiceName; url: string },
+): string {
   const variables = ["DATABASE_URL", buildOwnerDatabaseUrlVariableName(name), buildDatabaseUrlVariableName(name)];
   return variables.find((variable) => environment[variable] === url) ?? "DATABASE_URL";
 }
@@ -72,6 +75,13 @@ const backupManifest = z.object({
 });
 export type BackupManifest = z.infer<typeof backupManifest>;
 
+interface BackupOptions {
+  /** The folder of the backup. */
+  folder: string;
+  /** Writes progress. */
+  log: (line: string) => void;
+}
+
 const formerDumpName = "database.dump";
 
 /** Returns the paths and URLs in a backup's folder: the dumps, the objects and the manifest. */
@@ -93,7 +103,10 @@ const backupPathsOf = (folder: string, dumps = "") => ({
  * If the folder contains an earlier backup, adds the bodies that the folder does not contain yet, and replaces the dumps
  * when everything else is complete. If the backup fails, the earlier one stays usable.
  */
-export async function createDatabaseAndTillBackup(config: DataStoresConfig, folder: string): Promise<BackupManifest> {
+export async function createDatabaseAndTillBackup(
+  config: DataStoresConfig,
+  { folder, log }: BackupOptions,
+): Promise<BackupManifest> {
   const { databases, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
   const dumps = `dumps-${startedAt.replaceAll(/\W/g, "")}`;
@@ -105,6 +118,7 @@ export async function createDatabaseAndTillBackup(config: DataStoresConfig, fold
         snapshots.map(async ({ url, services, id, sql }) => {
           for (const service of services) {
             const { name, schema } = service;
+            log(`${name} dump`);
             await writeStoredObjects(sql, service, paths.objectListOf(name));
             await runPostgresProgram("pg_dump", { url, tls: config }, [
               ...["--format=custom", "--no-owner", "--no-privileges"],
@@ -118,6 +132,7 @@ export async function createDatabaseAndTillBackup(config: DataStoresConfig, fold
     const copied = await copyObjects(readStoredObjects(objectLists), {
       from: OBJECT_STORE,
       to: paths.objects,
+      log,
     });
     for (const list of objectLists) await rm(list);
     const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), ...copied, dumps };
@@ -145,7 +160,10 @@ async function removeFormerDumps(folder: string, current: string): Promise<void>
  * @throws `Error` before it writes any data, if a database already has schemas of the namespace, or if the backup
  * contains another namespace.
  */
-export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, folder: string): Promise<BackupManifest> {
+export async function restoreDatabaseAndTillBackup(
+  config: DataStoresConfig,
+  { folder, log }: BackupOptions,
+): Promise<BackupManifest> {
   const { databases, OBJECT_STORE, NAMESPACE } = config;
   const manifest = await readBackupManifest(folder);
   const paths = backupPathsOf(folder, manifest.dumps);
@@ -160,8 +178,11 @@ export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, fol
   for (const database of databases) await withDatabase(config, database, requireEmptyDatabase);
   try {
     for (const { url, services } of databases) {
-      const dumps = manifest.dumps ? services.map(({ name }) => paths.dumpOf(name)) : [paths.formerDump];
-      for (const dump of dumps) {
+      const dumps = manifest.dumps
+        ? services.map(({ name }) => ({ name, dump: paths.dumpOf(name) }))
+        : [{ name: "all services", dump: paths.formerDump }];
+      for (const { name, dump } of dumps) {
+        log(`${name} restore`);
         await runPostgresProgram("pg_restore", { url, tls: config }, [
           ...["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"],
           dump,
@@ -184,7 +205,7 @@ export async function restoreDatabaseAndTillBackup(config: DataStoresConfig, fol
         }
       });
     }
-    const copied = await copyObjects(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE });
+    const copied = await copyObjects(readStoredObjects(lists), { from: paths.objects, to: OBJECT_STORE, log });
     return { ...manifest, ...copied };
   } finally {
     await rm(listFolder, { recursive: true });

@@ -11,14 +11,18 @@ Both read DATABASE_URL, <SERVICE>_DATABASE_URL, <SERVICE>_OWNER_DATABASE_URL, OB
 environment, and need pg_dump and pg_restore in PATH.
 `;
 
-const [command, folder] = process.argv.slice(2);
+const log = (line: string) => void process.stderr.write(`${line}\n`);
+
+const [command, folder, ...others] = process.argv.slice(2);
 try {
-  if (!folder || (command !== "backup" && command !== "restore")) throw new Error(usage);
+  // Without this check, `backup --help` would write a backup to a folder of this name.
+  if (!folder || folder.startsWith("-") || others.length > 0 || (command !== "backup" && command !== "restore"))
+    throw new Error(usage);
   const config = readDataStoresConfig(process.env);
   const manifest =
     command === "backup"
-      ? await createDatabaseAndTillBackup(config, folder)
-      : await restoreDatabaseAndTillBackup(config, folder);
+      ? await createDatabaseAndTillBackup(config, { folder, log })
+      : await restoreDatabaseAndTillBackup(config, { folder, log });
   process.stdout.write(`${JSON.stringify(manifest, null, 2)}\n`);
   if (manifest.damagedObjects.length > 0)
     throw new Error(

@@ -15,6 +15,7 @@ import {
 } from "@pragma/runtime/object-store/object-store";
 import type postgres from "postgres";
 import { objectColumns } from "./location-tables.ts";
+import { createProgressLog } from "./progress-log.ts";
 
 /** The body of a till, or a packed till. `hash` is the SHA-256 of the object before compression, in hexadecimal. */
 interface StoredObject {
@@ -76,14 +77,15 @@ async function* readLines(file: string): AsyncGenerator<StoredObject> {
 
 /**
  * Copies objects to another object store, in the form in which they are stored. Skips objects that have a copy, because
- * objects never change, and objects that are missing or do not have their hash.
+ * objects never change, and objects that are missing or do not have their hash. Logs the progress.
  */
 export async function copyObjects(
   objects: AsyncGenerator<StoredObject>,
-  urls: { from: string; to: string },
+  { log, ...urls }: { from: string; to: string; log: (line: string) => void },
 ): Promise<ObjectCopyResult> {
   const from = createObjectStore(urls.from);
   const to = createObjectStore(urls.to);
+  const logProgress = createProgressLog(log);
   const result: ObjectCopyResult = { objects: 0, missingObjects: 0, damagedObjects: [] };
   try {
     const copyRemaining = async () => {
@@ -92,6 +94,7 @@ export async function copyObjects(
         const outcome = await copyObject(object, from, to);
         if (outcome === "missing") result.missingObjects += 1;
         if (outcome === "damaged") result.damagedObjects.push(object.key);
+        logProgress("objects", result.objects);
       }
     };
     await Promise.all(Array.from({ length: maxConcurrentCopies }, copyRemaining));

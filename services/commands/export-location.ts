@@ -15,6 +15,7 @@ import {
   type ArchiveManifest,
   addToPart,
   locationArchiveKeySchema,
+  logReadLines,
   manifestPart,
   mapEncryptedColumns,
   objectPart,
@@ -148,7 +149,11 @@ export async function exportLocation({
   log("archive written");
   return {
     manifest,
-    refusal: await findRefusal({ lines: readArchiveLines(file, LOCATION_ARCHIVE_KEY), manifest, tables }),
+    refusal: await findRefusal({
+      lines: logReadLines(readArchiveLines(file, LOCATION_ARCHIVE_KEY), log),
+      manifest,
+      tables,
+    }),
   };
 }
 

@@ -13,5 +13,7 @@ const accessFiles = {
   "../../deploy/redis/users.acl": renderRedisAclFile(namespace),
 };
 for (const [path, text] of Object.entries(accessFiles)) {
-  await writeFile(fileURLToPath(new URL(path, import.meta.url)), text);
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  await writeFile(file, text);
+  process.stdout.write(`Wrote ${file}\n`);
 }

@@ -10,7 +10,12 @@ import { findStartedImport, recordImportStart } from "./import-progress.ts";
 import { importHeldRowsAndAccounts, importRows } from "./import-rows.ts";
 import { type ImportedConsumer, selectConsumers } from "./imported-consumers.ts";
 import { withLocationLock } from "./location-lock.ts";
-import { locationArchiveKeySchema, readArchiveLines, verifyLocationArchive } from "./location-manifest.ts";
+import {
+  locationArchiveKeySchema,
+  logReadLines,
+  readArchiveLines,
+  verifyLocationArchive,
+} from "./location-manifest.ts";
 import { requireNewRows, requireNoLocationData, requireSameMigrations } from "./require-importable-location.ts";
 import { openServiceDatabasePools } from "./service-database-pools.ts";
 import { verifyArchiveContent } from "./verify-archived-rows.ts";
@@ -49,7 +54,7 @@ export async function importLocation(options: ImportOptions): Promise<ImportResu
   const { file, environment, log } = options;
   const config = readDataStoresConfig(environment);
   const { LOCATION_ARCHIVE_KEY: key, DATA_KEYS } = readConfigFromEnvironment(importConfigSchema, environment);
-  const manifest = await verifyLocationArchive(file, environment);
+  const manifest = await verifyLocationArchive(file, { environment, log });
   const { locationId, missingObjects } = manifest;
   if (missingObjects.length > 0 && !options.isAllowedWithMissingObjects)
     throw new Error(
@@ -62,7 +67,9 @@ export async function importLocation(options: ImportOptions): Promise<ImportResu
   try {
     await requireSameMigrations(databases, manifest);
     const tables = await readArchivedTables(databases);
-    const { consumerRows } = await verifyArchiveContent({ lines: readArchiveLines(file, key), manifest, tables });
+    const { consumerRows } = await verifyArchiveContent({
+      ...{ lines: logReadLines(readArchiveLines(file, key), log), manifest, tables },
+    });
     log("archive verified");
     const context = {
       ...{ ...options, key, config, databases, locationId, archiveHash, encrypt, tables, consumerRows },

@@ -29,7 +29,8 @@ export async function runLocationCommand(commandLine: string[], context: Command
   const { environment, log } = context;
   const { verb, argument = "", others, options } = parseCommandLine(commandLine);
   const isAllowedWithMissingObjects = options["allow-missing-objects"] ?? false;
-  if (verb === "verify" && argument && others.length === 0) return verifyLocationArchive(argument, environment);
+  if (verb === "verify" && argument && others.length === 0)
+    return verifyLocationArchive(argument, { environment, log });
   if (verb === "import" && argument && others.length === 0)
     return importLocation({
       ...{ file: argument, isAllowedWithMissingObjects, environment, log },

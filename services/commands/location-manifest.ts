@@ -3,6 +3,7 @@ import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variab
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
 import { InvalidArchiveError, readLocationArchive } from "./location-archive.ts";
+import { createProgressLog } from "./progress-log.ts";
 
 /*
  * Each line of an archive is the name of a part, a space, and JSON. The parts are, in this sequence: the objects, the
@@ -92,13 +93,31 @@ export async function* readArchiveLines(file: string, key: string): AsyncGenerat
 }
 
 /**
- * Reads an archive completely, and returns its manifest.
+ * Reads an archive completely, and returns its manifest. Logs the progress.
  *
  * @throws `InvalidArchiveError` when it is damaged or incomplete, and `ConfigError`.
  */
-export async function verifyLocationArchive(file: string, environment: EnvironmentVariables): Promise<ArchiveManifest> {
+export async function verifyLocationArchive(
+  file: string,
+  { environment, log }: { environment: EnvironmentVariables; log: (line: string) => void },
+): Promise<ArchiveManifest> {
   const { LOCATION_ARCHIVE_KEY } = readConfigFromEnvironment(locationArchiveKeySchema, environment);
-  return readVerifiedManifest(readArchiveLines(file, LOCATION_ARCHIVE_KEY));
+  return readVerifiedManifest(logReadLines(readArchiveLines(file, LOCATION_ARCHIVE_KEY), log));
+}
+
+/** Yields the lines of an archive, and logs how many lines of a part were read. */
+export async function* logReadLines(
+  lines: AsyncIterable<ArchiveLine>,
+  log: (line: string) => void,
+): AsyncGenerator<ArchiveLine> {
+  const logProgress = createProgressLog(log);
+  const counts: Record<string, number> = {};
+  for await (const line of lines) {
+    const count = (counts[line.part] ?? 0) + 1;
+    counts[line.part] = count;
+    logProgress(`verifying ${line.part}`, count);
+    yield line;
+  }
 }
 
 /** Reads all lines of an archive, and returns the manifest that matches them. @throws `InvalidArchiveError` */

@@ -11,7 +11,7 @@ import {
   readConfigFromEnvironment,
 } from "@pragma/runtime/config/runtime-config";
 import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
-import { readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
+import { describeDatabase, readServiceDatabaseUrls } from "@pragma/runtime/config/service-databases";
 import { migrateOrAwaitDatabaseSchema } from "@pragma/runtime/database/migrate";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
@@ -20,6 +20,7 @@ import { createLogger, type Logger } from "@pragma/runtime/observability/logger"
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { z } from "zod";
 import { loadServiceDefinition } from "../definitions.ts";
+import { findDatabaseUrlVariable } from "./backup-and-restore.ts";
 import { ensureRoleWithSchemaPrivileges } from "./database-role.ts";
 
 const migrateConfig = z.object({
@@ -29,6 +30,9 @@ const migrateConfig = z.object({
   }).shape,
   ...databaseAndBrokerTlsConfigSchema.shape,
 });
+
+/** The error for a failed migration. Its message tells the operator which database or server to check. */
+class MigrationError extends Error {}
 
 /**
  * Migrates the tables of every service, or of one service, with the role that owns them. Creates or updates the
@@ -55,6 +59,14 @@ async function migrateAll(
         log,
       });
       if (url !== undefined) await ensureRoleWithSchemaPrivileges(db, { url, tls: config, log });
+    } catch (cause) {
+      // Node.js reports one error for each address of a host, in an error without a message.
+      const { code, message } = cause as Error & { code?: string };
+      const variable = findDatabaseUrlVariable(environment, { name, url: owner });
+      throw new MigrationError(
+        `The schema ${schema} cannot be migrated in the database ${describeDatabase(owner)} with the URL in ${variable}: ${message || code}`,
+        { cause },
+      );
     } finally {
       await db.close();
     }
@@ -62,7 +74,10 @@ async function migrateAll(
   }
   const bus = createEventBus(config, { name: "migrate", log });
   try {
-    await Promise.race([bus.connected, rejectAfter(60_000, "NATS could not be reached within a minute.")]);
+    await Promise.race([
+      bus.connected,
+      rejectAfter(60_000, "NATS could not be reached within a minute with the URL in NATS_URL."),
+    ]);
     for (const kind of eventStreamKinds) {
       await bus.ensureStream(kind);
       log.info({ stream: bus.streams[kind] }, "event stream is up to date");
@@ -74,7 +89,7 @@ async function migrateAll(
 
 async function rejectAfter(milliseconds: number, message: string): Promise<never> {
   await sleep(milliseconds, undefined, { ref: false });
-  throw new Error(message);
+  throw new MigrationError(message);
 }
 
 const log = createLogger({ name: "migrate", level: "info" });
@@ -85,7 +100,7 @@ try {
   );
   await migrateAll(process.env, { onlyService, log });
 } catch (error) {
-  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof MigrationError) process.stderr.write(`${error.message}\n`);
   else log.fatal({ err: error }, "migration failed");
   process.exitCode = 1;
 }

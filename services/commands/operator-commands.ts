@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { createProgressLog } from "./progress-log.ts";
 
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
@@ -60,12 +61,16 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause: Error) => {
+      const { code, message } = (cause.cause ?? cause) as Error & { code?: string };
+      // Node.js reports one error for each address of a host, in an error without a message.
       throw new Error(
-        `${url} cannot be reached: ${cause.cause instanceof Error ? cause.cause.message : cause.message}`,
+        `The ops port ${url} cannot be reached: ${message || code}. Set OPS_URLS to the ops ports of the running processes.`,
       );
     });
     if (response.status === 404) return undefined;
     const text = await response.text();
+    if (response.status === 401 || response.status === 403)
+      throw new Error(`The ops port ${url} rejected the command. Set OPS_TOKEN to the token of its process.`);
     if (!response.ok) throw new Error(`${url}${path} responded ${response.status}: ${text}`);
     return JSON.parse(text);
   }
@@ -87,8 +92,19 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
   };
 }
 
+interface CommandOutput {
+  /** Writes progress. */
+  log: (line: string) => void;
+  /** Reports a failure although the command has a result. */
+  reportFailure: (message: string) => void;
+}
+
 /** Runs a command and returns the result to print. Throws `OpsCommandLineUsageError` when the command line is invalid. */
-export async function runOpsCommand(commandLine: string[], client: OpsPortClient): Promise<unknown> {
+export async function runOpsCommand(
+  commandLine: string[],
+  client: OpsPortClient,
+  output: CommandOutput,
+): Promise<unknown> {
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
@@ -101,7 +117,15 @@ export async function runOpsCommand(commandLine: string[], client: OpsPortClient
       const eventIds = values.all
         ? (await fetchDeadLetters(client)).map((message) => message.eventId)
         : requireIds(ids);
-      return runForEachId(eventIds, (id) => client.requestEachProcess("POST", `/parked/${id}/retry`));
+      const outcomes = await runForEachId(eventIds, output, (id) =>
+        client.requestEachProcess("POST", `/parked/${id}/retry`),
+      );
+      if (!values.all)
+        reportIdsWithoutEffect(outcomes, output, {
+          hasEffect: () => true,
+          reason: "is not a dead letter of these processes. `dead-letters list` lists all of them",
+        });
+      return outcomes;
     }
     case "tills unfinished":
       return fetchUnfinishedTills(client, values.seconds);
@@ -109,19 +133,35 @@ export async function runOpsCommand(commandLine: string[], client: OpsPortClient
       const tillIds = values.all
         ? (await fetchUnfinishedTills(client, "0")).map(({ tillId }) => tillId)
         : requireIds(ids);
-      return runForEachId(tillIds, (id) => client.requestEachProcess("POST", `/till-ingest/unfinished/${id}/retry`));
+      const outcomes = await runForEachId(tillIds, output, (id) =>
+        client.requestEachProcess("POST", `/till-ingest/unfinished/${id}/retry`),
+      );
+      if (!values.all)
+        reportIdsWithoutEffect(outcomes, output, {
+          hasEffect: ({ isRequeued }) => isRequeued === true,
+          reason: "has a result already, or is not a till. `tills unfinished` lists the tills without a result",
+        });
+      return outcomes;
     }
-    case "tills reprocess":
-      return runForEachId(requireIds(ids), async (id) => [
+    case "tills reprocess": {
+      const outcomes = await runForEachId(requireIds(ids), output, async (id) => [
         await client.requestFirstProcess("POST", `/till-ingest/tills/${id}/reprocess`),
       ]);
+      reportIdsWithoutEffect(outcomes, output, {
+        hasEffect: ({ isReprocessed }) => isReprocessed === true,
+        reason: "is not a till of this installation",
+      });
+      return outcomes;
+    }
     case "packed-tills check":
-      return checkPackedTills(client);
+      return checkPackedTills(client, output);
     case "erase": {
       const { location, orders, before } = values;
       if (!location || (orders === undefined) === (before === undefined)) {
         throw new OpsCommandLineUsageError("erase needs --location and either --orders or --before.");
       }
+      if (before !== undefined && !z.iso.date().safeParse(before).success)
+        throw new OpsCommandLineUsageError("--before needs a day, such as 2026-04-01.");
       const orderSelection = orders === undefined ? { before } : { orderIds: orders.split(",") };
       // Only reporting has this path. It publishes an event, so that the other services also erase the data.
       const [erasure] = await client.requestEachProcess("POST", "/reporting/erasures", {
@@ -129,6 +169,8 @@ export async function runOpsCommand(commandLine: string[], client: OpsPortClient
         ...orderSelection,
       });
       if (!erasure) throw new Error("None of the processes in OPS_URLS runs reporting.");
+      if (z.object({ tills: z.literal(0) }).safeParse(erasure).success)
+        output.log("No till is changed. If this is unexpected, check the location, the orders and the day.");
       return erasure;
     }
     default:
@@ -182,13 +224,15 @@ const packedTillsCheckSchema = z.object({
 });
 
 /** Checks all packed tills, page by page, so that no request takes long. */
-async function checkPackedTills(client: OpsPortClient) {
+async function checkPackedTills(client: OpsPortClient, { log }: CommandOutput) {
+  const logProgress = createProgressLog(log);
   const unreadable: unknown[] = [];
   let checked = 0;
   for (let after: string | null = ""; after !== null; ) {
     const response = await client.requestFirstProcess("GET", `/reporting/packed-tills/check?after=${after}`);
     const page = packedTillsCheckSchema.parse(response);
     checked += page.checked;
+    logProgress("packed tills", checked);
     unreadable.push(...page.unreadable);
     after = page.next;
   }
@@ -197,9 +241,25 @@ async function checkPackedTills(client: OpsPortClient) {
 
 async function runForEachId(
   ids: string[],
+  { log }: CommandOutput,
   request: (id: string) => Promise<unknown[]>,
-): Promise<Record<string, unknown>> {
-  const outcomes: Record<string, unknown> = {};
-  for (const id of ids) outcomes[id] = (await request(id)).flat();
+): Promise<Record<string, unknown[]>> {
+  const logProgress = createProgressLog(log);
+  const outcomes: Record<string, unknown[]> = {};
+  for (const [index, id] of ids.entries()) {
+    outcomes[id] = (await request(id)).flat();
+    logProgress(`of ${ids.length} done:`, index + 1);
+  }
   return outcomes;
+}
+
+/** Reports the ids for which no process did anything, because an operator may have mistyped them. */
+function reportIdsWithoutEffect(
+  outcomes: Record<string, unknown[]>,
+  { reportFailure }: CommandOutput,
+  { hasEffect, reason }: { hasEffect: (outcome: Record<string, unknown>) => boolean; reason: string },
+): void {
+  for (const [id, ofId] of Object.entries(outcomes))
+    if (!ofId.some((outcome) => hasEffect(z.record(z.string(), z.unknown()).parse(outcome))))
+      reportFailure(`Nothing was done for ${id}: it ${reason}.`);
 }

@@ -19,7 +19,10 @@ async function runCommand(): Promise<unknown> {
     case "location":
       return runLocationCommand(commandArguments, { environment: process.env, log, reportFailure });
     default:
-      return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined));
+      return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined), {
+        log,
+        reportFailure,
+      });
   }
 }
 

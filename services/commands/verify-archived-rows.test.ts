@@ -242,7 +242,8 @@ describe("an archive", () => {
   });
 
   it("is refused if its file is a folder or does not exist", async () => {
-    const read = (path: string) => verifyLocationArchive(path, { LOCATION_ARCHIVE_KEY: "k".repeat(32) });
+    const read = (path: string) =>
+      verifyLocationArchive(path, { environment: { LOCATION_ARCHIVE_KEY: "k".repeat(32) }, log: () => {} });
     await expect(read(tmpdir())).rejects.toThrow(`${tmpdir()} is a folder, not an archive.`);
     await expect(read(join(tmpdir(), randomUUID()))).rejects.toThrow(/^The file .* does not exist\.$/);
   });

@@ -24,7 +24,9 @@ export function readConfigFromEnvironment<Schema extends z.ZodType>(
   const nonEmpty = Object.fromEntries(
     Object.entries(applyRenamedEnvironmentVariables(environment)).filter(([, value]) => value !== ""),
   );
-  const result = schema.safeParse(nonEmpty);
+  const result = schema.safeParse(nonEmpty, {
+    error: ({ input }) => (input === undefined ? "is required, but not set" : undefined),
+  });
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
 }
