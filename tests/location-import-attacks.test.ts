@@ -417,9 +417,9 @@ describe("the commands of operators", () => {
       `The folder ${join(folder, "none")} of --output does not exist.`,
     );
     await expect(location("import", join(folder, "none"))).rejects.toThrow(/^The file .*none does not exist\.$/);
-    await expect(restoreDatabaseAndTillBackup(readDataStoresConfig(variables), { folder: join(folder, "none"), log: () => {} })).rejects.toThrow(
-      `The folder ${join(folder, "none")} does not contain a backup`,
-    );
+    await expect(
+      restoreDatabaseAndTillBackup(readDataStoresConfig(variables), { folder: join(folder, "none"), log: () => {} }),
+    ).rejects.toThrow(`The folder ${join(folder, "none")} does not contain a backup`);
   });
 
   it("state that a location does not exist", async () => {
