@@ -54,10 +54,10 @@ import {
   getAccountingExportRoute,
 } from "./routes/accounting-exports.ts";
 import { getDayRoute, listDaysRoute } from "./routes/days.ts";
+import { getBulkExportFileRoute } from "./routes/export-files.ts";
 import {
   createBulkExportRoute,
   deleteBulkExportRoute,
-  getBulkExportFileRoute,
   getBulkExportRoute,
   listBulkExportsRoute,
 } from "./routes/exports.ts";

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import {
+  type BulkExport,
+  type BulkExportListItem,
+  type BulkExportManifest,
+  countBulkExportDays,
+} from "@pragma/contracts/bulk-export";
+import { addMoneyAmounts } from "@pragma/contracts/money";
+import type { BulkExportFileRow, BulkExportRow } from "../queries/bulk-exports.ts";
+
+/** What the manifest needs of a file. */
+export type FileTotals = Pick<BulkExportFileRow, "bytes" | "rows" | "sha256" | "sums">;
+
+/** Returns an export as lists contain it, without its files. */
+export function toBulkExportListItem(row: BulkExportRow, files: FileTotals[]): BulkExportListItem {
+  const { id, locationId, data, format, since, until, state, failure, progressDays, progressRows } = row;
+  return {
+    ...{ id, locationId, data, format, since, until, state },
+    failure: failure === null ? null : JSON.parse(failure),
+    progress: { daysDone: progressDays, daysTotal: countBulkExportDays(row), rows: progressRows },
+    manifest: state === "done" ? buildManifest(row, files) : null,
+    createdAt: row.createdAt.toISOString(),
+    startedAt: row.startedAt?.toISOString() ?? null,
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+  };
+}
+
+/** Returns an export with its files, which have URLs at `origin`. */
+export function toBulkExport(row: BulkExportRow, files: BulkExportFileRow[], origin: string): BulkExport {
+  const { manifest, createdAt, startedAt, finishedAt, expiresAt, ...fields } = toBulkExportListItem(row, files);
+  const shown = row.state === "done" ? files : [];
+  return {
+    ...fields,
+    files: shown.map(({ name, bytes, rows, sha256, sums, firstDay, lastDay }) => ({
+      name,
+      url: `${origin}/v1/exports/${row.id}/files/${name}`,
+      ...{ bytes, rows, sha256, sums: JSON.parse(sums), firstDay, lastDay },
+    })),
+    ...{ manifest, createdAt, startedAt, finishedAt, expiresAt },
+  };
+}
+
+function buildManifest({ currencyCode, reports }: BulkExportRow, files: FileTotals[]): BulkExportManifest {
+  const manifest = { rows: 0, reports, bytes: 0, files: files.length, sums: {} as Record<string, number> };
+  const hash = createHash("sha256");
+  for (const { rows, bytes, sums, sha256 } of files) {
+    manifest.rows += rows;
+    manifest.bytes += bytes;
+    for (const [column, sum] of Object.entries<number>(JSON.parse(sums)))
+      manifest.sums[column] = addMoneyAmounts(manifest.sums[column] ?? 0, sum);
+    hash.update(`${sha256}\n`);
+  }
+  return { ...manifest, sha256: hash.digest("hex"), currencyCode };
+}
