@@ -133,6 +133,18 @@ describe("the operation contracts", () => {
   });
 });
 
+it.each(
+  apiOperations.filter(({ queryParameters }) => ["since", "until"].every((name) => queryParameters.includes(name))),
+)("$id rejects a range that ends before it begins", async (operation) => {
+  const operationRequest = await buildRequestFor(operation);
+  // Usage is counted by instants.
+  const time = operation.id === "listUsage" ? "T00:00:00Z" : "";
+  const range = { since: `2026-05-02${time}`, until: `2026-05-01${time}` };
+  const response = await sendContractRequest(operation, addContractTestRequestQuery(operationRequest, range));
+  expect(response.status).toBe(400);
+  expect(JSON.parse(response.text)).toMatchObject({ errors: [{ in: "query", path: "since" }] });
+});
+
 describe.each(apiOperations)("$id", (operation) => {
   const documented = [...operation.outcomes.keys()];
   const unreachable = contractTestCasesByOperation[operation.id]?.untestableOutcomes ?? {};

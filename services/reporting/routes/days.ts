@@ -1,6 +1,11 @@
 import { Day } from "@pragma/contracts/day";
 import { ApiError } from "@pragma/contracts/errors";
-import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import {
+  checkSinceIsNotAfterUntil,
+  dayQueryParameter,
+  paginatedSchema,
+  paginationQueryShape,
+} from "@pragma/contracts/pagination";
 import { createPageResponse } from "@pragma/runtime/http/page-response";
 import { pageTokenDateSchema } from "@pragma/runtime/http/page-token";
 import { createConditionalJsonResponse } from "@pragma/runtime/http/route-response";
@@ -24,12 +29,14 @@ export const listDaysRoute = defineReportingRoute({
   description:
     "Returns the location's business days that have reports or open shifts, latest day first. Each day has its tills, its totals, and checks that compare its figures. A day changes when a till of the day is pushed, replaced, reprocessed or removed, and when a shift of the day has its first live order or has none anymore.",
   request: {
-    query: z.object({
-      ...paginationQueryShape,
-      since: dayParameter("First business day to include, as YYYY-MM-DD in the location's time zone"),
-      until: dayParameter("Last business day to include, as YYYY-MM-DD in the location's time zone"),
-      locationId: locationIdQueryParameter(),
-    }),
+    query: z
+      .object({
+        ...paginationQueryShape,
+        since: dayParameter("First business day to include, as YYYY-MM-DD in the location's time zone"),
+        until: dayParameter("Last business day to include, as YYYY-MM-DD in the location's time zone"),
+        locationId: locationIdQueryParameter(),
+      })
+      .check(checkSinceIsNotAfterUntil),
   },
   responses: { 200: { description: "A page of business days, latest day first", schema: paginatedSchema(Day) } },
   errors: ["invalid_page_token", "location_forbidden"],
