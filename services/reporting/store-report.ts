@@ -7,6 +7,7 @@ import { toStoredDayFacts } from "./days/day-texts.ts";
 import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes } from "./order-texts.ts";
+import { assertTillCanChange } from "./packing/with-unpacked-tills.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
@@ -18,26 +19,27 @@ type ReportFinalizedData = BusEventData<"report.finalized">;
 
 /**
  * Replaces the stored report and orders of a till with those of a new revision, and updates the counts by day. Orders
- * that the new revision does not contain are deleted. Orders that were already stored keep their creation time.
+ * that the new revision does not contain are deleted. Orders that were already stored keep their creation time. The
+ * caller must lock the location first.
  *
- * @returns the data of the `report.finalized` event.
+ * @throws PackedTillsError, which `withUnpackedTills` handles, before anything is changed.
  */
 export async function replaceStoredReportAndOrders(
   tx: SqlTransaction,
   pushed: TillPushedData,
   report: StoredReportAndOrderResponses,
   { traceparent }: { traceparent?: string } = {},
-): Promise<ReportFinalizedData> {
+): Promise<void> {
   const { tillId, locationId } = pushed;
   const now = report.calculatedAt;
   const orderIds = report.orders.map(({ id }) => id);
   const [{ previousReport, hasOrdersWithoutTill }, copies] = await Promise.all([
     reports.findPreviousReportAndOrdersWithoutTill(tx, { locationId, tillId }),
     orders.findOrderCopies(tx, { locationId, tillId, ids: orderIds }),
+    assertTillCanChange(tx, { locationId, tillId, newOrderIds: orderIds }),
   ]);
   const creationTimes = findEarliestCreationTimes(copies);
 
-  const finalized = toReportFinalizedData(pushed, report);
   const { reportVersion } = report;
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
@@ -46,7 +48,7 @@ export async function replaceStoredReportAndOrders(
   const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
     dayFacts: report.dayFacts === null ? null : toStoredDayFacts(etag, report.dayFacts),
-    finalized: JSON.stringify(finalized),
+    finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
   const rows: orders.ReportingOrderDatabaseRow[] = [];
@@ -69,7 +71,6 @@ export async function replaceStoredReportAndOrders(
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true }),
   ]);
-  return finalized;
 }
 
 /**
@@ -159,7 +160,8 @@ async function deletePackedOrders(
   return groups.flatMap(({ day, isCurrent, ids }) => (isCurrent ? ids.map(() => day) : []));
 }
 
-function toReportFinalizedData(
+/** Returns the data of the `report.finalized` event. */
+export function toReportFinalizedData(
   { locationId, tillId, revision, isErasure }: TillPushedData,
   report: StoredReportAndOrderResponses,
 ): ReportFinalizedData {

@@ -156,6 +156,14 @@ export function toRecordsetParameter(sql: SqlClient | SqlTransaction, rows: read
 }
 
 /**
+ * Returns a constant number as a part of a query's text. PostgreSQL plans a statement without parameters once for each
+ * connection, and a statement with a parameter in its `limit` each time.
+ */
+export function toSqlLiteral(sql: SqlClient | SqlTransaction, constant: number): SqlFragment {
+  return sql.unsafe(String(constant)) as unknown as SqlFragment;
+}
+
+/**
  * Lets the statements of a transaction use plans that do not depend on their parameters. PostgreSQL makes such a plan once
  * for each connection. Otherwise, it plans a statement about several partitioned tables anew each time, which takes longer
  * than to run it. Only for transactions whose statements find rows by their keys.

@@ -3,7 +3,13 @@ import type { BusEventType } from "@pragma/contracts/events";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
-import type { Database, SqlClient, SqlFragment, SqlTransaction } from "../database/postgres.ts";
+import {
+  type Database,
+  type SqlClient,
+  type SqlFragment,
+  type SqlTransaction,
+  toSqlLiteral,
+} from "../database/postgres.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
@@ -76,11 +82,12 @@ export function startOutboxRelay(options: RelayOptions) {
 /**
  * Returns a query for the events of one stream, in the sequence of their positions. `between` instead of `=` makes
  * PostgreSQL use the index of both values. Otherwise, it could scan all events by position, past those of the other
- * stream.
+ * stream. Without parameters, PostgreSQL plans the query once for each connection.
  */
 export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: EventStreamKind): SqlFragment {
   const stream = sql`(case when type like 'order.%' then 'orders' else 'tills' end)`;
-  return sql`select * from outbox where ${stream} between ${kind} and ${kind} order by ${stream}, position`;
+  const name = kind === "orders" ? sql`'orders'` : sql`'tills'`;
+  return sql`select * from outbox where ${stream} between ${name} and ${name} order by ${stream}, position`;
 }
 
 /** Returns the stream to which the events of a stream are sent: that of version 1.0 while its instances are running. */
@@ -103,13 +110,13 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
       with batch as (
-        ${selectOutboxRowsOfStream(sql, kind)} limit ${batchSize}
+        ${selectOutboxRowsOfStream(sql, kind)} limit ${toSqlLiteral(sql, batchSize)}
       ), measured as (
         select *, row_number() over in_order as number, sum(octet_length(body)) over in_order as bytes
         from batch window in_order as (order by position)
       )
       select id, type, location_id, body, created_at from measured
-      where number = 1 or bytes <= ${maxBatchBytes} order by position`;
+      where number = 1 or bytes <= ${toSqlLiteral(sql, maxBatchBytes)} order by position`;
     if (rows.length === 0) {
       lastPublishError = undefined;
       return false;

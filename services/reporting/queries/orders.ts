@@ -110,13 +110,16 @@ export async function insertOrders(
     row.v2 === null ? row : { ...row, ...(await toV2OrderColumns(row.v2, { v1: row.v1, isCompressed })) };
   // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
   // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
-  const toBatch = (start: number) => Promise.all(rows.slice(start, start + insertBatchSize).map(toColumns));
-  let batch = await toBatch(0);
-  for (let start = insertBatchSize; batch.length > 0; start += insertBatchSize) {
-    // PostgreSQL inserts one batch while the next one is compressed.
+  let previous: Promise<unknown> = Promise.resolve();
+  for (let start = 0; start < rows.length; start += insertBatchSize) {
+    const batch = await Promise.all(rows.slice(start, start + insertBatchSize).map(toColumns));
     const inserted = tx`insert into orders ${tx(batch)}`.execute();
-    [batch] = await Promise.all([toBatch(start), inserted]);
+    // PostgreSQL inserts one batch while the next one is compressed and serialized. `race` also handles the rejection of
+    // both batches: after the first has failed, the second fails as well.
+    await Promise.race([previous, inserted]);
+    previous = inserted;
   }
+  await previous;
 }
 
 type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2" | "v2Deflated">;

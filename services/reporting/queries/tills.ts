@@ -43,12 +43,12 @@ export async function recordTillRevisionAndGetPrevious(
   tx: SqlTransaction,
   { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {
-  const [current] = await tx<{ revision: number; hash: string | null }[]>`
-    select revision, hash from tills where location_id = ${locationId} and till_id = ${tillId} for update`;
-  if (!current) {
-    await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })}`;
-    return 0;
-  }
+  const [inserted, [current]] = await Promise.all([
+    tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })} on conflict do nothing`,
+    tx<[{ revision: number; hash: string | null }]>`
+      select revision, hash from tills where location_id = ${locationId} and till_id = ${tillId} for update`,
+  ]);
+  if (inserted.count === 1) return 0;
   if (current.revision < revision) {
     // A skipped revision may have added personal data that this erasure did not remove. Therefore, the till is no
     // longer marked as erased, and a later erasure includes it again.

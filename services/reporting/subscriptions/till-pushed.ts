@@ -3,6 +3,7 @@ import type { TillReportParkedReason } from "@pragma/contracts/till";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import {
   acquireTransactionAdvisoryLock,
+  type Database,
   type SqlTransaction,
   useGenericPlans,
 } from "@pragma/runtime/database/postgres";
@@ -15,12 +16,12 @@ import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
 import type { TillCalculationResult } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { assertTillCanBeDeleted, assertTillCanChange, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
+import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "../store-report.ts";
+import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders, toReportFinalizedData } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
@@ -95,27 +96,48 @@ async function applyTillRevision(
   { data, till, traceparent }: AppliedTill,
 ): Promise<void> {
   const { tillId, locationId, revision } = data;
-  const reportId = computeTillReportId(tillId);
   // Only one till of a location is stored at a time, because tills can contain the same orders and share day counts.
-  await Promise.all([useGenericPlans(tx), acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`)]);
-  const previousRevision = await recordTillRevisionAndGetPrevious(tx, data);
+  const [, , previousRevision] = await Promise.all([
+    useGenericPlans(tx),
+    acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`),
+    // PostgreSQL runs the statements of a transaction one after the other, so this one waits for the lock.
+    recordTillRevisionAndGetPrevious(tx, data),
+  ]);
   if (previousRevision > revision) return;
   const isNew = previousRevision < revision;
-  let finalized: BusEventData<"report.finalized"> | undefined;
-  if (!isNew) {
-    finalized = await findReportFinalizedEventData(tx, { locationId, tillId });
-  } else if (till) {
-    await Promise.all([
-      assertTillCanChange(tx, { locationId, tillId, newOrderIds: till.orders.map(({ id }) => id) }),
-      recordLocationWrite(tx, locationId),
-    ]);
-    finalized = await replaceStoredReportAndOrders(tx, data, till, { traceparent });
-    if (data.isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
-  } else {
+  const finalized = isNew
+    ? till && toReportFinalizedData(data, till)
+    : await findReportFinalizedEventData(tx, { locationId, tillId });
+  await Promise.all([
+    isNew && changeStoredReport(tx, db, { data, till, traceparent }),
+    publishChangedReport(tx, { data, finalized, traceparent }),
+  ]);
+}
+
+/** Replaces the report of a till, or deletes it, if the till is now in training mode. */
+async function changeStoredReport(tx: SqlTransaction, db: Database, { data, till, traceparent }: AppliedTill) {
+  const { tillId, locationId } = data;
+  if (!till) {
     await assertTillCanBeDeleted(tx, { locationId, tillId });
     await recordLocationWrite(tx, locationId);
     await deleteReportAndOrdersOfTill(tx, data, { traceparent });
+    return;
   }
+  await Promise.all([
+    replaceStoredReportAndOrders(tx, data, till, { traceparent }),
+    recordLocationWrite(tx, locationId),
+  ]);
+  if (data.isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
+}
+
+interface ChangedReport extends Pick<AppliedTill, "data" | "traceparent"> {
+  /** Null or undefined if the till has no report. */
+  finalized: BusEventData<"report.finalized"> | null | undefined;
+}
+
+async function publishChangedReport(tx: SqlTransaction, { data, finalized, traceparent }: ChangedReport) {
+  const { tillId, locationId, revision } = data;
+  const reportId = computeTillReportId(tillId);
   // A repeated event has the same id, which is derived from the revision, so subscribers skip it.
   if (finalized) {
     const id = uuidV5(`${revision}`, reportId);
