@@ -21,7 +21,7 @@ let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTestAccess & { stop(): Promise<void> };
 let sql: postgres.Sql;
 let receiver: Server;
-const received: { event: string; locationId: string; day: string; revision: number }[] = [];
+const received: { event: string; locationId: string; day: string; dayRevision: number }[] = [];
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
@@ -135,7 +135,7 @@ describe("a push with dryRun=true", () => {
     const result = TillDryRun.parse(body);
     expect(result).toMatchObject({
       ...{ tillId: till.id, locationId: location.locationId, reportState: "done", reportParkedReason: null },
-      till: { reportNumber: 12, revision: 1, isComplete: true },
+      till: { reportNumber: 12, tillRevision: 1, isComplete: true },
       day: { day: "2026-05-29", state: "incomplete", reasons: [{ code: "report_number_gap" }], tillCount: 1 },
     });
     const failed = result.reconciliation.filter((check) => check.status === "failed").map(({ code }) => code);
@@ -154,6 +154,6 @@ describe("a push with dryRun=true", () => {
     expect(await countEverything()).toEqual(before);
     expect((await location.request("GET", `/v1/tills/${till.id}`)).status).toBe(404);
     expect((await location.request("GET", "/v1/days/2026-05-29")).status).toBe(404);
-    expect(await readDay(location, "2026-05-28")).toMatchObject({ revision: 1 });
+    expect(await readDay(location, "2026-05-28")).toMatchObject({ dayRevision: 1 });
   });
 });

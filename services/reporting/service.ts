@@ -15,7 +15,8 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
+import { tillCheckHandler } from "./days/till-check-handler.ts";
+import { countDroppedTillChecks } from "./days/till-check-queue.ts";
 import type { ExportWorkerInput, ExportWorkerOutput } from "./exports/encode-export-rows.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
