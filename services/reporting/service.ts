@@ -32,8 +32,8 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import { claimBulkExports } from "./queries/bulk-export-claims.ts";
 import {
-  claimBulkExports,
   deleteExpiredBulkExports,
   listUnfinishedBulkExports,
   measureUnfinishedBulkExports,

@@ -11,12 +11,8 @@ import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
-import {
-  claimBulkExports,
-  deleteExpiredBulkExports,
-  removeErasedTillFromBulkExports,
-  renewBulkExportClaim,
-} from "../queries/bulk-exports.ts";
+import { claimBulkExports, renewBulkExportClaim } from "../queries/bulk-export-claims.ts";
+import { deleteExpiredBulkExports, removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
 import reporting from "../service.ts";
 import {

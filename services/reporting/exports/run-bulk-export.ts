@@ -9,19 +9,21 @@ import { isRemovedLocationError, isTransient } from "@pragma/runtime/retries/tra
 import type { ReportingServiceContext } from "../context.ts";
 import {
   type BulkExportClaim,
-  type BulkExportPosition,
   type ClaimedBulkExport,
   failBulkExport,
   findClaimedBulkExport,
-  findStoredBulkExportBytes,
   finishBulkExport,
   isBulkExportOfOtherLocationDue,
-  listReportsToExport,
-  type ReportToExport,
   releaseBulkExportClaim,
   renewBulkExportClaim,
   setBulkExportCurrency,
   storeBulkExportFile,
+} from "../queries/bulk-export-claims.ts";
+import {
+  type BulkExportPosition,
+  findStoredBulkExportBytes,
+  listReportsToExport,
+  type ReportToExport,
 } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
 import type { EncodedExportRows, ExportRowsInput } from "./encode-export-rows.ts";
