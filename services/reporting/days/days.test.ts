@@ -13,6 +13,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
+import { deleteEndedShifts } from "../queries/shifts.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -74,8 +75,10 @@ function buildSale(fields: Parameters<typeof buildTestOrder>[0] = {}) {
   });
 }
 
+type ShiftChange = BusEventData<"shift.changed">;
+
 /** Returns an event of order-live about a shift. */
-const shiftOf = (principal: Reader, fields: Partial<BusEventData<"shift.changed">> = {}) => ({
+const shiftOf = (principal: Reader, fields: Partial<ShiftChange> = {}): ShiftChange => ({
   ...{
     locationId: principal.location.id,
     tillId: randomUUID(),
@@ -87,7 +90,7 @@ const shiftOf = (principal: Reader, fields: Partial<BusEventData<"shift.changed"
   ...{ day: "2026-05-29", startedAt: "2026-05-29T08:00:00.000Z" },
   ...fields,
 });
-async function changeShift(shift: BusEventData<"shift.changed">) {
+async function changeShift(shift: ShiftChange) {
   const id = randomUUID();
   await service.db.transaction((tx) =>
     writeEventToOutbox(tx, "shift.changed", { id, subject: shift.tillId, data: shift, traceparent: undefined }),
@@ -410,6 +413,37 @@ describe("a business day with live orders", () => {
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "incomplete" });
     await service.pushTills([{ ...other, isTraining: true }], locationId, { revision: 3 });
     expect(await readDay(principal, "2026-05-29")).toMatchObject({ state: "incomplete" });
+  });
+});
+
+describe("the removal of ended shifts", () => {
+  it("removes those that ended long ago and orders that were found, but no open shift and no missing order", async () => {
+    const principal = newReader();
+    const { id: locationId } = principal.location;
+    const { sql } = service.db;
+    const till = buildTill("2026-05-29", 1);
+    const found = till.orderList[0]?.id ?? expect.unreachable();
+    const missing = randomUUID();
+    const [open, ended, recent] = [1, 2, 3].map(() => shiftOf(principal)) as [ShiftChange, ShiftChange, ShiftChange];
+    const ordersWithoutTill = [found, missing].map((orderId) => ({ orderId, total: 500, isCanceled: false }));
+    for (const shift of [open, ended, recent]) await changeShift(shift);
+    await changeShift({ ...ended, position: 2, isOpen: false, ordersWithoutTill });
+    await changeShift({ ...recent, position: 2, isOpen: false });
+    await service.pushTills([till], locationId);
+    await sql`
+      update shifts set changed_at = now() - interval '61 days'
+      where location_id = ${locationId} and till_id <> ${recent.tillId}`;
+    await sql`update orders_without_till set changed_at = now() - interval '61 days' where location_id = ${locationId}`;
+    await deleteEndedShifts(service.db, 60);
+    const shifts = await sql<{ tillId: string }[]>`select till_id from shifts where location_id = ${locationId}`;
+    expect(shifts.map(({ tillId }) => tillId).sort()).toEqual([open.tillId, recent.tillId].sort());
+    expect(await sql`select order_id from orders_without_till where location_id = ${locationId}`).toEqual([
+      { orderId: missing },
+    ]);
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({
+      state: "open",
+      openShifts: [{ tillId: open.tillId }],
+    });
   });
 });
 
