@@ -17,7 +17,7 @@ import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
 import { tillCheckHandler } from "./days/till-check-handler.ts";
 import { countDroppedTillChecks } from "./days/till-check-queue.ts";
-import type { ExportWorkerInput, ExportWorkerOutput } from "./exports/encode-export-rows.ts";
+import type { ExportFileInput, ExportFileOutput } from "./exports/export-file-task.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
@@ -108,7 +108,7 @@ const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
-const exportWorkerHeap = { heapMegabytes: 24, newObjectMegabytes: 4 };
+const exportWorkerHeap = { heapMegabytes: 18, newObjectMegabytes: 3 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
@@ -138,7 +138,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnfinishedAccountingExports(db.sql),
     );
     const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(import.meta.url, "./exports/encode-export-rows", {
+      createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/write-export-file", {
         threads: 1,
         minThreads: 0,
         ...heap,
