@@ -19,7 +19,7 @@ import { createTestLocation, type TestLocation } from "./harness/test-location.t
 const days = Number(process.env.EXPORT_DAYS ?? "12");
 const ordersPerDay = 150;
 /** More than the service uses while clients read lists of the same orders. The number of days makes no difference. */
-const maxAdditionalMegabytes = 64;
+const maxAdditionalMegabytes = 80;
 const range = { since: "2025-01-01", until: "2025-12-31" };
 /** All data in all formats in `npm run test:soak`. */
 const measuredExports = bulkExportDataNames

@@ -108,7 +108,7 @@ const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
-const exportWorkerHeap = { heapMegabytes: 18, newObjectMegabytes: 3 };
+const exportWorkerHeap = { heapMegabytes: 16, newObjectMegabytes: 3 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 

@@ -104,7 +104,7 @@ function createGzipWriter(buffer: FileBuffer): ExportFileWriter {
 /**
  * The number of bytes of the rows, as JSON, after which a row group is encoded. Encoding needs many times as much memory.
  */
-const rowGroupTextBytes = 1024 * 1024;
+const rowGroupTextBytes = 512 * 1024;
 
 function createParquetWriter(data: BulkExportData, buffer: FileBuffer): ExportFileWriter {
   buffer.append(parquetHeader);

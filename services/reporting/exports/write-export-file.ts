@@ -58,7 +58,7 @@ setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
 /** The buffer of a file, and those of the documents of some batches. */
-const maxExternalBytes = 8 * 1024 * 1024;
+const maxExternalBytes = 6 * 1024 * 1024;
 
 /**
  * Frees buffers that are no longer used. The limits of the heap do not contain buffers, and the garbage collector frees
