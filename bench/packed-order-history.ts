@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
-import { toStoredDayFacts } from "@pragma/reporting/days/day-texts";
+import { toStoredTillFigures } from "@pragma/reporting/days/day-texts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
 import {
   addBlockChecksum,
@@ -241,7 +241,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const { pushed, report } = till;
   const { tillId, locationId, revision, pushedAt, object } = pushed;
   const { id, day, reportVersion, reportNumber, startedAt, finalizedAt, totalSales, orders } = report;
-  const { v2, listItem, accountingFacts, dayFacts } = report;
+  const { v2, listItem, accountingFacts, tillFigures } = report;
   const times = { createdAt: storedAt, updatedAt: storedAt };
   const v0 = joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0);
   const finalized = {
@@ -266,7 +266,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {
       ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts, etag },
-      dayFacts: dayFacts === null ? null : toStoredDayFacts(etag, dayFacts),
+      tillFigures: tillFigures === null ? null : toStoredTillFigures(etag, tillFigures),
       finalized: "",
     });
     await replaceTillByPackedTill(

@@ -25,6 +25,7 @@ export const dayReasonDescriptions = {
     "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",
   report_number_gap: "A device skipped report numbers, so tills are probably missing",
   figures_unavailable: "Some tills must be reprocessed before all their figures can be added up",
+  amounts_too_large: "The amounts are too large to be added up exactly",
   too_many_tills: `The day has more than ${maxTillsPerDay} tills, so nothing is added up`,
 } as const;
 
@@ -151,7 +152,7 @@ export const DayTill = z
     tillId: z.guid().meta({ description: "ID of the till" }),
     reportId: z.guid().meta({ description: "ID of the report" }),
     reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
-    revision: z.int().min(1).meta({
+    tillRevision: z.int().min(1).meta({
       description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
     }),
     deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
@@ -219,7 +220,7 @@ export const Day = z
         description:
           "What is missing; empty if the day is closed. A day that is still open can also miss something already.",
       }),
-    revision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
+    dayRevision: z.int().min(1).meta({ description: "Incremented each time the day changes" }),
     updatedAt: UtcDateTimeSchema.meta({ description: "When the day changed last" }),
     tillCount: nonNegativeCountField("Number of tills of the day"),
     tills: z

@@ -103,8 +103,8 @@ export const ReportFinalizedEventData = z.object({
 export const DayStateEventData = z.object({
   locationId: z.guid().meta({ description: "ID of the location" }),
   day: Day.shape.day,
-  revision: Day.shape.revision.meta({
-    description: "Revision of the day, which increases each time the day changes",
+  dayRevision: Day.shape.dayRevision.meta({
+    description: "Increases each time the day changes",
   }),
   state: Day.shape.state.extract([...notifiedDayStates]).meta({
     description:
@@ -191,7 +191,7 @@ const reportExample = {
 const dayExample = {
   locationId: webhookExample.locationId,
   day: "2026-05-29",
-  revision: 2,
+  dayRevision: 2,
   state: "closed",
   reasons: [],
   tillCount: 2,
@@ -248,7 +248,7 @@ export const webhookBodySchemas = {
     sequence: 3,
     data: {
       ...dayExample,
-      revision: 3,
+      dayRevision: 3,
       state: "incomplete",
       reasons: [{ code: "report_number_gap", message: "Report numbers that are missing: 1." }],
     },

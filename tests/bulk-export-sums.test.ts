@@ -10,7 +10,7 @@ import {
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import encodeExport, { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
+import { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
 import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-writer";
 import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -52,12 +52,8 @@ async function exportTills(
   tills: ComputedReportAndOrders[],
   { data, format }: { data: BulkExportData; format: BulkExportFormat },
 ): Promise<WrittenExport> {
-  const worker = {
-    run: async (input: Parameters<typeof encodeExport>[0]) => encodeExport(input),
-    close: async () => {},
-  };
-  const buffer = new FileBuffer(1);
-  const writer = createExportFileWriter(worker, { data, format, buffer });
+  const buffer = new FileBuffer(new ArrayBuffer(1));
+  const writer = createExportFileWriter({ data, format, buffer });
   const sums: Record<string, number> = {};
   let rowCount = 0;
   for (const { reportV2, orders } of tills) {
@@ -65,17 +61,17 @@ async function exportTills(
     const documents = isOfReports ? [reportV2] : orders.map(({ v2 }) => v2);
     const till = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
     const encoded = encodeExportRows({
-      ...{ data, format, till, currencyCode: "EUR", checksum: writer.checksum },
+      ...{ data, format, till, currencyCode: "EUR", checksum: writer.checksum, maxDocumentBytes: 2 ** 20 },
       documents: documents.map((document) => JSON.stringify(document)),
     });
     for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
     rowCount += encoded.rows;
-    if (encoded.rows > 0) await writer.add(encoded);
+    if (encoded.rows > 0) writer.add(encoded);
   }
   // The service stores no file without rows.
   if (rowCount === 0) return { rows: [], sums };
-  await writer.finish();
-  return { rows: await readRows(Buffer.from(buffer.content), { data, format }), sums };
+  writer.finish();
+  return { rows: await readRows(Buffer.from(new Uint8Array(buffer.bytes, 0, buffer.size)), { data, format }), sums };
 }
 
 async function readRows(

@@ -17,14 +17,16 @@ import { startPragmaInTestProcess } from "./harness/pragma-in-process.ts";
 import type { PragmaUnderTestAccess } from "./harness/pragma-under-test.ts";
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
+/** The quota of each location. */
+const maxDryRuns = 4;
 let environment: IsolatedTestEnvironment;
 let product: PragmaUnderTestAccess & { stop(): Promise<void> };
 let sql: postgres.Sql;
 let receiver: Server;
-const received: { event: string; locationId: string; day: string; revision: number }[] = [];
+const received: { event: string; locationId: string; day: string; dayRevision: number }[] = [];
 
 beforeAll(async () => {
-  environment = await createIsolatedTestEnvironment();
+  environment = await createIsolatedTestEnvironment({ MAX_TILL_DRY_RUNS_PER_DAY: String(maxDryRuns) });
   product = await startPragmaInTestProcess(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   receiver = createServer(async (request, response) => {
@@ -135,7 +137,7 @@ describe("a push with dryRun=true", () => {
     const result = TillDryRun.parse(body);
     expect(result).toMatchObject({
       ...{ tillId: till.id, locationId: location.locationId, reportState: "done", reportParkedReason: null },
-      till: { reportNumber: 12, revision: 1, isComplete: true },
+      till: { reportNumber: 12, tillRevision: 1, isComplete: true },
       day: { day: "2026-05-29", state: "incomplete", reasons: [{ code: "report_number_gap" }], tillCount: 1 },
     });
     const failed = result.reconciliation.filter((check) => check.status === "failed").map(({ code }) => code);
@@ -154,6 +156,18 @@ describe("a push with dryRun=true", () => {
     expect(await countEverything()).toEqual(before);
     expect((await location.request("GET", `/v1/tills/${till.id}`)).status).toBe(404);
     expect((await location.request("GET", "/v1/days/2026-05-29")).status).toBe(404);
-    expect(await readDay(location, "2026-05-28")).toMatchObject({ revision: 1 });
+    expect(await readDay(location, "2026-05-28")).toMatchObject({ dayRevision: 1 });
+  });
+
+  it("counts toward a quota of the location, if it is valid", async () => {
+    const location = await createLocation();
+    const till = buildTill();
+    expect((await dryRun(location, { ...till, reportNumber: "x" })).status).toBe(400);
+    for (let count = 0; count < maxDryRuns; count += 1) expect((await dryRun(location, till)).status).toBe(200);
+    expect(await dryRun(location, till)).toMatchObject({
+      ...{ status: 429, body: { code: "quota_exceeded", limit: { name: "till_dry_runs", maximum: maxDryRuns } } },
+    });
+    // Pushes have a quota of their own.
+    await location.pushTillWithRetries(till);
   });
 });

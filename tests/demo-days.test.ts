@@ -4,7 +4,7 @@ import { computeTillAccountingData } from "@pragma/reporting/accounting/till-acc
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import type { DeviceDays } from "@pragma/reporting/days/check-devices";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
-import { computeTillDayFacts } from "@pragma/reporting/days/till-day-facts";
+import { computeTillFigures } from "@pragma/reporting/days/till-figures";
 import { createDemoOrderWithoutTill, getDemoDayCaseName } from "@pragma/simulator/demo-day-cases";
 import { generateDemoTill, listDemoDaysWithTillIds } from "@pragma/simulator/demo-location";
 import { expect, it } from "vitest";
@@ -19,12 +19,12 @@ it("a month of the demo location has closed and incomplete days, and a failure o
     const generated = generateDemoTill(locationId, demoDay);
     const till = TillV2.parse(generated);
     const report = computeReportAndOrders(till, { locationId })?.reportV2 ?? expect.unreachable();
-    const facts = computeTillDayFacts(
+    const figures = computeTillFigures(
       report,
       computeTillAccountingData(till, (at) => at.slice(0, 10)),
       till,
     );
-    const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, revision: 1, report, facts };
+    const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };
     const orders =
       getDemoDayCaseName(demoDay.day) === "orders_without_till" ? [createDemoOrderWithoutTill(generated)] : [];
     const { content, devices } = computeDay([tillOfDay], {

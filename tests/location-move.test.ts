@@ -289,6 +289,9 @@ describe("a location with data of all services", () => {
 
   it("is removed with everything that it has, while points of sale push and after the command was killed", async () => {
     const { locationId } = location;
+    const feedPath = "/v1/changes/?allLocations=true&size=1000";
+    const { data: known } = await location.getJson<ChangePage>(feedPath, from.product.adminKey);
+    const { nextCursor } = await location.getJson<ChangePage>(`${feedPath}&after=now`, from.product.adminKey);
     let isPushing = true;
     const statuses = new Set<number>();
     const push = async (path: string, key: string) => {
@@ -315,7 +318,12 @@ describe("a location with data of all services", () => {
       return row;
     });
     killed.kill("SIGKILL");
-    const receipt = await runLocationCommand(from, ["remove", locationId, "--yes", locationId]);
+    // PostgreSQL holds the lock of the killed command until its last statement has ended.
+    const receipt = await eventually("the lock of the killed command", () =>
+      runLocationCommand(from, ["remove", locationId, "--yes", locationId]).catch((error: unknown) => {
+        if (!String(error).includes("Another command")) throw error;
+      }),
+    );
     isPushing = false;
     await Promise.all(pushing);
     expect([...statuses].sort()).toEqual([201, 401, 404]);
@@ -329,6 +337,14 @@ describe("a location with data of all services", () => {
     const left = Object.keys(await runLocationCommand(from, ["count", locationId])).filter((name) => !kept.test(name));
     expect(left).toEqual([]);
     expect((await location.request("GET", "/v2/reports")).status).toBe(401);
+    const { revision: lastRevision = 0 } = known.find(({ type, id }) => type === "location" && id === locationId) ?? {};
+    // A follower that begins again, and one that continues.
+    for (const after of ["", `&after=${nextCursor}`]) {
+      const feed = await location.getJson<ChangePage>(feedPath + after, from.product.adminKey);
+      expect(feed.data.filter((change) => change.locationId === locationId)).toMatchObject([
+        { type: "location", id: locationId, action: "removed", revision: lastRevision + 1 },
+      ]);
+    }
     const folders = await readdir(join(from.environment.variables.OBJECT_STORE?.slice("file:".length) ?? "", "tills"));
     expect(folders).not.toEqual([]);
     const { sql } = from;

@@ -5,8 +5,8 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { computeTillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
-import { compressDayText, toStoredDayFacts } from "@pragma/reporting/days/day-texts";
-import { computeTillDayFacts } from "@pragma/reporting/days/till-day-facts";
+import { compressDayText, toStoredTillFigures } from "@pragma/reporting/days/day-texts";
+import { computeTillFigures } from "@pragma/reporting/days/till-figures";
 import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
@@ -92,14 +92,14 @@ describe("a business day of any tills", () => {
           const report = computeReportAndOrders(till, { locationId })?.reportV2;
           if (!report) continue;
           const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-          const facts = computeTillDayFacts(report, accountingData, till);
-          expect(facts).not.toBeNull();
+          const figures = computeTillFigures(report, accountingData, till);
+          expect(figures).not.toBeNull();
           reports.push(report);
           parts.push({
-            ...{ tillId: till.id, reportId: report.id, revision: index + 1 },
+            ...{ tillId: till.id, reportId: report.id, tillRevision: index + 1 },
             report: { ...report, totalSales: report.totalSales },
             // As it is stored.
-            facts: JSON.parse(JSON.stringify(facts)),
+            figures: JSON.parse(JSON.stringify(figures)),
           });
         }
         tillCount += reports.length;
@@ -152,12 +152,12 @@ describe("a business day of any tills", () => {
     const till = TillV2.parse(generateTill({ seed: "size", orders: 150, day: "2026-05-29", tillId: randomUUID() }));
     const report = computeReportAndOrders(till, { locationId })?.reportV2 ?? expect.unreachable();
     const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-    const facts = computeTillDayFacts(report, accountingData, till);
-    const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, revision: 1, report, facts };
+    const figures = computeTillFigures(report, accountingData, till);
+    const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };
     const { content } = computeDay([tillOfDay], {
       ...{ tillCount: 1, openShifts: [], ordersWithoutTill: [], earlierDevices: [] },
     });
-    const stored = [toStoredDayFacts("etag", JSON.stringify(facts)), compressDayText(JSON.stringify(content))];
+    const stored = [toStoredTillFigures("etag", JSON.stringify(figures)), compressDayText(JSON.stringify(content))];
     expect(stored.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(1_200);
   });
 });

@@ -4,7 +4,7 @@ export const dayExample = {
   locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
   state: "closed",
   reasons: [],
-  revision: 1,
+  dayRevision: 1,
   updatedAt: "2026-05-29T21:41:52.391Z",
   tillCount: 1,
   tills: [
@@ -12,7 +12,7 @@ export const dayExample = {
       tillId: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9",
       reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
       reportNumber: 24,
-      revision: 1,
+      tillRevision: 1,
       deviceIdentifier: "a79dcf2c-b247-4374-aa48-93bc9fecd469",
       deviceName: "iPad Caisse 3",
       startedAt: "2026-05-29T08:00:00.000Z",

@@ -71,6 +71,8 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     message_location_backfill: { reason: "One row for the service." },
     report_backfill: { reason: "One row for the service." },
     all_changes_position: { reason: "One row for the service." },
+    // The entry about the removal remains.
+    all_changes: { condition: "location_id = $1 and removed_at is null" },
   },
 };
 

@@ -65,6 +65,7 @@ export async function removeLocation({
         await removeEvents(context, natsConfig);
         // Events that were handled in the meantime, or are no longer in the stream.
         await removeRowsUntilNoneIsLeft(context);
+        await addRemovalToChangeFeed(context);
         await completeRemoval(context);
       }
       return receipt;
@@ -130,10 +131,16 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
     const db = databases.of(service);
     await db.sql`insert into removed_locations ${db.sql({ locationId })} on conflict do nothing`;
     await guardTables(db, service);
-    if (service === "webhooks")
-      await db.sql`
-        update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1
-        where location_id = ${locationId} and state in ('active', 'disabled')`;
+    if (service !== "webhooks") continue;
+    await db.sql`
+      update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1
+      where location_id = ${locationId} and state in ('active', 'disabled')`;
+    // Followers of all locations know this location. The row of the number is deleted before its removal is in the feed.
+    await db.sql`
+      update removed_locations set receipt = jsonb_build_object('locationRevision', revision + 1)
+      from changes join change_positions using (location_id)
+      where removed_locations.location_id = ${locationId} and removed_locations.receipt is null and is_in_all_changes
+        and changes.location_id = ${locationId} and type = 'location' and id = ${locationId}`;
   }
   for (const service of importSequence) await awaitEarlierTransactions(databases.of(service), transactionTimeoutMs);
   const { sql } = databases.of("accounts");
@@ -155,6 +162,26 @@ async function countRows(context: RemovalContext): Promise<void> {
     Object.assign(receipt.rows, await countLocationRows(sql, { name: service, schema }, locationId));
   }
   await saveReceipt(context);
+}
+
+/**
+ * Adds the removal to the feed of all locations, which has no other change of the location any more. While the feed is
+ * locked, no instance of webhooks gives a position to a change that it has read before.
+ */
+async function addRemovalToChangeFeed({ databases, locationId }: RemovalContext): Promise<void> {
+  await databases.of("webhooks").transaction(async (tx) => {
+    const [feed] = await tx<{ position: number }[]>`select position from all_changes_position for update`;
+    const position = (feed?.position ?? 0) + 1;
+    await tx`delete from all_changes where location_id = ${locationId} and type <> 'location'`;
+    const added = await tx`
+      insert into all_changes (location_id, type, id, position, location_position, removed_at, removed_revision)
+      select location_id, 'location', location_id, ${position}, 0, now(), (receipt ->> 'locationRevision')::int
+      from removed_locations where location_id = ${locationId} and receipt is not null
+      on conflict (location_id, type, id) do update set
+        position = excluded.position, location_position = 0, removed_at = excluded.removed_at,
+        removed_revision = excluded.removed_revision`;
+    if (added.count > 0) await tx`update all_changes_position set position = ${position}`;
+  });
 }
 
 async function completeRemoval(context: RemovalContext): Promise<void> {

@@ -7,7 +7,7 @@ import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
-import { computeTillDayFacts } from "./days/till-day-facts.ts";
+import { computeTillFigures } from "./days/till-figures.ts";
 import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
@@ -40,8 +40,8 @@ export interface SerializedReportAndOrderResponses {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
-  /** `TillDayFacts` as JSON: figures from which the business day is added up. Null if a sum is too large. */
-  dayFacts: string | null;
+  /** `TillFigures` as JSON: figures from which the business day is added up. Null if a sum is too large. */
+  tillFigures: string | null;
   orders: SerializedV1AndV2Order[];
 }
 
@@ -79,7 +79,7 @@ export default function calculateTill({
   if (!report) return null;
   const toDay = createDayFormatter(timeZone);
   const accountingData = computeTillAccountingData(till, toDay);
-  const dayFacts = computeTillDayFacts(report.reportV2, accountingData, till);
+  const tillFigures = computeTillFigures(report.reportV2, accountingData, till);
   return {
     id: report.id,
     reportVersion: currentReportCalculationVersion,
@@ -92,7 +92,7 @@ export default function calculateTill({
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
     accountingFacts: JSON.stringify(accountingData),
-    dayFacts: dayFacts && JSON.stringify(dayFacts),
+    tillFigures: tillFigures && JSON.stringify(tillFigures),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),

@@ -133,7 +133,7 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
         reportNumber: 1,
         totalSales: 1,
         accountingFacts: "{}",
-        dayFacts: null,
+        tillFigures: null,
         finalizedAt: now,
       },
       ...{

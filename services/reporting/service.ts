@@ -15,8 +15,9 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { countDroppedTillChecks, tillCheckHandler } from "./days/check-till.ts";
-import type { ExportWorkerInput, ExportWorkerOutput } from "./exports/encode-export-rows.ts";
+import { tillCheckHandler } from "./days/till-check-handler.ts";
+import { countDroppedTillChecks } from "./days/till-check-queue.ts";
+import type { ExportFileInput, ExportFileOutput } from "./exports/export-file-task.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
@@ -31,8 +32,8 @@ import {
   deleteExpiredAccountingExports,
   listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
+import { claimBulkExports } from "./queries/bulk-export-claims.ts";
 import {
-  claimBulkExports,
   deleteExpiredBulkExports,
   listUnfinishedBulkExports,
   measureUnfinishedBulkExports,
@@ -107,7 +108,7 @@ const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
-const exportWorkerHeap = { heapMegabytes: 24, newObjectMegabytes: 4 };
+const exportWorkerHeap = { heapMegabytes: 16, newObjectMegabytes: 3 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
@@ -137,7 +138,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnfinishedAccountingExports(db.sql),
     );
     const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-      createWorkerThreadPool<ExportWorkerInput, ExportWorkerOutput>(import.meta.url, "./exports/encode-export-rows", {
+      createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/write-export-file", {
         threads: 1,
         minThreads: 0,
         ...heap,

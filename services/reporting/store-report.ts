@@ -3,7 +3,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
-import { toStoredDayFacts } from "./days/day-texts.ts";
+import { toStoredTillFigures } from "./days/day-texts.ts";
 import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes } from "./order-texts.ts";
@@ -47,7 +47,7 @@ export async function replaceStoredReportAndOrders(
   const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
-    dayFacts: report.dayFacts === null ? null : toStoredDayFacts(etag, report.dayFacts),
+    tillFigures: report.tillFigures === null ? null : toStoredTillFigures(etag, report.tillFigures),
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };

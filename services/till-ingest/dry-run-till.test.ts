@@ -1,9 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { tillIngestServiceConfigSchema } from "./config.ts";
 import { dryRunTill } from "./dry-run-till.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 
+const config = tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
 let service: TestTillIngestService;
 beforeAll(async () => {
   service = await startTestTillIngestService();
@@ -13,7 +15,7 @@ afterAll(() => service?.remove());
 const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>) =>
   runWithObservabilityContext({}, (context) =>
     dryRunTill(
-      { db: service.db, sendBusRequest },
+      { db: service.db, config, sendBusRequest },
       {
         location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {

@@ -3,9 +3,11 @@ import { brotliCompress, constants } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
 import { type TillCheckRequest, TillDryRun, tillCheckTopic } from "@pragma/contracts/till-check";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
+import { createTillDryRunQuotas } from "./till-quotas.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 const compress = promisify(brotliCompress);
@@ -19,10 +21,10 @@ const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
  * Returns what the push of a till would result in. The reporting service calculates and checks the till. Nothing is
  * stored: the body is sent to that service as a request over NATS.
  *
- * @throws `ApiError` till_conflict; body_too_large; service_unavailable when reporting does not reply in time.
+ * @throws `ApiError` till_conflict; body_too_large; quota_exceeded; service_unavailable when reporting does not reply in time.
  */
 export async function dryRunTill(
-  { db, sendBusRequest }: Pick<TillIngestServiceContext, "db" | "sendBusRequest">,
+  { db, config, sendBusRequest }: Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest">,
   {
     location: { id: locationId, timeZone },
     till: { metadata, hash, bytes },
@@ -33,7 +35,7 @@ export async function dryRunTill(
     context: ObservabilityContext;
   },
 ): Promise<TillDryRun> {
-  const { tillId, format: version } = metadata;
+  const { tillId, format: version, orderCount } = metadata;
   context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
   // Quality 4 is as fast as gzip and needs less space. Runs in a thread of libuv.
   const compression = compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
@@ -47,6 +49,13 @@ export async function dryRunTill(
         "With `dryRun=true`, the body can have at most about 750 KB after compression. Push the till without `dryRun`.",
     });
   }
+  const quotas = createTillDryRunQuotas(config);
+  await db.transaction((tx) =>
+    consumeDailyQuotasOrThrow(tx, locationId, [
+      { quota: quotas.dryRuns, amount: 1 },
+      { quota: quotas.orders, amount: orderCount },
+    ]),
+  );
   const body = compressed.toString("base64");
   const request: TillCheckRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
   const text = JSON.stringify(request);

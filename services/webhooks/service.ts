@@ -16,6 +16,7 @@ import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
+import { measureUnsequencedChanges } from "./queries/all-changes.ts";
 import { listChangesRoute } from "./routes/changes.ts";
 import {
   getWebhookDeliveryRoute,
@@ -42,6 +43,8 @@ import { changeFeedSubscriptions } from "./subscriptions/change-events.ts";
 import { endpointFailureEventSubscriptions } from "./subscriptions/endpoint-events.ts";
 import { orderAndReportEventSubscriptions } from "./subscriptions/location-events.ts";
 import { webhookOrderRedactionSubscription } from "./subscriptions/orders-erased.ts";
+
+const maxCountedChanges = 100_000;
 
 interface WebhooksServiceOptions {
   clock?: Clock;
@@ -85,6 +88,16 @@ export const createWebhooksServiceDefinition = ({
       const changeWaiters = createChangeWaiters({
         ...{ db, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerProcess: 1_000 },
       });
+      metrics.observeGauge(
+        "unsequenced_changes",
+        `Changes that are not in the feed of all locations yet, counted up to ${maxCountedChanges}`,
+        async () => (await measureUnsequencedChanges(db.sql, maxCountedChanges)).count,
+      );
+      metrics.observeGauge(
+        "unsequenced_change_oldest_seconds",
+        "Age of the oldest change that is not in the feed of all locations yet",
+        async () => (await measureUnsequencedChanges(db.sql, 0)).oldestSeconds,
+      );
       metrics.observeGauge(
         "change_requests_waiting",
         "Requests of this process that wait for changes",

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { MessagePort } from "node:worker_threads";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 import { getCompiledFile } from "../process/compiled-file.ts";
 
@@ -51,12 +52,12 @@ export function createWorkerThreadPool<Input, Output>(
   pool.on("error", () => {});
   return {
     /**
-     * Runs a task in a thread and returns its output. The buffers in `transfer` are moved instead of copied, so the
+     * Runs a task in a thread and returns its output. The buffers and ports in `transfer` are moved instead of copied, so the
      * calling thread can no longer use them.
      *
      * @throws `WorkerOutOfMemoryError`
      */
-    async run(input: Input, transfer: ArrayBuffer[] = []): Promise<Output> {
+    async run(input: Input, transfer: (ArrayBuffer | MessagePort)[] = []): Promise<Output> {
       try {
         return await pool.run(input, { transferList: transfer });
       } catch (error) {

@@ -23,6 +23,8 @@ export interface Database {
   /** The pool of the read replica, which may lack recent writes. `read` decides whether it can be used. */
   replica: SqlClient | undefined;
   schema: string;
+  /** The settings of its connections, for threads that open a connection of their own. */
+  connection: PostgresConfig;
   /** Runs `work` in a transaction. The events that `work` publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /**
@@ -87,6 +89,7 @@ export function createDatabasePool(
     sql,
     replica,
     schema,
+    connection: pickConnectionConfig(config),
     async transaction(work) {
       const callbacks = new Set<AfterCommitCallback>();
       let result: Awaited<ReturnType<typeof work>> | undefined;
@@ -110,7 +113,20 @@ export function createDatabasePool(
   return database;
 }
 
-function createSqlClient(config: PoolConfig, { schema, log }: PoolOptions): SqlClient {
+function pickConnectionConfig({
+  DATABASE_URL,
+  TLS_CA_FILE,
+  TLS_CERT_FILE,
+  TLS_KEY_FILE,
+}: PostgresConfig): PostgresConfig {
+  return { DATABASE_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
+}
+
+/** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
+export function createSqlClient(
+  config: PoolConfig,
+  { schema, log }: { schema: string; log: Pick<Logger, "debug"> },
+): SqlClient {
   return postgres(config.DATABASE_URL, {
     ...buildPostgresConnectionOptions(config, {
       // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The

@@ -1,12 +1,12 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { DayCheck, DayCheckFinding } from "@pragma/contracts/day";
 import { buildCheck } from "./check-figures.ts";
-import type { TillDayFacts } from "./till-day-facts.ts";
+import type { TillFigures } from "./till-figures.ts";
 
 /** What later days need to know of a device's shifts on a day. */
 export interface DeviceDay {
   /** The report number that the next shift follows. */
-  last: number;
+  lastReportNumber: number;
   /** When the last shift ended. */
   finalizedAt: string;
 }
@@ -15,7 +15,7 @@ export type DeviceDays = Record<string, DeviceDay>;
 
 /** A till of a device, in the sequence of the shifts. */
 export type DeviceTill = { tillId: string } & Pick<
-  TillDayFacts,
+  TillFigures,
   "reportNumber" | "deviceIdentifier" | "deviceName" | "startedAt" | "finalizedAt"
 >;
 
@@ -54,7 +54,7 @@ export function checkDevices(
   for (const [device, shifts] of byDevice) {
     checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
     const before = earlier.find((day) => Object.hasOwn(day, device))?.[device];
-    const numbers = findNumberFaults(shifts, before?.last);
+    const numbers = findNumberFaults(shifts, before?.lastReportNumber);
     const deviceIdentifier = device;
     gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
     repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
@@ -62,7 +62,7 @@ export function checkDevices(
     const [first] = shifts;
     if (!first) continue;
     devices[device] = {
-      last: numbers.last,
+      lastReportNumber: numbers.lastReportNumber,
       finalizedAt: shifts.reduce(
         (end, { finalizedAt }) => (isUtcBefore(end, finalizedAt) ? finalizedAt : end),
         first.finalizedAt,
@@ -102,7 +102,7 @@ type NumberFault = Pick<DayCheckFinding, "tillId" | "firstReportNumber" | "lastR
 function findNumberFaults(
   shifts: readonly DeviceTill[],
   before: number | undefined,
-): { gaps: NumberFault[]; repeats: NumberFault[]; last: number } {
+): { gaps: NumberFault[]; repeats: NumberFault[]; lastReportNumber: number } {
   const numbers = [...new Set(shifts.map(({ reportNumber }) => reportNumber))].sort((a, b) => a - b);
   const gaps: NumberFault[] = [];
   const repeats: NumberFault[] = [];
@@ -127,7 +127,7 @@ function findNumberFaults(
     }
     if (!later.has(reportNumber)) last = reportNumber;
   }
-  return { gaps, repeats, last: last ?? 0 };
+  return { gaps, repeats, lastReportNumber: last ?? 0 };
 }
 
 /** Returns the shifts that begin before an earlier shift of the device has ended. */

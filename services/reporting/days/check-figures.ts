@@ -6,12 +6,12 @@ import {
   dayCheckDescriptions,
   maxFindingsPerCheck,
 } from "@pragma/contracts/day";
-import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
+import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
 
 /** A till of a day, with the figures that its checks compare. */
 export interface CheckedTill {
   tillId: string;
-  facts: TillDayFacts;
+  figures: TillFigures;
 }
 
 type Amounts = Partial<Record<DayCheckAmountName, number>>;
@@ -25,7 +25,7 @@ interface TillCheckResult {
 }
 
 /** Checks the figures of one till. Returns null if the till does not have the figures that the check needs. */
-type TillCheck = (facts: TillDayFacts) => TillCheckResult | null;
+type TillCheck = (figures: TillFigures) => TillCheckResult | null;
 
 /** Compares two amounts of a till. */
 const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
@@ -34,7 +34,7 @@ const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
   findings: difference === 0 ? [] : [{ difference }],
 });
 
-type OrderFigureName = Exclude<keyof NonNullable<TillDayFacts["orderFigures"]>, "hasRefundsWithoutSale">;
+type OrderFigureName = Exclude<keyof NonNullable<TillFigures["orderFigures"]>, "hasRefundsWithoutSale">;
 
 /** Returns a check that compares an amount that orders declare with the sum of their product rows. */
 const compareOrderFigures =
@@ -46,55 +46,55 @@ const compareOrderFigures =
   };
 
 /** Returns whether a recorded payment pays for an order. Tips, change and discounts do not. */
-export function isForOrder([, type]: TillDayFacts["recorded"][number]): boolean {
+export function isForOrder([, type]: TillFigures["recordedPayments"][number]): boolean {
   return type === "payment" || type === "customerAccount";
 }
 
 /** Returns the tips of a group of recorded payments. Tips that were recorded separately have a type of their own. */
-export function getTips([, type, amount, , tips]: TillDayFacts["recorded"][number]): number {
+export function getTips([, type, amount, , tips]: TillFigures["recordedPayments"][number]): number {
   if (type === "change" || type === "discount") return 0;
   return type === "tip" ? amount : tips;
 }
 
-const sumRecorded = (groups: TillDayFacts["recorded"]) => sum(groups.map(([, , amount]) => amount));
+const sumRecorded = (groups: TillFigures["recordedPayments"]) => sum(groups.map(([, , amount]) => amount));
 
 /** The checks of figures within each till, in the sequence in which a day lists them. */
 const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
-  recorded_payments({ recorded, declared }) {
-    const forOrders = recorded.filter(isForOrder);
+  recorded_payments({ recordedPayments, declaredPayments }) {
+    const forOrders = recordedPayments.filter(isForOrder);
     const modes = addUpRows([
       ...forOrders.map(([mode, , amount]) => ({ key: [mode] as const, amounts: { one: amount, other: 0 } })),
-      ...declared.map(([mode, amount]) => ({ key: [mode] as const, amounts: { one: 0, other: amount } })),
+      ...declaredPayments.map(([mode, amount]) => ({ key: [mode] as const, amounts: { one: 0, other: amount } })),
     ]);
-    const amounts = { recorded: sumRecorded(forOrders), declared: sum(declared.map(([, amount]) => amount)) };
+    const amounts = { recorded: sumRecorded(forOrders), declared: sum(declaredPayments.map(([, amount]) => amount)) };
     const findings = modes.flatMap(({ key: [paymentMode], amounts: { one, other } }) =>
       one === other ? [] : [{ paymentMode, difference: one - other }],
     );
     return { amounts, findings, difference: amounts.recorded - amounts.declared };
   },
-  sales({ sales, recorded, settlement }) {
+  sales({ totalSales, recordedPayments, settlement }) {
     if (!settlement) return null;
-    const forOrders = recorded.filter(isForOrder);
+    const forOrders = recordedPayments.filter(isForOrder);
     const isAccount = ([mode, type]: (typeof forOrders)[number]) => type === "customerAccount" || mode === "debt";
     const customerAccounts = sumRecorded(forOrders.filter(isAccount));
     const deposits = sumRecorded(forOrders.filter((group) => !isAccount(group) && group[0] === "deposit"));
-    const { paid, paidInVain, unpaid, owed } = settlement;
+    const { paid, paidForUnsold, unpaid, owed } = settlement;
     const amounts = {
-      sales,
-      payments: sum([paid, paidInVain, -customerAccounts, -deposits]),
+      sales: totalSales,
+      payments: sum([paid, paidForUnsold, -customerAccounts, -deposits]),
       deposits,
       customerAccounts,
-      paidForUnsold: paidInVain,
+      paidForUnsold,
       unpaid,
       owed,
-      tips: sum(recorded.map(getTips)),
-      change: sum(recorded.map(([, , , change]) => change)),
+      tips: sum(recordedPayments.map(getTips)),
+      change: sum(recordedPayments.map(([, , , change]) => change)),
     };
-    return compare(amounts, sum([sales, -paid, -unpaid, owed]));
+    return compare(amounts, sum([totalSales, -paid, -unpaid, owed]));
   },
-  cash({ cash, recorded, movements }) {
+  cash({ cash, recordedPayments, movements }) {
     if (!cash) return null;
-    const inCash = recorded.filter(([mode]) => mode === "cash");
+    const inCash = recordedPayments.filter(([mode]) => mode === "cash");
     const amounts = {
       opening: cash.initial,
       cashPayments: sumRecorded(inCash.filter(isForOrder)),
@@ -105,7 +105,8 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     const { opening, cashPayments, cashTips, cashMovements, counted } = amounts;
     return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, -cashMovements]));
   },
-  order_totals: ({ sales, products }) => compare({ declared: sales, rows: products }, sales - products),
+  order_totals: ({ totalSales, productSales }) =>
+    compare({ declared: totalSales, rows: productSales }, totalSales - productSales),
   taxes({ taxes }) {
     const declared = sum(taxes.flatMap(([, taxable, tax]) => [taxable, tax]));
     const prices = taxes.map(([, , , price]) => price);
@@ -138,8 +139,8 @@ export function checkTillFigures(tills: readonly CheckedTill[], otherTillIds: re
   return (Object.entries(tillChecks) as [DayCheckCode, TillCheck][]).map(([code, checkTill]) => {
     const uncheckedTillIds = [...otherTillIds];
     const results: (TillCheckResult & { tillId: string })[] = [];
-    for (const { tillId, facts } of tills) {
-      const result = checkTill(facts);
+    for (const { tillId, figures } of tills) {
+      const result = checkTill(figures);
       if (result) results.push({ ...result, tillId });
       else uncheckedTillIds.push(tillId);
     }

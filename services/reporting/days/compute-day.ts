@@ -3,17 +3,17 @@ import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { OrderWithoutTill } from "../queries/shifts.ts";
 import { checkDevices, type DeviceDays, type DeviceTill } from "./check-devices.ts";
 import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
-import { addUpRows, sum, type TillDayFacts } from "./till-day-facts.ts";
+import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
 
 /** A till of a day with what is stored of its report. */
 export interface TillOfDay {
   tillId: string;
   reportId: string;
-  revision: number;
+  tillRevision: number;
   /** What `report.finalized` contains. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
   /** Null if an earlier version stored the report and it is packed, or if the figures cannot be derived from the report. */
-  facts: TillDayFacts | null;
+  figures: TillFigures | null;
 }
 
 export type DayContent = Pick<
@@ -39,21 +39,20 @@ export interface ComputedDay {
 export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
   const { tillCount, openShifts, ordersWithoutTill, earlierDevices } = context;
   if (tillCount > maxTillsPerDay)
-    return { content: withoutFigures({ tillCount, tills: [], openShifts }, "too_many_tills"), devices: {} };
-  const listed = tills.slice(0, maxTillsPerDay);
-  const content = { tillCount, tills: listed.map(toListedTill), openShifts };
-  const complete = listed.flatMap(({ tillId, facts }) => (facts ? [{ tillId, facts }] : []));
-  const otherTillIds = listed.filter(({ facts }) => !facts).map(({ tillId }) => tillId);
+    return { content: withoutTotals({ tillCount, tills: [], openShifts }, "too_many_tills"), devices: {} };
+  const content = { tillCount, tills: tills.map(toListedTill), openShifts };
+  const complete = tills.flatMap(({ tillId, figures }) => (figures ? [{ tillId, figures }] : []));
+  const otherTillIds = tills.filter(({ figures }) => !figures).map(({ tillId }) => tillId);
   const checkedDevices = checkDevices(
-    complete.map(({ tillId, facts }): DeviceTill => ({ ...facts, tillId })),
+    complete.map(({ tillId, figures }): DeviceTill => ({ ...figures, tillId })),
     earlierDevices,
     otherTillIds,
   );
   const { devices, missingReports } = checkedDevices;
   try {
     const totals = addUpTotals(
-      listed,
-      complete.map(({ facts }) => facts),
+      tills,
+      complete.map(({ figures }) => figures),
     );
     const reconciliation = [
       ...checkTillFigures(complete, otherTillIds),
@@ -79,7 +78,7 @@ export function computeDay(tills: readonly TillOfDay[], context: DayContext): Co
   } catch (error) {
     // Only with amounts that no real till has.
     if (!(error instanceof AmountOutOfRangeError)) throw error;
-    return { content: withoutFigures(content, "figures_unavailable"), devices };
+    return { content: withoutTotals(content, "amounts_too_large"), devices };
   }
 }
 
@@ -99,31 +98,31 @@ function checkOrdersWithoutTill(orders: readonly OrderWithoutTill[]): DayCheck {
 
 const buildReason = (code: DayReasonCode, message: string) => ({ code, message });
 
-function withoutFigures(
+function withoutTotals(
   content: Pick<DayContent, "tillCount" | "tills" | "openShifts">,
-  reason: "too_many_tills" | "figures_unavailable",
+  reason: "too_many_tills" | "amounts_too_large",
 ): DayContent {
   const message = {
     too_many_tills: `The day has ${content.tillCount} tills, which is more than ${maxTillsPerDay}.`,
-    figures_unavailable: "The amounts are too large to be added up.",
+    amounts_too_large: "The amounts are too large to be added up.",
   }[reason];
   const reasons = [buildReason(reason, message)];
   return { ...content, state: toState(content.openShifts, reasons), reasons, totals: null, reconciliation: [] };
 }
 
-function toListedTill({ tillId, reportId, revision, report, facts }: TillOfDay): Day["tills"][number] {
+function toListedTill({ tillId, reportId, tillRevision, report, figures }: TillOfDay): Day["tills"][number] {
   const { reportNumber, startedAt, finalizedAt, totalSales } = report;
   return {
-    ...{ tillId, reportId, reportNumber, revision },
-    deviceIdentifier: facts?.deviceIdentifier ?? "",
-    deviceName: facts?.deviceName ?? "",
-    ...{ startedAt, finalizedAt, totalSales, isComplete: facts !== null },
+    ...{ tillId, reportId, reportNumber, tillRevision },
+    deviceIdentifier: figures?.deviceIdentifier ?? "",
+    deviceName: figures?.deviceName ?? "",
+    ...{ startedAt, finalizedAt, totalSales, isComplete: figures !== null },
   };
 }
 
-function addUpTotals(tills: readonly TillOfDay[], facts: readonly TillDayFacts[]): DayTotals {
+function addUpTotals(tills: readonly TillOfDay[], figures: readonly TillFigures[]): DayTotals {
   const taxes = addUpRows(
-    facts.flatMap((till) =>
+    figures.flatMap((till) =>
       till.taxes.map(([rate, taxable, tax]) => ({
         key: [rate] as const,
         amounts: { taxableAmount: taxable, taxAmount: tax },
@@ -131,14 +130,14 @@ function addUpTotals(tills: readonly TillOfDay[], facts: readonly TillDayFacts[]
     ),
   );
   const payments = addUpRows(
-    facts.flatMap((till) => [
-      ...till.recorded.map((group) => {
+    figures.flatMap((till) => [
+      ...till.recordedPayments.map((group) => {
         const [mode, , amount, changeAmount] = group;
         const recordedAmount = isForOrder(group) ? amount : 0;
         const amounts = { recordedAmount, tipsAmount: getTips(group), changeAmount, declaredAmount: 0 };
         return { key: [mode] as const, amounts };
       }),
-      ...till.declared.map(([mode, declaredAmount]) => ({
+      ...till.declaredPayments.map(([mode, declaredAmount]) => ({
         key: [mode] as const,
         amounts: { recordedAmount: 0, tipsAmount: 0, changeAmount: 0, declaredAmount },
       })),
@@ -146,9 +145,9 @@ function addUpTotals(tills: readonly TillOfDay[], facts: readonly TillDayFacts[]
   );
   return {
     totalSales: sum(tills.map(({ report }) => report.totalSales)),
-    orderCount: sum(facts.map(({ orders }) => orders)),
-    guestsNumber: sum(facts.map(({ guests }) => guests)),
-    discounts: sum(facts.map(({ discounts }) => discounts)),
+    orderCount: sum(figures.map(({ orderCount }) => orderCount)),
+    guestsNumber: sum(figures.map(({ guestsNumber }) => guestsNumber)),
+    discounts: sum(figures.map(({ discounts }) => discounts)),
     taxes: taxes
       .map(({ key: [taxRate], amounts }) => ({ taxRate, ...amounts }))
       .sort((one, other) => one.taxRate - other.taxRate),

@@ -13,14 +13,14 @@ import {
   type ReportOfDayRow,
   type StoredDay,
   type StoredDayParts,
-  storeDayFacts,
+  storeTillFigures,
   updateReportsHash,
   upsertDay,
 } from "../queries/days.ts";
 import type { DeviceDay } from "./check-devices.ts";
 import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
-import { compressDayText, toStoredDayFacts } from "./day-texts.ts";
-import { deriveDayFactsFromReport, type TillDayFacts } from "./till-day-facts.ts";
+import { compressDayText, toStoredTillFigures } from "./day-texts.ts";
+import { deriveTillFiguresFromReport, type TillFigures } from "./till-figures.ts";
 
 /** For how many days without a shift the report numbers of a device are followed. */
 export const maxDaysBetweenShifts = 31;
@@ -67,34 +67,34 @@ async function updateDay(
     return findFollowingDays(later, Object.keys(previous.devices));
   }
   const tills = parts.reports.map(toTillOfDay);
-  const derived = tills.flatMap(({ derivedFacts, reportId }) =>
-    derivedFacts === null ? [] : [{ id: reportId, dayFacts: derivedFacts }],
+  const derived = tills.flatMap(({ derivedFigures, reportId }) =>
+    derivedFigures === null ? [] : [{ id: reportId, tillFigures: derivedFigures }],
   );
-  if (derived.length > 0) await storeDayFacts(tx, locationId, derived);
+  if (derived.length > 0) await storeTillFigures(tx, locationId, derived);
   const { content, devices } = computeDay(tills, toDayContext(parts, day));
   const hash = hashReports(parts.reports);
-  const serialize = (version: { revision: number; updatedAt: string }) =>
-    JSON.stringify({ day, locationId, ...content, ...version });
+  const serialize = (change: { dayRevision: number; updatedAt: string }) =>
+    JSON.stringify({ day, locationId, ...content, ...change });
   if (
     previous &&
     previous.etag ===
-      computeEntityTag(serialize({ revision: previous.revision, updatedAt: previous.updatedAt.toISOString() }))
+      computeEntityTag(serialize({ dayRevision: previous.dayRevision, updatedAt: previous.updatedAt.toISOString() }))
   ) {
     await updateReportsHash(tx, key, hash);
     return [];
   }
-  const revision = (previous?.revision ?? 0) + 1;
-  const body = serialize({ revision, updatedAt });
+  const dayRevision = (previous?.dayRevision ?? 0) + 1;
+  const body = serialize({ dayRevision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
-  const row = { ...key, state, revision, updatedAt, etag, devices, body: compressDayText(body) };
+  const row = { ...key, state, dayRevision, updatedAt, etag, devices, body: compressDayText(body) };
   const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
   const publish = async () => {
     if (!isPublished) return;
     const { reasons, tillCount, totals } = content;
-    const data = { locationId, day, revision, state, reasons, tillCount, totalSales: totals?.totalSales ?? null };
-    // The entity tag distinguishes the day from one with the same revision whose reports were all removed.
-    const id = uuidV5(`day ${day} ${revision} ${etag}`, locationId);
+    const data = { locationId, day, dayRevision, state, reasons, tillCount, totalSales: totals?.totalSales ?? null };
+    // The entity tag distinguishes the day from one with the same number whose reports were all removed.
+    const id = uuidV5(`day ${day} ${dayRevision} ${etag}`, locationId);
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
   await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0, reportsHash: hash }), publish()]);
@@ -106,7 +106,7 @@ async function updateDay(
 
 /** Returns whether later days find the same of a device. */
 function isSameDeviceDay(one: DeviceDay | undefined, other: DeviceDay | undefined): boolean {
-  return one?.last === other?.last && one?.finalizedAt === other?.finalizedAt;
+  return one?.lastReportNumber === other?.lastReportNumber && one?.finalizedAt === other?.finalizedAt;
 }
 
 /** Returns the first of these days on which each of the devices has a shift. */
@@ -124,25 +124,32 @@ export function toDayContext(parts: StoredDayParts, day: string): DayContext {
   return { tillCount, openShifts, ordersWithoutTill, earlierDevices };
 }
 
-/** Returns a till of a day. `derivedFacts` is what to store if the figures are not stored yet. */
-export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFacts: Uint8Array | null } {
-  const { tillId, id: reportId, revision, dayFacts } = row;
-  if (dayFacts !== null)
-    return { tillId, reportId, revision, facts: dayFacts, ...toReportSummary(dayFacts), derivedFacts: null };
-  const facts = deriveDayFacts(row);
-  if (facts)
+/** Returns a till of a day. `derivedFigures` is what to store if the figures are not stored yet. */
+export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFigures: Uint8Array | null } {
+  const { tillId, id: reportId, tillRevision, tillFigures } = row;
+  if (tillFigures !== null)
     return {
-      ...{ tillId, reportId, revision, facts, ...toReportSummary(facts) },
-      derivedFacts: toStoredDayFacts(row.etag, JSON.stringify(facts)),
+      tillId,
+      reportId,
+      tillRevision,
+      figures: tillFigures,
+      ...toReportSummary(tillFigures),
+      derivedFigures: null,
+    };
+  const figures = deriveTillFigures(row);
+  if (figures)
+    return {
+      ...{ tillId, reportId, tillRevision, figures, ...toReportSummary(figures) },
+      derivedFigures: toStoredTillFigures(row.etag, JSON.stringify(figures)),
     };
   const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
   return {
     tillId,
     reportId,
-    revision,
-    facts: null,
-    ...toReportSummary({ ...report, sales: report.totalSales }),
-    derivedFacts: null,
+    tillRevision,
+    figures: null,
+    ...toReportSummary(report),
+    derivedFigures: null,
   };
 }
 
@@ -150,17 +157,17 @@ function toReportSummary({
   reportNumber,
   startedAt,
   finalizedAt,
-  sales: totalSales,
-}: Pick<TillDayFacts, "reportNumber" | "startedAt" | "finalizedAt" | "sales">): Pick<TillOfDay, "report"> {
+  totalSales,
+}: Pick<TillFigures, "reportNumber" | "startedAt" | "finalizedAt" | "totalSales">): Pick<TillOfDay, "report"> {
   return { report: { reportNumber, startedAt, finalizedAt, totalSales } };
 }
 
 /** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
-function deriveDayFacts({ v2, accountingFacts }: ReportOfDayRow): TillDayFacts | null {
+function deriveTillFigures({ v2, accountingFacts }: ReportOfDayRow): TillFigures | null {
   if (v2 === null) return null;
   try {
     const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
-    return deriveDayFactsFromReport(JSON.parse(v2) as ReportV2, accountingData);
+    return deriveTillFiguresFromReport(JSON.parse(v2) as ReportV2, accountingData);
   } catch {
     // A report that cannot be read must not keep other reports of the day from being stored.
     return null;

@@ -11,12 +11,8 @@ import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
-import {
-  claimBulkExports,
-  deleteExpiredBulkExports,
-  removeErasedTillFromBulkExports,
-  renewBulkExportClaim,
-} from "../queries/bulk-exports.ts";
+import { claimBulkExports, renewBulkExportClaim } from "../queries/bulk-export-claims.ts";
+import { deleteExpiredBulkExports, removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
 import reporting from "../service.ts";
 import {
@@ -192,6 +188,18 @@ describe("an export", () => {
       files: [],
       manifest: { rows: 0, files: 0, sums: {} },
     });
+  });
+
+  it("contains documents that need a thread with more memory", async () => {
+    const principal = newPrincipal();
+    await pushTills(principal, [1, 2]);
+    await service.db.sql`
+      update reports set v2 = left(v2, -1) || ',"note":"' || repeat('x', 5000000) || '"}'
+      where location_id = ${principal.location.id} and day = '2026-05-01'`;
+    const exported = await exportAll(principal, { data: "reports" });
+    expect(exported).toMatchObject({ state: "done", manifest: { rows: 2, reports: 2 } });
+    const lines = await readLines(principal, exported);
+    expect(lines.map((line) => line.length > 5_000_000)).toEqual([true, false]);
   });
 
   it("continues after its last complete file, without losing or repeating rows", async () => {

@@ -8,15 +8,8 @@ import {
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
 import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
 import { decompressV2OrderSync } from "../v2-order-compression.ts";
-import {
-  type EncodedParquetRowGroup,
-  encodeParquetFooter,
-  encodeParquetRowGroup,
-  type ParquetFooterInput,
-} from "./encode-parquet.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /**
@@ -28,9 +21,11 @@ export type StoredDocument =
   | { v1: string; v2Deflated: Uint8Array }
   | { packedBlock: Uint8Array; kind: "report" | "orders"; numbers: number[] };
 
+/** A document is too large for the heap of this thread. */
+export class DocumentTooLargeError extends Error {}
+
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
 export interface ExportRowsInput {
-  task: "rows";
   data: BulkExportData;
   format: BulkExportFormat;
   till: ExportedTill;
@@ -38,6 +33,7 @@ export interface ExportRowsInput {
   documents: StoredDocument[];
   /** The CRC-32 of the text before in the file; undefined at its beginning. */
   checksum: number | undefined;
+  maxDocumentBytes: number;
 }
 
 export interface EncodedExportRows {
@@ -54,34 +50,12 @@ export interface EncodedExportRows {
   sums: Record<string, number>;
 }
 
-interface ParquetRowGroupInput {
-  task: "row group";
-  data: BulkExportData;
-  /** The `lines` of one `EncodedExportRows` after the other. */
-  lines: Uint8Array[];
-  /** The position in the file at which the row group begins. */
-  offset: number;
-}
-
-export type ExportWorkerInput = ExportRowsInput | ParquetRowGroupInput | (ParquetFooterInput & { task: "footer" });
-export type ExportWorkerOutput = EncodedExportRows | EncodedParquetRowGroup | Uint8Array;
-
-/** Runs in a worker thread, because parsing and formatting large orders would block the event loop. */
-export default function encodeExport(input: ExportWorkerInput): ExportWorkerOutput {
-  if (input.task === "rows") {
-    const encoded = encodeExportRows(input);
-    return markWorkerOutputForTransfer(encoded, [encoded.lines.buffer as ArrayBuffer]);
-  }
-  if (input.task === "row group") return encodeParquetRowGroup(input.data, parseLines(input.lines), input.offset);
-  return encodeParquetFooter(input);
-}
-
 const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name }) => name).join(",")}\r\n`;
 
 /**
  * Returns the lines and the sums of the rows of some documents.
  *
- * @throws `AmountOutOfRangeError` if a sum is not a safe integer.
+ * @throws `AmountOutOfRangeError` if a sum is not a safe integer; `DocumentTooLargeError`.
  */
 export function encodeExportRows({
   data,
@@ -90,7 +64,8 @@ export function encodeExportRows({
   currencyCode,
   documents,
   checksum,
-}: Omit<ExportRowsInput, "task">): EncodedExportRows {
+  maxDocumentBytes,
+}: ExportRowsInput): EncodedExportRows {
   const columns = listBulkExportColumns(data);
   const { countedBy, columns: summedColumns } = bulkExportSums[data];
   const sums: Record<string, number> = Object.fromEntries(summedColumns.map((column) => [column, 0]));
@@ -102,7 +77,7 @@ export function encodeExportRows({
   const isNested = format === "jsonl" && (data === "reports" || data === "orders");
   let text = format === "csv" && checksum === undefined ? formatCsvHeader(columns) : "";
   let rowCount = 0;
-  for (const document of decodeDocuments(documents)) {
+  for (const document of decodeDocuments(documents, maxDocumentBytes)) {
     const rows = buildRows(JSON.parse(document), { till, currencyCode });
     rowCount += rows.length;
     for (const row of rows) {
@@ -118,23 +93,26 @@ export function encodeExportRows({
   // A file without rows is not stored, so that its header need not be kept.
   if (format !== "parquet" && rowCount === 0) return { ...encoded, lines: new Uint8Array() };
   const lines = deflateRawSync(bytes, format === "parquet" ? { level: 1 } : { finishFlush: constants.Z_SYNC_FLUSH });
-  // Only an array with a buffer of its own can be transferred.
-  return { ...encoded, lines: new Uint8Array(lines) };
+  return { ...encoded, lines };
 }
 
-/** Yields documents as JSON. Decompresses them in this thread, whose memory is freed soon, because its heap is small. */
-function* decodeDocuments(documents: StoredDocument[]): Generator<string> {
+/** Yields documents as JSON. @throws `DocumentTooLargeError` */
+function* decodeDocuments(documents: StoredDocument[], maxDocumentBytes: number): Generator<string> {
+  const decode = (bytes: Uint8Array) => {
+    if (bytes.byteLength > maxDocumentBytes) throw new DocumentTooLargeError();
+    return decodeText(bytes);
+  };
   for (const document of documents) {
     if (typeof document === "string") yield document;
     else if ("v1" in document) {
       const { v1, v2Deflated } = document;
-      yield decodeText(decompressV2OrderSync(v2Deflated, { v1: Buffer.from(v1) }));
+      yield decode(decompressV2OrderSync(v2Deflated, { v1: Buffer.from(v1) }));
     } else {
       const responses = decodeV2ResponsesSync(document.packedBlock, document.kind);
       for (const number of document.numbers) {
         const response = responses[number];
         if (!response) throw new Error("A packed block does not contain this response.");
-        yield decodeText(response);
+        yield decode(response);
       }
     }
   }
@@ -166,7 +144,8 @@ function formatCsvCell(value: BulkExportValue): string {
   return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function parseLines(lines: Uint8Array[]): BulkExportValue[][] {
+/** Returns the values of the rows in `lines` for Parquet. */
+export function parseParquetLines(lines: Uint8Array[]): BulkExportValue[][] {
   const rows: BulkExportValue[][] = [];
   for (const compressed of lines)
     for (const line of decodeText(inflateRawSync(compressed)).split("\n")) if (line !== "") rows.push(JSON.parse(line));

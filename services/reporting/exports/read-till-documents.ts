@@ -1,14 +1,16 @@
 import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { ReportingServiceContext } from "../context.ts";
-import { readPackedBlock } from "../packing/packed-reader.ts";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
-import type { StoredDocument } from "./encode-export-rows.ts";
+import { DocumentTooLargeError, type StoredDocument } from "./encode-export-rows.ts";
 import { isExportOfReports } from "./export-rows.ts";
 
-type Stores = { sql: SqlClient; objects: Pick<ReportingServiceContext["objects"], "getStoredRange"> };
+interface Stores {
+  sql: SqlClient;
+  /** Returns a block of a packed till as it is stored. The first block is the report. */
+  readBlock(till: PackedTillIndex, block: number): Promise<Uint8Array>;
+}
 
 /** The report of a till when its documents were read. */
 export interface ReadTillReport {
@@ -23,18 +25,29 @@ const ordersPerRead = 25;
  * orders, sorted by opening time. All batches are of the same revision of the till, whether it is packed or not. Does not
  * call `use` if the till no longer has a report.
  *
- * @throws `ApiError` service_unavailable if a packed till cannot be read.
+ * @throws `ApiError` service_unavailable if the till is lost; `DocumentTooLargeError` if a document that is not packed is
+ * larger than `maxDocumentBytes`.
  */
 export async function readTillDocuments(
-  { sql, objects }: Stores,
-  { locationId, tillId, data }: TillKey & { data: BulkExportData },
+  { sql, readBlock }: Stores,
+  { locationId, tillId, data, maxDocumentBytes }: TillKey & { data: BulkExportData; maxDocumentBytes: number },
   use: (documents: StoredDocument[], till: ReadTillReport) => Promise<void>,
 ): Promise<void> {
   const packed = await sql.begin("isolation level repeatable read read only", async (tx) => {
-    const [report] = await tx<{ day: string; id: string; v2: string | null }[]>`
-      select day::text as day, id, ${isExportOfReports(data) ? tx`v2` : tx`left(v2, 1) as v2`} from reports
-      where location_id = ${locationId} and till_id = ${tillId}`;
+    const [report] = await tx<{ day: string; id: string; v2: string | null; maxBytes: number }[]>`
+      select day::text as day, id, case when ${isExportOfReports(data)} and octet_length(v2) <= ${maxDocumentBytes}::bigint then v2
+        else left(v2, 1) end as v2,
+        coalesce(${
+          isExportOfReports(data)
+            ? tx`octet_length(v2)`
+            : tx`(
+                select max(octet_length(coalesce(v2, v1))) from orders
+                where location_id = ${locationId} and till_id = ${tillId} and is_current
+              )`
+        }, 0) as max_bytes
+      from reports where location_id = ${locationId} and till_id = ${tillId}`;
     if (!report) return undefined;
+    if (report.maxBytes > maxDocumentBytes) throw new DocumentTooLargeError();
     const till = { businessDay: report.day, reportId: report.id };
     if (isExportOfReports(data)) {
       if (report.v2 !== null) {
@@ -57,12 +70,12 @@ export async function readTillDocuments(
   });
   if (packed === undefined) return;
   if (isExportOfReports(data)) {
-    const packedBlock = await readPackedBlock(objects, packed.index, 0);
+    const packedBlock = await readBlock(packed.index, 0);
     await use([{ packedBlock, kind: "report", numbers: [0] }], packed.till);
     return;
   }
   for (const [block, numbers] of groupByBlock(packed.index, packed.positions)) {
-    const packedBlock = await readPackedBlock(objects, packed.index, block);
+    const packedBlock = await readBlock(packed.index, block);
     await use([{ packedBlock, kind: "orders", numbers }], packed.till);
   }
 }
@@ -87,8 +100,7 @@ async function readStoredOrders(
     where location_id = ${locationId} and till_id = ${tillId} and is_current
     order by day, opened_at, id`.cursor(ordersPerRead);
   for await (const rows of batches) {
-    // Small buffers share memory, all of which would be copied to the thread.
-    await use(rows.map(({ v1, v2, v2Deflated }) => v2 ?? { v1, v2Deflated: new Uint8Array(v2Deflated) }));
+    await use(rows.map(({ v1, v2, v2Deflated }) => v2 ?? { v1, v2Deflated }));
   }
 }
 

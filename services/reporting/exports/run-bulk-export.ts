@@ -1,46 +1,41 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type BulkExportFailure, bulkExportFileExtensions, countBulkExportDays } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
-import { addMoneyAmounts } from "@pragma/contracts/money";
-import { WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isRemovedLocationError, isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingServiceContext } from "../context.ts";
 import {
   type BulkExportClaim,
-  type BulkExportPosition,
   type ClaimedBulkExport,
   failBulkExport,
   findClaimedBulkExport,
-  findStoredBulkExportBytes,
   finishBulkExport,
   isBulkExportOfOtherLocationDue,
-  listReportsToExport,
-  type ReportToExport,
   releaseBulkExportClaim,
   renewBulkExportClaim,
   setBulkExportCurrency,
   storeBulkExportFile,
-} from "../queries/bulk-exports.ts";
+} from "../queries/bulk-export-claims.ts";
+import { type BulkExportPosition, findStoredBulkExportBytes } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
-import type { EncodedExportRows, ExportRowsInput } from "./encode-export-rows.ts";
-import { createExportFileWriter, type ExportFileWriter, type ExportWorker, FileBuffer } from "./export-file-writer.ts";
-import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
+import type { WrittenExportFile } from "./export-file-task.ts";
+import {
+  createExportFileRunner,
+  type ExportFileServices,
+  TillTooLargeError,
+  TooManyRowsError,
+} from "./run-export-file.ts";
 
 export interface BulkExportServices
-  extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {
-  worker: ExportWorker;
-  /** A worker with more memory, for documents with which the other one runs out of memory. */
-  largeWorker: ExportWorker;
-}
+  extends ExportFileServices,
+    Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {}
 
 /** Maximum number of attempts in succession without a new complete file. */
 const maxFailedAttempts = 10;
 /** The delay before the first retry, in seconds. It doubles with each further retry, up to the maximum. */
 const firstRetryDelaySeconds = 2;
 const maxRetryDelaySeconds = 60;
-const reportsPerPage = 100;
 /** The claim is renewed, and the progress stored, after this time. */
 const renewalMs = 1_000;
 
@@ -126,13 +121,11 @@ interface ExportRun extends RunOptions {
   services: BulkExportServices;
   claim: BulkExportClaim;
   row: ClaimedBulkExport;
-  /** The tills whose rows are in complete files, or in the file that is being written. */
-  tillIds: Set<string>;
-  /** The rows in complete files, and in the file that is being written. */
+  /** The tills whose rows are in complete files. */
+  tillIds: string[];
+  /** The rows in complete files. */
   rows: number;
   renewedAtMs: number;
-  /** For the file that is being written. */
-  buffer: FileBuffer;
 }
 
 /** Writes all remaining files, and ends the export. */
@@ -142,18 +135,22 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
   if (!row) throw new ExportInterruptedError();
   const run: ExportRun = {
     ...{ services, claim, row, ...options },
-    tillIds: new Set(row.tillIds),
+    tillIds: [...row.tillIds],
     rows: row.fileRows,
     renewedAtMs: 0,
-    // Files exceed the size after which they end by the rows of one till.
-    buffer: new FileBuffer(Math.ceil(1.25 * services.config.BULK_EXPORT_FILE_BYTES)),
   };
+  const runner = createExportFileRunner(services);
   row.currencyCode ??= await findCurrency(run);
   let position = row.position;
   let { files } = row;
   for (;;) {
-    const file = await writeFile(run, { number: files + 1, after: position });
-    if (file.rows > 0) files += 1;
+    const file = await writeFile(run, runner, position);
+    if (file.rows > 0) {
+      files += 1;
+      await storeFile(run, file, files);
+      run.rows += file.rows;
+      run.tillIds.push(...file.tillIds);
+    }
     if (file.isLast) {
       const days = countBulkExportDays(row);
       const ended = await db.transaction((tx) =>
@@ -177,105 +174,32 @@ async function findCurrency({ services, claim, context }: ExportRun): Promise<st
   return currencyCode;
 }
 
-interface WrittenFile {
-  /** The position of the last report that was read. */
-  position: BulkExportPosition | null;
-  rows: number;
-  reports: number;
-  /** Whether no further report follows. */
-  isLast: boolean;
-}
-
-/** A file that is being written. */
-interface FileInProgress {
-  writer: ExportFileWriter;
-  rows: number;
-  sums: Record<string, number>;
-  /** The business days of the rows. */
-  days: { first: string; last: string } | undefined;
-  tillIds: string[];
-}
-
-/** Writes the rows of the reports after a position to a file until it is large enough, and stores the file. */
+/** Writes the rows of the reports after a position to a file. */
 async function writeFile(
   run: ExportRun,
-  { number, after }: { number: number; after: BulkExportPosition | null },
-): Promise<WrittenFile> {
-  const { services, row } = run;
-  const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = services.config;
-  const file: FileInProgress = {
-    writer: createExportFileWriter(services.worker, { ...row, buffer: run.buffer }),
-    ...{ rows: 0, sums: {}, days: undefined, tillIds: [] },
-  };
-  let position = after;
-  let reports = 0;
-  for (;;) {
-    const page = await listReportsToExport(services.db.sql, { ...row, after: position, limit: reportsPerPage });
-    for (const report of page) {
-      await writeReport(run, file, report);
-      position = { day: report.day, at: report.at, reportId: report.reportId };
-      reports += 1;
-      if (file.rows > 0 && file.writer.isFull(maxFileBytes)) {
-        await storeFile(run, file, { number, position, reports });
-        return { position, rows: file.rows, reports, isLast: false };
-      }
+  runner: ReturnType<typeof createExportFileRunner>,
+  after: BulkExportPosition | null,
+): Promise<WrittenExportFile> {
+  const { row, tillIds } = run;
+  const { BULK_EXPORT_MAX_ROWS: maximum } = run.services.config;
+  const { locationId, data, format, since, until, currencyCode } = row;
+  try {
+    return await runner.write({
+      export: { locationId, data, format, since, until, currencyCode },
+      ...{ after, writtenTillIds: tillIds, maxRows: maximum - run.rows },
+      onProgress: ({ day, rows }) => renewClaim(run, { day, rows: run.rows + rows }),
+    });
+  } catch (error) {
+    if (error instanceof TooManyRowsError) {
+      const message = `An export can have up to ${maximum} rows. Export fewer days at once.`;
+      throw new ExportFailedError({ code: "too_many_rows", message });
     }
-    if (page.length < reportsPerPage) break;
+    if (!(error instanceof TillTooLargeError)) throw error;
+    throw new ExportFailedError({
+      code: "internal_error",
+      message: `The till ${error.tillId} is too large to export.`,
+    });
   }
-  if (file.rows > 0 && position) await storeFile(run, file, { number, position, reports });
-  return { position, rows: file.rows, reports, isLast: true };
-}
-
-/** Writes the rows of a report to a file, unless an earlier file contains them because its business day has changed. */
-async function writeReport(run: ExportRun, file: FileInProgress, report: ReportToExport): Promise<void> {
-  const { services, row, tillIds } = run;
-  await renewClaim(run, report.day);
-  const { tillId } = report;
-  if (tillIds.has(tillId)) return;
-  const { locationId, data } = row;
-  await readTillDocuments(
-    { sql: services.db.sql, objects: services.objects },
-    { locationId, tillId, data },
-    async (documents, till) => {
-      const exportedTill = { ...till, locationId, tillId };
-      const encoded = await encodeRows(run, { till: exportedTill, documents, checksum: file.writer.checksum });
-      if (encoded.rows === 0) return;
-      await file.writer.add(encoded);
-      addToFile(file, encoded, till);
-      run.rows += encoded.rows;
-      await renewClaim(run, report.day);
-    },
-  );
-  tillIds.add(tillId);
-  file.tillIds.push(tillId);
-  const { BULK_EXPORT_MAX_ROWS: maximum } = services.config;
-  if (run.rows > maximum) {
-    const message = `An export can have up to ${maximum} rows. Export fewer days at once.`;
-    throw new ExportFailedError({ code: "too_many_rows", message });
-  }
-}
-
-async function encodeRows(
-  { services: { worker, largeWorker }, row: { data, format, currencyCode } }: ExportRun,
-  batch: Pick<ExportRowsInput, "till" | "documents" | "checksum">,
-): Promise<EncodedExportRows> {
-  const input = { task: "rows", data, format, currencyCode, ...batch } as const;
-  const ignoreOutOfMemory = (error: unknown) => {
-    if (!(error instanceof WorkerOutOfMemoryError)) throw error;
-  };
-  // The heap of the thread is small, so that an export needs little memory, unless an order or a report is very large.
-  const encoded =
-    (await worker.run(input).catch(ignoreOutOfMemory)) ?? (await largeWorker.run(input).catch(ignoreOutOfMemory));
-  if (encoded) return encoded as EncodedExportRows;
-  const message = `The till ${batch.till.tillId} is too large to export.`;
-  throw new ExportFailedError({ code: "internal_error", message });
-}
-
-function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { businessDay }: ReadTillReport): void {
-  file.rows += rows;
-  for (const [column, sum] of Object.entries(sums)) file.sums[column] = addMoneyAmounts(file.sums[column] ?? 0, sum);
-  const { first, last } = file.days ?? { first: businessDay, last: businessDay };
-  file.days = { first: businessDay < first ? businessDay : first, last: businessDay > last ? businessDay : last };
 }
 
 /**
@@ -283,28 +207,25 @@ function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { bu
  *
  * @throws `ExportInterruptedError` when the claim was lost or the process stops.
  */
-async function renewClaim(run: ExportRun, day: string): Promise<void> {
+async function renewClaim(run: ExportRun, { day, rows }: { day: string; rows: number }): Promise<void> {
   const { services, claim, row, signal } = run;
   if (signal.aborted) throw new ExportInterruptedError();
   if (performance.now() - run.renewedAtMs < renewalMs) return;
   run.renewedAtMs = performance.now();
   const { EXPORT_CLAIM_SECONDS: seconds } = services.config;
   const days = countBulkExportDays({ since: row.since, until: day }) - 1;
-  if (!(await renewBulkExportClaim(services.db.sql, claim, { seconds, days: Math.max(0, days), rows: run.rows })))
+  if (!(await renewBulkExportClaim(services.db.sql, claim, { seconds, days: Math.max(0, days), rows })))
     throw new ExportInterruptedError();
 }
 
 /** Uploads a file and stores it with its position. */
-async function storeFile(
-  run: ExportRun,
-  { writer, rows, sums, days, tillIds }: FileInProgress,
-  { number, position, reports }: { number: number; position: BulkExportPosition; reports: number },
-): Promise<void> {
+async function storeFile(run: ExportRun, written: WrittenExportFile, number: number): Promise<void> {
   const { services, claim, row } = run;
   const { db, objects, config } = services;
   const { locationId, id } = claim;
-  await writer.finish();
-  const { content } = run.buffer;
+  const { rows, sums, days, tillIds, position, reports } = written;
+  if (!position) throw new Error("A file with rows has no position.");
+  const content = new Uint8Array(written.buffer, 0, written.bytes);
   const maximum = config.BULK_EXPORTS_MAX_BYTES_PER_LOCATION;
   if ((await findStoredBulkExportBytes(db.sql, locationId)) + content.byteLength > maximum) {
     const message = `The files of the location's exports can have up to ${maximum} bytes in total. Delete exports, or export fewer days at once.`;

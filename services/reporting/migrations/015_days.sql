@@ -1,4 +1,4 @@
--- The figures of a till from which its business day is added up (days/till-day-facts.ts), compressed, after the hash of the
+-- The figures of a till from which its business day is added up (days/till-figures.ts), compressed, after the hash of the
 -- entity tag of their report (days/day-texts.ts). Null in reports that an earlier version stored.
 do $$
 declare
@@ -7,9 +7,9 @@ begin
   -- An installation whose table is partitioned later also has the empty partitioned table.
   foreach target in array '{reports, reports_partitioned}'::text[] loop
     if to_regclass(target) is null then continue; end if;
-    execute format('alter table %I add column day_facts bytea', target);
+    execute format('alter table %I add column till_figures bytea', target);
     -- Is compressed already.
-    execute format('alter table %I alter column day_facts set storage external', target);
+    execute format('alter table %I alter column till_figures set storage external', target);
   end loop;
 end
 $$;
@@ -19,7 +19,7 @@ create table days (
   location_id uuid not null,
   day date not null,
   state text not null,
-  revision int not null,
+  day_revision int not null,
   updated_at timestamptz(3) not null,
   etag text not null,
   -- False for a day that has only open shifts, or orders without a till.

@@ -11,7 +11,7 @@ import {
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { DeviceDays } from "../days/check-devices.ts";
 import { decompressDayText } from "../days/day-texts.ts";
-import type { TillDayFacts } from "../days/till-day-facts.ts";
+import type { TillFigures } from "../days/till-figures.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
 
 /** The reports that decide whether a stored day is current. If there are more, the day is not added up. */
@@ -22,10 +22,10 @@ export interface ReportOfDayRow {
   tillId: string;
   id: string;
   etag: string;
-  revision: number;
-  /** Null if the facts are not those of the stored report, because an earlier version stored it. */
-  dayFacts: TillDayFacts | null;
-  /** The following texts are null if `dayFacts` is not. The first two are also null if the till is packed. */
+  tillRevision: number;
+  /** Null if the figures are not those of the stored report, because an earlier version stored it. */
+  tillFigures: TillFigures | null;
+  /** The following texts are null if `tillFigures` is not. The first two are also null if the till is packed. */
   v2: string | null;
   accountingFacts: string | null;
   finalized: string | null;
@@ -73,7 +73,7 @@ export async function findDayParts(
   distance: number,
 ): Promise<StoredDayParts> {
   type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
-    reports: (Omit<ReportOfDayRow, "dayFacts"> & { dayFacts: string | null })[];
+    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFigures: string | null })[];
     reportCount: number | null;
     days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
     openShifts: Day["openShifts"];
@@ -83,23 +83,24 @@ export async function findDayParts(
   const [row] = await sql<[Row]>`
     with found as (
       select till_id, id, etag, started_at, finalized, v2, accounting_facts,
-        case when substr(day_facts, 1, 16) = decode(md5(etag), 'hex') then substr(day_facts, 17) end as day_facts
+        case when substr(till_figures, 1, 16) = decode(md5(etag), 'hex') then substr(till_figures, 17) end as till_figures
       from reports where ${isOfDay} order by started_at, id limit ${maxHashedReports}
     )
     select
       coalesce((
         select json_agg(json_build_object(
-          'tillId', found.till_id, 'id', id, 'etag', etag, 'revision', revision, 'dayFacts', encode(day_facts, 'base64'),
-          'v2', case when day_facts is null then v2 end,
-          'accountingFacts', case when day_facts is null then accounting_facts end,
-          'finalized', case when day_facts is null and v2 is null then finalized end
+          'tillId', found.till_id, 'id', id, 'etag', etag, 'tillRevision', revision,
+          'tillFigures', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
+          'accountingFacts', case when till_figures is null then accounting_facts end,
+          'finalized', case when till_figures is null and v2 is null then finalized end
         ) order by started_at, id)
         from found join tills on tills.location_id = ${locationId} and tills.till_id = found.till_id
       ), '[]') as reports,
       (select count from day_counts where ${isOfDay} and kind = 'report') as report_count,
       coalesce((
         select json_agg(json_build_object(
-          'day', day, 'state', state, 'revision', revision, 'updatedAt', updated_at, 'etag', etag, 'devices', devices
+          'day', day, 'state', state, 'dayRevision', day_revision, 'updatedAt', updated_at, 'etag', etag,
+          'devices', devices
         ) order by day)
         from days where location_id = ${locationId}
           and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
@@ -116,9 +117,9 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const reports = row.reports.map(({ dayFacts, ...report }): ReportOfDayRow => {
-    if (dayFacts === null) return { ...report, dayFacts };
-    return { ...report, dayFacts: JSON.parse(decompressDayText(Buffer.from(dayFacts, "base64"))) };
+  const reports = row.reports.map(({ tillFigures, ...report }): ReportOfDayRow => {
+    if (tillFigures === null) return { ...report, tillFigures };
+    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFigures, "base64"))) };
   });
   return {
     ...row,
@@ -133,23 +134,26 @@ export async function findDayParts(
 }
 
 /** Stores figures that were derived from stored reports. */
-export async function storeDayFacts(
+export async function storeTillFigures(
   tx: SqlTransaction,
   locationId: string,
-  facts: readonly { id: string; dayFacts: Uint8Array }[],
+  figures: readonly { id: string; tillFigures: Uint8Array }[],
 ): Promise<void> {
-  const texts = facts.map(({ id, dayFacts }) => ({ id, dayFacts: Buffer.from(dayFacts).toString("base64") }));
+  const texts = figures.map(({ id, tillFigures }) => ({
+    id,
+    tillFigures: Buffer.from(tillFigures).toString("base64"),
+  }));
   const parameter = toRecordsetParameter(tx, texts);
   await tx`
-    update reports set day_facts = decode(derived.day_facts, 'base64')
-    from jsonb_to_recordset(${parameter}) as derived (id uuid, day_facts text)
+    update reports set till_figures = decode(derived.till_figures, 'base64')
+    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures text)
     where reports.location_id = ${locationId} and reports.id = derived.id`;
 }
 
 export interface StoredDay {
   day: string;
   state: string;
-  revision: number;
+  dayRevision: number;
   updatedAt: Date;
   etag: string;
   devices: DeviceDays;
@@ -157,7 +161,7 @@ export interface StoredDay {
 
 export interface DayRow extends DayKey {
   state: string;
-  revision: number;
+  dayRevision: number;
   updatedAt: string;
   etag: string;
   hasReports: boolean;
@@ -168,13 +172,13 @@ export interface DayRow extends DayKey {
 }
 
 export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
-  const { locationId, day, state, revision, updatedAt, etag, hasReports, reportsHash: hash, devices, body } = row;
+  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, devices, body } = row;
   await tx`
-    insert into days (location_id, day, state, revision, updated_at, etag, has_reports, reports_hash, devices, body)
-    values (${locationId}, ${day}::text::date, ${state}, ${revision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
+    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, devices, body)
+    values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
       ${hash}, ${JSON.stringify(devices)}::text::jsonb, ${body})
     on conflict (location_id, day) do update set
-      state = excluded.state, revision = excluded.revision, updated_at = excluded.updated_at, etag = excluded.etag,
+      state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
       has_reports = excluded.has_reports, reports_hash = excluded.reports_hash, devices = excluded.devices, body = excluded.body`;
 }
 

@@ -19,7 +19,7 @@ export interface ReportRow {
   v0: string;
   listItem: string;
   accountingFacts: string;
-  dayFacts: Uint8Array | null;
+  tillFigures: Uint8Array | null;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
@@ -54,7 +54,7 @@ export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promi
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
       list_item = excluded.list_item, accounting_facts = excluded.accounting_facts,
-      day_facts = excluded.day_facts, packed_v0_bytes = null`;
+      till_figures = excluded.till_figures, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {

@@ -66,6 +66,8 @@ describe("the daily quotas of a location", () => {
     expect(await send("POST", `/v1/tills/${till.id}/reprocess`)).toEqual(exceeded);
     expect(await send("POST", "/v1/tills/reprocess?lteReportVersion=100")).toEqual(exceeded);
     expect(await send("PUT", `/v1/tills/${till.id}`, till)).toEqual(exceeded);
+    const dryRun = buildTestTill({ orderList: buildTestOrders(8) });
+    expect(await send("POST", "/v2/tills/?dryRun=true", dryRun)).toEqual([429, "till_dry_run_orders"]);
     await limited.remove();
   });
 });

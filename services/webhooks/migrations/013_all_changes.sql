@@ -9,17 +9,22 @@ create table unsequenced_changes (
   type text not null,
   change_id uuid not null,
   -- That of the row in `changes`.
-  location_position bigint not null
+  location_position bigint not null,
+  created_at timestamptz(3) not null default now()
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
--- One row for each row of `changes`, which contains everything else.
+-- One row for each row of `changes`, which contains everything else, and one for each location that an operator removed.
 create table all_changes (
   location_id uuid not null,
   type text not null,
   id uuid not null,
   position bigint not null,
-  -- The position that the row of `changes` had. If it has moved, a later position follows.
+  -- The position that the row of `changes` had. If it has moved, a later position follows. 0 for a removed location, which
+  -- has no row there.
   location_position bigint not null,
+  -- Of a removed location: when it was removed, and the number of its last change.
+  removed_at timestamptz(3),
+  removed_revision int,
   primary key (location_id, type, id),
   unique (type, position)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);

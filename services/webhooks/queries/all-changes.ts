@@ -92,9 +92,23 @@ export async function assignAllChangesPositions(
           ${changes.map(({ locationPosition }) => locationPosition)}::bigint[]
         ) with ordinality as change (location_id, type, change_id, location_position, number)
       on conflict (location_id, type, id) do update set
-        position = excluded.position, location_position = excluded.location_position`,
+        position = excluded.position, location_position = excluded.location_position, removed_at = null,
+        removed_revision = null`,
     tx`update all_changes_position set position = ${lastPosition + changes.length}`,
   ]);
+}
+
+/** Returns the changes without a position, counted up to `limit`, and the age of the oldest in seconds. */
+export async function measureUnsequencedChanges(
+  sql: SqlClient | SqlTransaction,
+  limit: number,
+): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await sql<[{ count: number; oldestSeconds: number }]>`
+    select (select count(*) from (select from unsequenced_changes limit ${limit}) as counted) as count,
+      coalesce((
+        select extract(epoch from now() - created_at) from unsequenced_changes order by id limit 1
+      ), 0)::float8 as oldest_seconds`;
+  return row;
 }
 
 /** Returns up to `limit` rows of these types from a position on. */
@@ -115,22 +129,26 @@ export async function findAllChangesRowsFrom(
 
 /**
  * Returns the rows of `changes` that still have the position in the feed of their location, with the position in the feed
- * of all locations. A row that has moved is not returned, because a later position follows. A row of a location that an
- * operator has removed no longer exists.
+ * of all locations. A row that has moved is not returned, because a later position follows. Of a location that an operator
+ * has removed, only the removal is returned.
  */
 export async function findChangeRowsOfAllLocations(
   sql: SqlClient,
   rows: AllChangesRow[],
   { hasOrders }: { hasOrders: boolean },
 ): Promise<(ChangeRow & { locationId: string })[]> {
+  const positions = rows.map(({ position }) => position);
   return sql`
     select sequenced.location_id, sequenced.position, change.* from unnest(
-        ${rows.map(({ position }) => position)}::bigint[], ${rows.map(({ locationId }) => locationId)}::uuid[],
+        ${positions}::bigint[], ${rows.map(({ locationId }) => locationId)}::uuid[],
         ${rows.map(({ locationPosition }) => locationPosition)}::bigint[]
       ) as sequenced (position, location_id, location_position),
       lateral (
         select type, id, ${selectChangeColumns(sql, { hasOrders })} from changes
         where location_id = sequenced.location_id and position = sequenced.location_position limit 1
       ) as change
-    order by sequenced.position`;
+    union all
+    select location_id, position, type, id, 'removed', removed_revision, removed_at, '{}', '{}', '{}' from all_changes
+    where type = 'location' and removed_at is not null and position = any(${positions}::bigint[])
+    order by position`;
 }

@@ -8,6 +8,7 @@ import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordReportChange } from "../changes/record-change.ts";
 import { backfillReportsTask } from "../periodic/backfill-reports.ts";
+import { measureUnsequencedChanges } from "../queries/all-changes.ts";
 import { lockChangeFeed, upsertLastChangeRow } from "../queries/changes.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 
@@ -420,6 +421,24 @@ describe("the feed of all locations", () => {
     expect(await readAll(operator, options)).toEqual([]);
     for (const table of ["all_changes", "changes", "change_positions"])
       await sql`delete from ${sql(table)} where location_id = ${locationId}`;
+  });
+});
+
+describe("the changes that are not in the feed of all locations yet", () => {
+  it("are counted up to a limit, with the age of the oldest", async () => {
+    await expect(
+      service.db.transaction(async (tx) => {
+        await tx`delete from unsequenced_changes`;
+        expect(await measureUnsequencedChanges(tx, 10)).toEqual({ count: 0, oldestSeconds: 0 });
+        await tx`
+          insert into unsequenced_changes (location_id, type, change_id, location_position, created_at)
+          select gen_random_uuid(), 'report', gen_random_uuid(), 1, now() - make_interval(secs => 3700 - 100 * number)
+          from generate_series(1, 20) as number`;
+        expect(await measureUnsequencedChanges(tx, 10)).toEqual({ count: 10, oldestSeconds: expect.closeTo(3_600, 1) });
+        expect((await measureUnsequencedChanges(tx, 100)).count).toBe(20);
+        throw new Error("rolled back");
+      }),
+    ).rejects.toThrow("rolled back");
   });
 });
 

@@ -41,7 +41,7 @@ function createDayEventSubscription(event: DayEvent): EventSubscription<Webhooks
     async ({ eventId: messageId, time, data, services: { messageEnqueuer }, context: { traceparent } }) => {
       const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId: data.locationId, event });
       if (webhookIds.length === 0) return false;
-      const message = { messageId, event, time, traceparent, sequence: data.revision, data };
+      const message = { messageId, event, time, traceparent, sequence: data.dayRevision, data };
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
     { isBatched: true, concurrency: 8 },

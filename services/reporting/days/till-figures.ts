@@ -13,32 +13,43 @@ type Movement = ReportV2["reportEntries"][number];
  * to about 350 bytes, also while the till is packed. Amounts are in minor units, VAT rates in hundredths of a percent.
  * Lists have one entry for each mode, type or rate, so that their length has a limit.
  */
-export interface TillDayFacts {
+export interface TillFigures {
   reportNumber: number;
   deviceIdentifier: string;
   deviceName: string;
   startedAt: string;
   finalizedAt: string;
-  sales: number;
-  guests: number;
-  orders: number;
+  totalSales: number;
+  guestsNumber: number;
+  orderCount: number;
   discounts: number;
   /** What the product rows that count as sales add up to. */
-  products: number;
-  /** Recorded payments: mode, type, amount, change, tips. */
-  recorded: [PaymentMode, RecordedPaymentGroup["paymentType"], number, number, number][];
-  declared: [PaymentMode, number][];
+  productSales: number;
+  /** Mode, type, amount, change, tips. */
+  recordedPayments: [PaymentMode, RecordedPaymentGroup["paymentType"], number, number, number][];
+  /** Mode and amount. */
+  declaredPayments: [PaymentMode, number][];
   /** Financial movements: mode and amount. */
   movements: [Movement["paymentMode"], number][];
   /** VAT rate, price without VAT, VAT, and what the product rows add up to, which is null if it is not known. */
   taxes: [number, number, number, number | null][];
   canceledAfterBill: number;
   /** Null if the accounting data of the till was not computed. */
-  settlement: Pick<TillAccountingData, "paid" | "paidInVain" | "unpaid" | "owed"> | null;
+  settlement: TillSettlement | null;
   /** Null if the cash was not counted at the start and at the end of the shift, or if this is not known. */
   cash: TillAccountingData["cash"];
   /** Null if the figures are derived from a stored report, which does not contain these. */
   orderFigures: TillOrderFigures | null;
+}
+
+/** How the sales of a till were paid. */
+interface TillSettlement {
+  /** Payments for sales. */
+  paid: number;
+  /** Payments for orders that are not sales, because they were canceled or transferred. */
+  paidForUnsold: number;
+  unpaid: number;
+  owed: number;
 }
 
 /** What orders declare, what their product rows add up to, and refunds of products beyond their sales. */
@@ -57,13 +68,13 @@ interface TillOrderFigures {
 const maxTaxRates = 50;
 
 /** Returns the figures of a till for its business day; null if a sum is too large, which no real till has. */
-export function computeTillDayFacts(
+export function computeTillFigures(
   report: ReportV2,
   accountingData: TillAccountingData,
   till: TillV2,
-): TillDayFacts | null {
+): TillFigures | null {
   try {
-    return { ...deriveDayFactsFromReport(report, accountingData), orderFigures: computeOrderFigures(till) };
+    return { ...deriveTillFiguresFromReport(report, accountingData), orderFigures: computeOrderFigures(till) };
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return null;
     throw error;
@@ -74,22 +85,22 @@ export function computeTillDayFacts(
  * Returns the figures that a stored report contains. `accountingData` is null in reports that were stored before the
  * service computed it.
  */
-export function deriveDayFactsFromReport(report: ReportV2, accountingData: TillAccountingData | null): TillDayFacts {
+export function deriveTillFiguresFromReport(report: ReportV2, accountingData: TillAccountingData | null): TillFigures {
   const { deviceIdentifier, deviceName, startedAt, finalizedAt, reportNumber } = report;
   return {
     ...{ reportNumber, deviceIdentifier, deviceName, startedAt, finalizedAt },
-    sales: report.totalSales,
-    guests: report.guestsNumber,
-    orders: report.orderCount,
+    totalSales: report.totalSales,
+    guestsNumber: report.guestsNumber,
+    orderCount: report.orderCount,
     discounts: sum(report.reportDiscounts.map(({ discountValue }) => discountValue)),
-    products: sum(report.reportProducts.map(({ productSales }) => productSales)),
-    recorded: addUpRows(
+    productSales: sum(report.reportProducts.map(({ productSales }) => productSales)),
+    recordedPayments: addUpRows(
       report.reportRecordedPayments.map((group) => ({
         key: [group.paymentMode, group.paymentType] as const,
         amounts: { amount: group.totalAmount, change: group.changeAmount, tips: group.tipsAmount },
       })),
     ).map(({ key: [mode, type], amounts: { amount, change, tips } }) => [mode, type, amount, change, tips]),
-    declared: addUpRows(
+    declaredPayments: addUpRows(
       report.reportPayments.map(({ paymentMode, paymentAmount }) => ({
         key: [paymentMode] as const,
         amounts: { amount: paymentAmount },
@@ -107,7 +118,7 @@ export function deriveDayFactsFromReport(report: ReportV2, accountingData: TillA
     ),
     settlement: accountingData && {
       paid: accountingData.paid,
-      paidInVain: accountingData.paidInVain,
+      paidForUnsold: accountingData.paidInVain,
       unpaid: accountingData.unpaid,
       owed: accountingData.owed,
     },
@@ -116,7 +127,7 @@ export function deriveDayFactsFromReport(report: ReportV2, accountingData: TillA
   };
 }
 
-function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null): TillDayFacts["taxes"] {
+function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null): TillFigures["taxes"] {
   const prices = accountingData?.salesByRate ?? [];
   const rates = [
     ...new Set([...report.reportTaxes.map(({ taxRate }) => taxRate), ...prices.map(({ taxRate }) => taxRate)]),
@@ -133,7 +144,7 @@ function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null)
     })),
   ];
   return addUpRows(rows)
-    .map(({ key: [rate], amounts: { taxable, tax, price } }): TillDayFacts["taxes"][number] => [
+    .map(({ key: [rate], amounts: { taxable, tax, price } }): TillFigures["taxes"][number] => [
       ...([rate, taxable, tax] as const),
       accountingData && price,
     ])

@@ -1,0 +1,62 @@
+import type { MessagePort } from "node:worker_threads";
+import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
+import type { PostgresConfig } from "@pragma/runtime/database/postgres";
+import type { BulkExportPosition, BulkExportRow } from "../queries/bulk-exports.ts";
+import type { PackedTillIndex } from "../queries/packed-tills.ts";
+
+/** What a thread needs to write one file of an export. */
+export interface ExportFileInput {
+  database: PostgresConfig;
+  schema: string;
+  export: Pick<BulkExportRow, "locationId" | "data" | "format" | "since" | "until" | "currencyCode">;
+  /** The position of the last report of the file before. */
+  after: BulkExportPosition | null;
+  /** The tills whose rows are in files before. */
+  writtenTillIds: string[];
+  /** The number of bytes after which the file ends. It can be larger by the rows of one till. */
+  maxFileBytes: number;
+  /** How many rows the export can still have. */
+  maxRows: number;
+  /** The size of a document, in bytes, that the heap of the thread has space for. */
+  maxDocumentBytes: number;
+  /** The thread sends and receives `ExportThreadMessage` and `ExportMainMessage`. */
+  port: MessagePort;
+  /** For the bytes of the file. It is moved to the thread, and back with the file. */
+  buffer: ArrayBuffer;
+}
+
+/** A file that a thread has written. */
+export interface WrittenExportFile {
+  outcome: "written";
+  /** The beginning of the buffer is the file. */
+  buffer: ArrayBuffer;
+  bytes: number;
+  /** The position of the last report that was read. */
+  position: BulkExportPosition | null;
+  rows: number;
+  reports: number;
+  sums: Record<string, number>;
+  /** The business days of the rows. */
+  days: { first: string; last: string } | undefined;
+  tillIds: string[];
+  /** Whether no further report follows. */
+  isLast: boolean;
+}
+
+export type ExportFileOutput =
+  | WrittenExportFile
+  | { outcome: "stopped" | "too many rows" }
+  | { outcome: "out of memory"; tillId: string }
+  | { outcome: "failed"; message: string; isTransient: boolean };
+
+/** From the thread to the process. */
+export type ExportThreadMessage =
+  /** The thread exports a report, and has written this number of rows. */
+  | { type: "progress"; day: string; tillId: string; rows: number }
+  /** The thread waits for a block of a packed till. */
+  | { type: "block"; index: PackedTillIndex; block: number };
+
+/** From the process to the thread. */
+export type ExportMainMessage = { type: "stop" } | { type: "block"; bytes: Uint8Array } | { type: "no block" };
+
+export type ExportFileWorker = WorkerThreadPool<ExportFileInput, ExportFileOutput>;

@@ -1,0 +1,138 @@
+import { MessageChannel } from "node:worker_threads";
+import { WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
+import { TransientError } from "@pragma/runtime/retries/transient-error";
+import type { ReportingServiceContext } from "../context.ts";
+import { readPackedBlock } from "../packing/packed-reader.ts";
+import type {
+  ExportFileInput,
+  ExportFileOutput,
+  ExportFileWorker,
+  ExportMainMessage,
+  ExportThreadMessage,
+  WrittenExportFile,
+} from "./export-file-task.ts";
+
+export interface ExportFileServices extends Pick<ReportingServiceContext, "db" | "objects" | "config"> {
+  worker: ExportFileWorker;
+  /** A worker with more memory, for files with which the other one runs out of memory. */
+  largeWorker: ExportFileWorker;
+}
+
+/** The large thread has no limit. If a document does not fit in its heap, the thread ends with an error. */
+const maxDocumentBytesOf = { worker: 4 * 1024 * 1024, largeWorker: Number.MAX_SAFE_INTEGER };
+
+type ExportFileRequest = Omit<
+  ExportFileInput,
+  "database" | "schema" | "port" | "buffer" | "maxFileBytes" | "maxDocumentBytes"
+> & {
+  /** Is called before each report, and after each batch of its rows. The thread stops if the promise rejects. */
+  onProgress(progress: { day: string; rows: number }): Promise<void>;
+};
+
+/** Thrown when an export has too many rows. */
+export class TooManyRowsError extends Error {}
+
+/** Thrown when a till does not fit in the heap of any thread. */
+export class TillTooLargeError extends Error {
+  readonly tillId: string | undefined;
+
+  constructor(tillId: string | undefined) {
+    super(`The till ${tillId} needs more memory than a worker thread has.`);
+    this.tillId = tillId;
+  }
+}
+
+/**
+ * Returns the buffer of bytes, if it contains only these bytes. It is moved to the thread, which frees it soon. Small
+ * buffers of Node.js share memory, and are copied.
+ */
+function listOwnBuffers({ buffer }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize ? [buffer] : [];
+}
+
+/** Returns a function that writes files in a thread, one after the other, which all use the same buffer. */
+export function createExportFileRunner(services: ExportFileServices) {
+  const { worker, largeWorker, config, db, objects } = services;
+  const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = config;
+  // Files exceed the size after which they end by the rows of one till.
+  const bufferBytes = Math.ceil(1.25 * maxFileBytes);
+  let buffer: ArrayBuffer | undefined;
+
+  /** Runs the task in one of the threads. The second value is the till that it read last. */
+  async function runIn(
+    name: "worker" | "largeWorker",
+    { onProgress, ...request }: ExportFileRequest,
+  ): Promise<[ExportFileOutput, string | undefined]> {
+    const { port1, port2 } = new MessageChannel();
+    let tillId: string | undefined;
+    let failure: { error: unknown } | undefined;
+    const send = (message: ExportMainMessage, transfer: ArrayBuffer[] = []) => port1.postMessage(message, transfer);
+    const stop = (error: unknown) => {
+      failure ??= { error };
+      send({ type: "stop" });
+    };
+    let progress = Promise.resolve();
+    port1.on("message", (message: ExportThreadMessage) => {
+      if (message.type === "progress") {
+        tillId = message.tillId;
+        progress = progress.then(() => onProgress(message)).catch(stop);
+        return;
+      }
+      readPackedBlock(objects, message.index, message.block).then(
+        (bytes) => send({ type: "block", bytes }, listOwnBuffers(bytes)),
+        (error: unknown) => {
+          failure ??= { error };
+          send({ type: "no block" });
+        },
+      );
+    });
+    const fileBuffer = buffer ?? new ArrayBuffer(bufferBytes);
+    buffer = undefined;
+    try {
+      const output = await (name === "worker" ? worker : largeWorker).run(
+        {
+          ...request,
+          ...{ database: db.connection, schema: db.schema, maxFileBytes },
+          ...{ maxDocumentBytes: maxDocumentBytesOf[name], port: port2, buffer: fileBuffer },
+        },
+        [port2, fileBuffer],
+      );
+      await progress;
+      if (failure) throw failure.error;
+      return [output, tillId];
+    } catch (error) {
+      if (error instanceof WorkerOutOfMemoryError) return [{ outcome: "out of memory", tillId: tillId ?? "" }, tillId];
+      throw error;
+    } finally {
+      port1.close();
+    }
+  }
+
+  return {
+    /**
+     * Returns the next file. It is in a buffer that the next call reuses.
+     *
+     * @throws what `onProgress` throws, `TooManyRowsError`, `TillTooLargeError`, `TransientError`, or `ApiError`
+     * service_unavailable.
+     */
+    async write(request: ExportFileRequest): Promise<WrittenExportFile> {
+      // The heap of the first thread is small, so that an export needs little memory, unless a document is very large.
+      const [first] = await runIn("worker", request);
+      const [output] = first.outcome === "out of memory" ? await runIn("largeWorker", request) : [first];
+      switch (output.outcome) {
+        case "written":
+          // A larger buffer is not kept, because few files need it.
+          if (output.buffer.byteLength === bufferBytes) buffer = output.buffer;
+          return output;
+        case "too many rows":
+          throw new TooManyRowsError();
+        case "out of memory":
+          throw new TillTooLargeError(output.tillId);
+        case "failed":
+          throw output.isTransient ? new TransientError(output.message) : new Error(output.message);
+        case "stopped":
+          throw new TransientError("The thread stopped without a reason.");
+      }
+    },
+  };
+}
