@@ -41,7 +41,10 @@ export async function migrateOrAwaitDatabaseSchema(
       if (!isTransient(error) || now > startedAt + maxWaitMs) throw error;
       if (now >= logAt) {
         const waitedSeconds = Math.round((now - startedAt) / 1000);
-        log.warn({ schema: database.schema, waitedSeconds, reason: describeErrorChain(error) }, "waiting for PostgreSQL");
+        log.warn(
+          { schema: database.schema, waitedSeconds, reason: describeErrorChain(error) },
+          "waiting for PostgreSQL",
+        );
         // After 0, 3, 9, 21 and 45 seconds.
         logAt = now + 3_000 + (now - startedAt);
       }
