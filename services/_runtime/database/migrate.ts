@@ -43,7 +43,7 @@ export async function migrateOrAwaitDatabaseSchema(
         const waitedSeconds = Math.round((now - startedAt) / 1000);
         log.warn(
           { schema: database.schema, waitedSeconds, reason: describeErrorChain(error) },
-          "waiting for PostgreSQL",
+          "waiting for PostgreSQL or its migrations",
         );
         // After 0, 3, 9, 21 and 45 seconds.
         logAt = now + 3_000 + (now - startedAt);
