@@ -29,6 +29,7 @@ const document = encodeOpenApiDocumentWithEtag("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
   streamIdleTimeoutMs: 120_000,
+  connectWaitMs: 0,
 });
 
 const app = createGatewayApp({

@@ -36,6 +36,12 @@ export const gatewayConfigSchema = commonServiceConfigSchema
      * later chunk, except in streams.
      */
     UPSTREAM_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(30),
+    /**
+     * Seconds for which requests wait for a service in another process that does not accept connections, for example
+     * because it is being replaced. Requests that arrive later fail at once, until the service accepts connections. 0
+     * disables the wait.
+     */
+    UPSTREAM_CONNECT_WAIT_SECONDS: integerEnvSchema(0, 50).default(30),
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */

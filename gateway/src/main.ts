@@ -53,6 +53,7 @@ export async function startGateway({
   const forwarder = createServiceForwarder(registry, {
     responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT_SECONDS,
     streamIdleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
+    connectWaitMs: 1000 * config.UPSTREAM_CONNECT_WAIT_SECONDS,
   });
   const keys = createApiKeyCache(createUncachedApiKeyLookup(registry), {
     lifetimeMs: 1000 * config.KEY_CACHE_TTL_SECONDS,

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -10,6 +11,7 @@ import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext, GatewayRequestState } from "../server/gateway-request.ts";
+import { createConnectionWait } from "./connection-wait.ts";
 
 export interface ForwardTimeouts {
   /**
@@ -19,6 +21,8 @@ export interface ForwardTimeouts {
   responseTimeoutMs: number;
   /** Maximum milliseconds between two chunks of a stream. */
   streamIdleTimeoutMs: number;
+  /** How long requests wait for a service in another process that does not accept connections, in milliseconds. */
+  connectWaitMs: number;
 }
 
 /**
@@ -82,31 +86,47 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
 
   const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
 
+  const sendWhenConnected = createConnectionWait(url, timeouts.connectWaitMs);
+
+  /** Returns the body of a request: the bytes of a small body, and a stream of a larger one. */
+  async function readBody(incoming: IncomingMessage): Promise<Buffer | Readable | null> {
+    if (isStreamedUpload(incoming)) return createRequestBodyStream(incoming);
+    return hasRequestBody(incoming) ? buffer(createRequestBodyStream(incoming)) : null;
+  }
+
   async function sendUpstream(
     request: GatewayRequestState,
-    target: string,
-    abort: EventEmitter,
+    { target, body, abort }: { target: string; body: Buffer | Readable | null; abort: EventEmitter },
   ): Promise<Dispatcher.ResponseData> {
     const { incoming, outgoing, requestId, traceparent, origin, principal, client } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
-    const signedHeaders = sign({ method, target, requestId, traceparent, origin, principal, client });
-    if (pool.stats.queued >= maxQueuedRequests) {
-      throw new ApiError("overloaded", {
-        detail: "Too many requests are waiting for this service. Retry shortly.",
+    const send = async () => {
+      if (outgoing.destroyed) throw new errors.RequestAbortedError();
+      if (pool.stats.queued >= maxQueuedRequests) {
+        throw new ApiError("overloaded", {
+          detail: "Too many requests are waiting for this service. Retry shortly.",
+        });
+      }
+      return (request.isStream ? streamPool : pool).request({
+        method,
+        path: target,
+        headers: {
+          ...pickForwardedHeaders(incoming),
+          ...sign({ method, target, requestId, traceparent, origin, principal, client }),
+        },
+        // Undici would destroy a stream if it cannot connect. It does not begin to read an iterable before it has
+        // connected.
+        body:
+          body instanceof Readable
+            ? ({ [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() } as Readable)
+            : body,
+        signal: abort,
       });
-    }
-    const body = isStreamedUpload(incoming)
-      ? createRequestBodyStream(incoming)
-      : hasRequestBody(incoming)
-        ? await buffer(createRequestBodyStream(incoming))
-        : null;
-    if (outgoing.destroyed) throw new errors.RequestAbortedError();
-    return (request.isStream ? streamPool : pool).request({
-      method,
-      path: target,
-      headers: { ...pickForwardedHeaders(incoming), ...signedHeaders },
-      body,
-      signal: abort,
+    };
+    return sendWhenConnected(send, {
+      sender: principal.location?.id ?? principal.keyId,
+      bodyBytes: Buffer.isBuffer(body) ? body.byteLength : 0,
+      isCanceled: () => outgoing.destroyed || request.isStreamEnded,
     });
   }
 
@@ -124,10 +144,13 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     // A request that waits for a change would otherwise wait until the service responds.
     request.onStreamEndedBeforeHeaders = () => abort.emit("abort");
     const target = requestTargetOf(context.req.url);
-    const upstreamResponse = await sendUpstream(request, target, abort).catch((error: unknown) => {
+    const body = await readBody(incoming);
+    const upstreamResponse = await sendUpstream(request, { target, body, abort }).catch((error: unknown) => {
+      // The rest of the body is discarded, so that the client gets its response.
+      if (body instanceof Readable) body.destroy();
       if (request.isStreamEnded || !shouldRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return sendUpstream(request, target, abort);
+      return sendUpstream(request, { target, body, abort });
     });
     const headers = pickClientHeaders(upstreamResponse.headers);
     const isBuffered =

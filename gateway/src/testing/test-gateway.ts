@@ -73,7 +73,7 @@ export async function startTestGateway(
     variables: extraVariables = {},
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const environment = { ...variables, PORT: "0", ...extraVariables };
+  const environment = { ...variables, PORT: "0", UPSTREAM_CONNECT_WAIT_SECONDS: "0", ...extraVariables };
   const registry = createServiceRegistry(environment);
   registry.registerLocalService("accounts", accounts.respond);
   for (const [service, fetch] of Object.entries(inProcessServices))

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sleep } from "../concurrency/sleep.ts";
+import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
@@ -30,13 +31,23 @@ export async function migrateOrAwaitDatabaseSchema(
 ): Promise<void> {
   const folders = new Set([import.meta.url, module].map(findEnclosingPackageFolder));
   const known = (await Promise.all([...folders].map(readMigrations))).flat();
-  const deadline = Date.now() + maxWaitMs;
+  const startedAt = Date.now();
+  let logAt = startedAt;
   for (;;) {
     try {
       return await (canMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
     } catch (error) {
-      if (!isTransient(error) || Date.now() > deadline) throw error;
-      log.warn({ err: error }, "database not ready; retrying");
+      const now = Date.now();
+      if (!isTransient(error) || now > startedAt + maxWaitMs) throw error;
+      if (now >= logAt) {
+        const waitedSeconds = Math.round((now - startedAt) / 1000);
+        log.warn(
+          { schema: database.schema, waitedSeconds, reason: describeErrorChain(error) },
+          "waiting for PostgreSQL or its migrations",
+        );
+        // After 0, 3, 9, 21 and 45 seconds.
+        logAt = now + 3_000 + (now - startedAt);
+      }
       await sleep(1_000);
     }
   }

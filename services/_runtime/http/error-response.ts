@@ -12,13 +12,18 @@ interface ErrorResponseOptions {
   logFields?: Record<string, unknown>;
 }
 
-/** Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. */
+/**
+ * Returns the response to an error, as problem details. Logs server errors, because clients never see their cause. A
+ * request that a limit refused, such as that of the memory for bodies, is not such an error: like a request above a rate
+ * limit, it only appears in the line of the request.
+ */
 export function logAndCreateErrorResponse(
   error: unknown,
   { requestId, log, docsUrl, logFields = {} }: ErrorResponseOptions,
 ): RouteHandlerResponse {
   const apiError = toApiError(error);
-  if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
+  if (apiError.status >= 500 && apiError.code !== "overloaded")
+    log.error({ err: error, requestId, code: apiError.code }, "request failed");
   Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { issues: apiError.issues.length }) });
   return {
     status: apiError.status,

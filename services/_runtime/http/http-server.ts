@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 
@@ -18,6 +19,11 @@ const serverOptions = {
 
 /** The maximum time, in milliseconds, that a stopping server waits for requests in progress. */
 const drainTimeoutMs = 20_000;
+/**
+ * The age, in milliseconds, from which a stopping server closes a connection that has sent no request yet. The request of
+ * a younger connection may still be on its way.
+ */
+const firstRequestGraceMs = 1_000;
 /** The milliseconds between the checks for idle connections while the server stops. */
 const closeIdleIntervalMs = 50;
 
@@ -52,6 +58,8 @@ const maxPipelinedRequests = 8;
 interface ConnectionState {
   /** True until the first request. Until then, `server.closeIdleConnections` does not close the connection. */
   hasNoRequestYet: boolean;
+  /** When the connection was opened, as of `performance.now()`. */
+  openedAt: number;
   /** The response to the latest request, or undefined after that response has closed. */
   latestResponse: ServerResponse | undefined;
   pendingResponses: number;
@@ -119,8 +127,15 @@ export async function startHttpServer(
   // Without this listener, Node itself responds to other expectations, without the limits and the log of the app.
   server.on("checkExpectation", onRequest);
   server.on("connection", (socket: Socket) => {
-    const expiresAt = performance.now() + maxConnectionAgeMs * (1 + Math.random() / 5);
-    connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0, expiresAt });
+    const openedAt = performance.now();
+    const expiresAt = openedAt + maxConnectionAgeMs * (1 + Math.random() / 5);
+    connections.set(socket, {
+      hasNoRequestYet: true,
+      openedAt,
+      latestResponse: undefined,
+      pendingResponses: 0,
+      expiresAt,
+    });
     socket.once("close", () => connections.delete(socket));
   });
   configure?.(server);
@@ -135,7 +150,9 @@ export async function startHttpServer(
 
   const closeIdleConnections = () => {
     server.closeIdleConnections();
-    for (const [socket, { hasNoRequestYet }] of connections) if (hasNoRequestYet) socket.destroy();
+    const openedBefore = performance.now() - firstRequestGraceMs;
+    for (const [socket, { hasNoRequestYet, openedAt }] of connections)
+      if (hasNoRequestYet && openedAt < openedBefore) socket.destroy();
   };
 
   server.listen(port, "0.0.0.0");
@@ -149,6 +166,7 @@ export async function startHttpServer(
     /** Stops accepting connections, closes idle connections, and waits for requests in progress. */
     async stop(): Promise<void> {
       drain();
+      await waitUntilNoConnectionIsQueued();
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
       // A connection can become idle after `server.close()` and would then stay open, so idle connections are checked
       // repeatedly.
@@ -160,4 +178,22 @@ export async function startHttpServer(
       clearInterval(interval);
     },
   };
+}
+
+/** The maximum duration of one turn of the event loop, and of the wait for it, in milliseconds. */
+const maxQuietTurnMs = 0.5;
+const maxQuietWaitMs = 250;
+
+/**
+ * Waits for a short turn of the event loop, in which Node accepts all connections that the operating system has queued.
+ * Closing the server resets the queued connections, although their requests may have been sent already.
+ */
+async function waitUntilNoConnectionIsQueued(): Promise<void> {
+  const deadline = performance.now() + maxQuietWaitMs;
+  for (;;) {
+    const startedAt = performance.now();
+    await setImmediate();
+    const now = performance.now();
+    if (now - startedAt < maxQuietTurnMs || now > deadline) return;
+  }
 }

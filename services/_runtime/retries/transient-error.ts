@@ -64,6 +64,16 @@ export function isTransient(error: unknown): boolean {
   return error.cause !== undefined && isTransient(error.cause);
 }
 
+/** Returns whether no connection was established, so that nothing of the request was sent. */
+export function isConnectFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // Node.js reports one error for each address of a host.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isConnectFailure);
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || syscall === "connect" || syscall === "getaddrinfo") return true;
+  return error.cause !== undefined && isConnectFailure(error.cause);
+}
+
 /** Returns whether a row was rejected because `npm run ops -- location remove` has removed its location. */
 export function isRemovedLocationError(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "PRLOC";

@@ -67,7 +67,8 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   ): Promise<z.output<Schema>> {
     const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
-      const response = await registry.request("accounts", { from: name, path, timeoutMs, requestId, traceparent });
+      const request = { from: name, path, timeoutMs, waitsForConnection: true, requestId, traceparent };
+      const response = await registry.request("accounts", request);
       const body: unknown = await response.json().catch(() => undefined);
       if (response.ok) return schema.parse(body);
       if (problemSchema.safeParse(body).data?.code === "location_not_found") {

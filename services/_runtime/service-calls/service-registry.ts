@@ -4,9 +4,12 @@ import type { InternalCallerName } from "@pragma/contracts/service-names";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
+import { sleep } from "../concurrency/sleep.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
+import { isConnectFailure } from "../retries/transient-error.ts";
+import { ConnectionOutage, canConnect } from "./connection-outage.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -18,6 +21,11 @@ const serviceUrlsSchema = z.object(
   ),
 );
 
+const connectIntervalMs = 250;
+/** How long requests wait for a connection, in milliseconds, and how many of them. */
+const maxConnectWaitMs = 30_000;
+const maxWaitingRequests = 500;
+
 /** A service in another process, with its URL and the signer for requests to it. */
 export interface RemoteService {
   url: string;
@@ -28,7 +36,10 @@ export interface RemoteService {
 export interface InternalGetRequest {
   from: InternalCallerName;
   path: string;
+  /** Timeout of one attempt. */
   timeoutMs: number;
+  /** Whether to wait for a service in another process that does not accept connections, because it is being replaced. */
+  waitsForConnection?: boolean;
   requestId?: string | undefined;
   traceparent?: string | undefined;
 }
@@ -40,6 +51,8 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
+  const outages = new Map<string, ConnectionOutage>();
+  let waitingRequests = 0;
 
   /**
    * Returns a service in another process. Returns undefined if its URL is not set or if it runs in this process.
@@ -55,6 +68,30 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     return remote;
   }
 
+  /** Repeats a request of a caller to a service until there is a connection, for up to `maxConnectWaitMs`. */
+  async function fetchWhenConnected(
+    fetchOnce: () => Promise<Response>,
+    { name, url }: { name: string; url: string },
+  ): Promise<Response> {
+    const outage = outages.get(name) ?? new ConnectionOutage(maxConnectWaitMs);
+    outages.set(name, outage);
+    for (;;) {
+      try {
+        const response = await fetchOnce();
+        outage.recordConnection();
+        return response;
+      } catch (error) {
+        // The timeout of the request can be shorter than that of a connection to a container that is gone.
+        const isConnected = !isConnectFailure(error) && (await canConnect(url));
+        if (isConnected || waitingRequests >= maxWaitingRequests) throw error;
+        if (performance.now() + connectIntervalMs >= outage.recordFailure()) throw error;
+      }
+      waitingRequests += 1;
+      await sleep(connectIntervalMs);
+      waitingRequests -= 1;
+    }
+  }
+
   return {
     findRemoteService,
     /** Registers a service that runs in this process. */
@@ -67,11 +104,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
      * @throws `ApiError` service_unavailable when there is no response, for example because of a timeout.
      */
     async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
-      const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
-      const signal = AbortSignal.timeout(timeoutMs);
+      const { from, path, timeoutMs, waitsForConnection = false, requestId = randomUUID(), traceparent } = request;
       const origin = "http://internal";
       const localFetch = localServices.get(service);
       if (localFetch) {
+        const signal = AbortSignal.timeout(timeoutMs);
         const caller = { principal: createCallingServicePrincipal(from, service), requestId, traceparent, origin };
         const response = localFetch(new Request(`http://${service}${path}`, { signal }), { requestIdentity: caller });
         // A service in this process does not stop when the signal is aborted, so only the wait for its response ends.
@@ -83,8 +120,12 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
       if (!remoteService) throw createServiceUnavailableError(service);
       const url = new URL(path, remoteService.url);
       const target = url.pathname + url.search;
-      const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
-      return fetch(url, { headers, signal, redirect: "manual" }).catch((cause) => {
+      const fetchOnce = () => {
+        const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
+        return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
+      };
+      const caller = { name: `${from} ${service}`, url: remoteService.url };
+      return (waitsForConnection ? fetchWhenConnected(fetchOnce, caller) : fetchOnce()).catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
     },

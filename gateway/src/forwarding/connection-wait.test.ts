@@ -1,0 +1,102 @@
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { startHttpServer } from "@pragma/runtime/http/http-server";
+import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let environment: IsolatedTestEnvironment;
+let port: number;
+
+beforeAll(async () => {
+  environment = await createIsolatedTestEnvironment();
+});
+afterAll(() => environment.remove());
+beforeEach(async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ({ port } = server.address() as AddressInfo);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function withGateway(waitSeconds: string, work: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const variables = { REPORTING_URL: `http://localhost:${port}`, UPSTREAM_CONNECT_WAIT_SECONDS: waitSeconds };
+  const gateway = await startTestGateway(environment, { variables });
+  try {
+    await work(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** Starts a service that returns the body of each request, and records their methods. */
+const startService = (received: string[]) =>
+  startHttpServer(
+    async (request) => {
+      const body = request.method === "GET" ? "" : await request.text();
+      received.push(`${request.method} ${body.length}`);
+      return new Response(String(body.length));
+    },
+    { port },
+  );
+
+describe("requests to a service that does not accept connections", () => {
+  it("wait for it, whatever their method and size, and are sent once", async () => {
+    await withGateway("20", async (gateway) => {
+      const { key } = gateway.accounts.addKey();
+      const send = async (init: RequestInit = {}) => {
+        const response = await gateway.request("/v2/reports/", { key, ...init });
+        return [response.status, await response.text()];
+      };
+      const sizes = [10, 60_000, 300_000];
+      const pending = [send(), ...sizes.map((size) => send({ method: "POST", body: "x".repeat(size) }))];
+      await sleep(700);
+      const received: string[] = [];
+      const service = await startService(received);
+      expect(await Promise.all(pending)).toEqual([[200, "0"], ...sizes.map((size) => [200, String(size)])]);
+      expect(received.sort()).toEqual(["GET 0", ...sizes.map((size) => `POST ${size}`)].sort());
+      await service.stop();
+    });
+  });
+
+  it("fail after the wait, and at once from then on, until it accepts connections", async () => {
+    await withGateway("1", async (gateway) => {
+      const { key } = gateway.accounts.addKey();
+      const time = async (init: RequestInit) => {
+        const startedAt = performance.now();
+        const response = await gateway.request("/v2/reports/", { key, ...init });
+        await response.text();
+        return { status: response.status, isSlow: performance.now() - startedAt > 700 };
+      };
+      const upload = { method: "POST", body: "x".repeat(300_000) };
+      expect(await time(upload)).toEqual({ status: 503, isSlow: true });
+      expect(await time({ method: "POST", body: "{}" })).toEqual({ status: 503, isSlow: false });
+      const service = await startService([]);
+      expect(await time(upload)).toEqual({ status: 200, isSlow: false });
+      await service.stop();
+    });
+  });
+
+  it("of one location that are too many fail at once, and those of other locations wait", async () => {
+    await withGateway("20", async (gateway) => {
+      const { key } = gateway.accounts.addKey();
+      const { key: other } = gateway.accounts.addKey();
+      const statuses: number[] = [];
+      const send = async (senderKey: string) => {
+        const response = await gateway.request("/v2/reports/", { key: senderKey });
+        await response.text();
+        statuses.push(response.status);
+      };
+      const pending = Array.from({ length: 260 }, () => send(key));
+      while (statuses.length < 10) await sleep(20);
+      pending.push(send(other));
+      await sleep(200);
+      expect(statuses).toEqual(Array.from({ length: 10 }, () => 503));
+      const service = await startService([]);
+      await Promise.all(pending);
+      expect(statuses.slice(10)).toEqual(Array.from({ length: 251 }, () => 200));
+      await service.stop();
+    });
+  });
+});
