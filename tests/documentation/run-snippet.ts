@@ -49,7 +49,7 @@ interface SnippetOptions {
   url: string;
   key: string;
   args: string[];
-  /** The folder in which the program writes its files. */
+  /** The folder in which the program writes its files. It comes from `withTemporaryFolder`. */
   folder: string;
 }
 
@@ -61,7 +61,10 @@ export interface RunningSnippet {
   kill(): Promise<void>;
 }
 
-/** Starts a program of a guide, as a reader would. */
+/** The programs that were started in each folder of `withTemporaryFolder`. */
+const startedSnippetsByFolder = new Map<string, RunningSnippet[]>();
+
+/** Starts a program of a guide, as a reader would. The program ends, at the latest, when its folder is removed. */
 export function startSnippet(
   { extension, command, args: commandArgs }: SnippetLanguage,
   { program, url, key, args, folder }: SnippetOptions,
@@ -79,7 +82,7 @@ export function startSnippet(
     errorOutput += part;
   });
   const exitCode = once(child, "close").then(([code]) => code as number | null);
-  return {
+  const snippet: RunningSnippet = {
     output: () => output,
     errorOutput: () => errorOutput,
     exitCode,
@@ -88,6 +91,10 @@ export function startSnippet(
       await exitCode;
     },
   };
+  const ofFolder = startedSnippetsByFolder.get(folder);
+  if (!ofFolder) throw new Error("The folder is not one of withTemporaryFolder.");
+  ofFolder.push(snippet);
+  return snippet;
 }
 
 /** Runs a program of a guide, and returns its output. @throws Error if it fails. */
@@ -98,12 +105,17 @@ export async function runSnippet(language: SnippetLanguage, options: SnippetOpti
   return snippet.output();
 }
 
-/** Calls a function with a new folder, and removes the folder afterwards. */
+/** Calls a function with a new folder. Afterwards, kills the programs that run in the folder, and removes it. */
 export async function withTemporaryFolder<Result>(run: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "pragma-snippet-"));
+  const started: RunningSnippet[] = [];
+  startedSnippetsByFolder.set(folder, started);
   try {
     return await run(folder);
   } finally {
+    startedSnippetsByFolder.delete(folder);
+    // A program that still runs could write a file while the folder is removed.
+    await Promise.all(started.map((snippet) => snippet.kill()));
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -65,11 +65,14 @@ export async function stopDeploymentEquivalenceFixture(): Promise<void> {
   await environment?.remove();
 }
 
+const reusableRequests = new Map<string, ContractTestRequest>();
+
 const unusedKeyId = "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33";
 
 /**
  * Returns the request of the contract tests that causes an outcome of an operation. If the contract tests have no
- * request for this outcome, or if no outcome is given, returns the success request.
+ * request for this outcome, or if no outcome is given, returns the success request. The data of this success request is
+ * created only once, so use it for reads, and for requests that are rejected.
  */
 export async function buildTestRequestCausingOutcome(
   operation: DocumentedApiOperation,
@@ -77,10 +80,13 @@ export async function buildTestRequestCausingOutcome(
   outcome?: DocumentedStatusOrErrorCode,
 ): Promise<ContractTestRequest> {
   const contract = contractTestCasesByOperation[operation.id];
-  const buildRequest =
-    (outcome && contract?.requestsByOutcome[outcome]) ?? getSuccessfulTestRequestBuilder(operation, contract);
+  const buildOwnRequest = outcome && contract?.requestsByOutcome[outcome];
+  const buildRequest = buildOwnRequest ?? getSuccessfulTestRequestBuilder(operation, contract);
   const fixture = contractFixturesByDeploymentMode[mode];
-  const operationRequest = { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
+  const name = `${mode} ${operation.id}`;
+  const reused = buildOwnRequest ? undefined : reusableRequests.get(name);
+  const operationRequest = reused ?? { key: fixture.testLocation.key, ...(await buildRequest(fixture)) };
+  if (!buildOwnRequest) reusableRequests.set(name, operationRequest);
   // Until a pushed till has its report, responses about it depend on the time at which they are requested.
   if (contract && contract === tillsContractTestCases[operation.id]) await fixture.testLocation.waitForTillStates();
   // The requests of the tests themselves change the usage of their keys at any time, but not that of an unused key.

@@ -95,14 +95,16 @@ export async function preparePragmaProcessUnderTest(
         });
       }
       const starting = child;
-      await eventually(
+      const outcome = await eventually(
         `${role} to be ready`,
         async () => {
-          if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${lines.join("")}`);
-          return (await fetch(`${opsUrl}/ready`)).ok;
+          if (starting.exitCode !== null || starting.signalCode !== null) return "ended";
+          return (await fetch(`${opsUrl}/ready`)).ok && "ready";
         },
         { timeoutSeconds: 90 },
       );
+      // Thrown here, because `eventually` would repeat the check after an error until its timeout.
+      if (outcome === "ended") throwError(`${role} ended while it started:\n${lines.join("")}`);
     },
     async kill() {
       await terminate("SIGKILL");

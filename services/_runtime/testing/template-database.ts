@@ -63,7 +63,8 @@ async function copyTemplate(admin: postgres.Sql, template: string, name: string)
   await admin`select pg_advisory_lock_shared(${lockKey}::bigint)`;
   try {
     if (!(await hasDatabase(admin, template))) return false;
-    await admin`create database ${admin(name)} template ${admin(template)}`;
+    // By default, PostgreSQL writes the whole template to its log, which takes twice the CPU time.
+    await admin`create database ${admin(name)} template ${admin(template)} strategy file_copy`;
     return true;
   } finally {
     await admin`select pg_advisory_unlock_shared(${lockKey}::bigint)`;
