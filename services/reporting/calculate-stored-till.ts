@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import calculateTill, {
   type SerializedReportAndOrderResponses,
   type SerializedV1AndV2Order,
@@ -15,40 +16,72 @@ export interface OrderStorageOptions {
 }
 
 /** The input of the thread that calculates a till. */
-export interface TillCalculationWorkerInput extends TillCalculationInput, OrderStorageOptions {}
+export interface TillCalculationWorkerInput extends TillCalculationInput, OrderStorageOptions {
+  /**
+   * Where the thread sends a `CalculatedReport`, or null for a till in training mode, and then the texts of the orders, in
+   * batches of `StoredOrderTexts[]`.
+   */
+  port: MessagePort;
+}
 
-/** The report and orders of a till with the texts to be stored. */
-export interface StoredReportAndOrderResponses extends Omit<SerializedReportAndOrderResponses, "orders"> {
+/** The report of a till, and its orders without texts. */
+export interface CalculatedReport extends Omit<SerializedReportAndOrderResponses, "orders"> {
   calculatedAt: string;
   orders: CalculatedOrder[];
 }
 
 /** An order of a till. `createdAt` is its creation time in the texts; another till may have stored the order earlier. */
-export interface CalculatedOrder extends Omit<SerializedV1AndV2Order, "v1" | "v2">, StoredOrderTexts {
+export interface CalculatedOrder extends Omit<SerializedV1AndV2Order, "v1" | "v2"> {
   createdAt: string;
 }
 
-/** The report and orders of a till; null for a till in training mode. */
-export type TillCalculationResult = StoredReportAndOrderResponses | null;
+/** The report and orders of a till with the texts to be stored. */
+export interface StoredReportAndOrderResponses extends CalculatedReport {
+  /** The texts of the orders, in their sequence, in batches. */
+  orderTexts: readonly Promise<StoredOrderTexts[]>[];
+}
+
+/** The number of orders whose texts are sent together. */
+export const orderTextBatchSize = 25;
 
 /**
  * Calculates a till as `calculateTill` does, and completes and compresses its responses. Runs in a worker thread, so that
- * a large till does not block requests, and so that V2 responses need not be copied to another thread uncompressed.
+ * a large till does not block requests, and so that V2 responses need not be copied to another thread uncompressed. Sends
+ * its results while it works, so that the first orders are stored while the following ones are compressed.
  */
-export default function calculateStoredTill(input: TillCalculationWorkerInput): TillCalculationResult {
+export default function calculateStoredTill({ port, ...input }: TillCalculationWorkerInput): void {
   const till = calculateTill(input);
-  return till && toStoredReportAndOrders(till, input);
+  port.postMessage(till && toCalculatedReport(till, input));
+  if (till) for (const texts of generateOrderTexts(till, input)) port.postMessage(texts);
+  port.close();
 }
 
-/** Adds ids and times to the responses for a till's orders, and compresses V2 responses if `isCompressed`. */
+/** Returns what the thread sends: adds ids and times to the responses, and compresses V2 responses if `isCompressed`. */
 export function toStoredReportAndOrders(
   till: SerializedReportAndOrderResponses,
-  { calculatedAt, creationTimes, isCompressed }: OrderStorageOptions,
+  options: OrderStorageOptions,
 ): StoredReportAndOrderResponses {
-  const orders = till.orders.map(({ v1, v2, ...order }): CalculatedOrder => {
-    const createdAt = creationTimes.get(order.id) ?? calculatedAt;
-    const times = { createdAt, updatedAt: calculatedAt };
-    return { ...order, createdAt, ...toStoredOrderTexts({ id: order.id, v1, v2 }, times, { isCompressed }) };
+  const orderTexts = [...generateOrderTexts(till, options)].map((texts) => Promise.resolve(texts));
+  return { ...toCalculatedReport(till, options), orderTexts };
+}
+
+function toCalculatedReport(
+  till: SerializedReportAndOrderResponses,
+  { calculatedAt, creationTimes }: OrderStorageOptions,
+): CalculatedReport {
+  const orders = till.orders.map(({ v1: _, v2: __, ...order }) => {
+    return { ...order, createdAt: creationTimes.get(order.id) ?? calculatedAt };
   });
   return { ...till, calculatedAt, orders };
+}
+
+function* generateOrderTexts(
+  { orders }: SerializedReportAndOrderResponses,
+  { calculatedAt, creationTimes, isCompressed }: OrderStorageOptions,
+): Generator<StoredOrderTexts[]> {
+  for (let start = 0; start < orders.length; start += orderTextBatchSize)
+    yield orders.slice(start, start + orderTextBatchSize).map((order) => {
+      const createdAt = creationTimes.get(order.id) ?? calculatedAt;
+      return toStoredOrderTexts(order, { createdAt, updatedAt: calculatedAt }, { isCompressed });
+    });
 }

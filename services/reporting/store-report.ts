@@ -6,7 +6,7 @@ import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate
 import { toStoredTillFigures } from "./days/day-texts.ts";
 import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
-import { replaceOrderTimes } from "./order-texts.ts";
+import { replaceOrderTimes, type StoredOrderTexts } from "./order-texts.ts";
 import { assertTillCanChange } from "./packing/with-unpacked-tills.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
@@ -51,15 +51,13 @@ export async function replaceStoredReportAndOrders(
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
-  const rows: orders.ReportingOrderDatabaseRow[] = [];
-  for (const order of report.orders) {
-    const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
-    const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
-    const dated = await replaceCreationTime(order, times);
-    rows.push({ ...dated, ...times, etag, reportId: id, pushedAt: pushed.pushedAt });
-  }
+  const content = { contentVersion, reportId: id, pushedAt: pushed.pushedAt };
   const [orderDays] = await Promise.all([
-    replaceOrders(tx, pushed, { copies, rows }),
+    replaceOrders(tx, pushed, {
+      copies,
+      orders: report.orders,
+      rows: generateOrderRows(report, creationTimes, content),
+    }),
     reports.upsertReportRow(tx, reportRow),
   ]);
   // Only a till with a report can be packed or lost.
@@ -90,7 +88,7 @@ export async function deleteReportAndOrdersOfTill(
   const ids = new Set(await orders.findCurrentOrderIdsOfTill(tx, { locationId, tillId }));
   const copies = await orders.findOrderCopies(tx, { locationId, tillId, ids: [...ids] });
   const changed = copies.filter((copy) => copy.tillId === tillId || ids.has(copy.id));
-  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, rows: [] });
+  const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, orders: [], rows: [] });
   orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
   const reportDays = { before: [previousReport.day], after: [] };
@@ -106,21 +104,26 @@ export async function deleteReportAndOrdersOfTill(
 interface OrderReplacement {
   /** The stored copies of the till's previous orders and of the new orders, in all tills. */
   copies: orders.StoredOrderCopy[];
-  rows: orders.ReportingOrderDatabaseRow[];
+  orders: Pick<CalculatedOrder, "id" | "day">[];
+  /** The rows of `orders`. */
+  rows: AsyncIterable<orders.ReportingOrderDatabaseRow> | Iterable<orders.ReportingOrderDatabaseRow>;
 }
 
 /** Replaces the orders of a till. Returns the days of the current copies of the affected orders before and after. */
 async function replaceOrders(
   tx: SqlTransaction,
   { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
-  { copies, rows }: OrderReplacement,
+  { copies, orders: replacements, rows }: OrderReplacement,
 ): Promise<{ before: string[]; after: string[] }> {
   const before = copies.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
   if (copies.some((copy) => copy.tillId === tillId)) await orders.deleteOrdersOfTill(tx, { locationId, tillId });
   const sharedIds = new Set(copies.filter((copy) => copy.tillId !== tillId).map(({ id }) => id));
-  const inserted = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !sharedIds.has(row.id) }));
-  await orders.insertOrders(tx, inserted, { isCompressed: false });
-  const after = inserted.filter(({ isCurrent }) => isCurrent).map(({ day }) => day);
+  const isCurrent = ({ id }: Pick<CalculatedOrder, "id">) => !sharedIds.has(id);
+  const toInsert = (async function* () {
+    for await (const row of rows) yield { ...row, tillId, locationId, isCurrent: isCurrent(row) };
+  })();
+  await orders.insertOrders(tx, toInsert, { isCompressed: false });
+  const after = replacements.filter(isCurrent).map(({ day }) => day);
   if (sharedIds.size > 0) {
     const ids = [...sharedIds];
     await orders.markLatestOrderCopiesCurrent(tx, { locationId, ids });
@@ -129,15 +132,33 @@ async function replaceOrders(
   return { before, after };
 }
 
-/** Returns a calculated order with another creation time, if another till stored the order earlier. */
+/** Yields the rows of a calculated till's orders, as soon as their texts are there. */
+async function* generateOrderRows(
+  report: StoredReportAndOrderResponses,
+  creationTimes: ReadonlyMap<string, string>,
+  { contentVersion, ...content }: { contentVersion: string; reportId: string; pushedAt: string },
+): AsyncGenerator<orders.ReportingOrderDatabaseRow> {
+  const waiting = report.orders.values();
+  for (const batch of report.orderTexts) {
+    for (const texts of await batch) {
+      const order = waiting.next().value as CalculatedOrder;
+      const times = { createdAt: creationTimes.get(order.id) ?? report.calculatedAt, updatedAt: report.calculatedAt };
+      const etag = computeReportOrOrderEntityTag(contentVersion, order.id);
+      yield { ...order, ...(await replaceCreationTime(order, texts, times)), ...times, ...content, etag };
+    }
+  }
+}
+
+/** Returns the texts of an order with another creation time, if another till stored the order earlier. */
 async function replaceCreationTime(
-  order: CalculatedOrder,
+  { id, createdAt }: CalculatedOrder,
+  texts: StoredOrderTexts,
   times: { createdAt: string; updatedAt: string },
-): Promise<CalculatedOrder> {
-  if (order.createdAt === times.createdAt) return order;
+): Promise<StoredOrderTexts> {
+  if (createdAt === times.createdAt) return texts;
   // Lets other work run in between, because a till can have thousands of orders.
   await setImmediate();
-  return { ...order, ...replaceOrderTimes(order, { from: { ...times, createdAt: order.createdAt }, to: times }) };
+  return replaceOrderTimes({ id, ...texts }, { from: { ...times, createdAt }, to: times });
 }
 
 /** Returns the earliest creation time of each order in any till of the location. */

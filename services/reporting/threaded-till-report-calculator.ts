@@ -1,8 +1,15 @@
+import { MessageChannel } from "node:worker_threads";
 import type { TillReportParkedReason } from "@pragma/contracts/till";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
-import type { TillCalculationResult, TillCalculationWorkerInput } from "./calculate-stored-till.ts";
+import {
+  type CalculatedReport,
+  orderTextBatchSize,
+  type StoredReportAndOrderResponses,
+  type TillCalculationWorkerInput,
+} from "./calculate-stored-till.ts";
+import type { StoredOrderTexts } from "./order-texts.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
@@ -10,38 +17,87 @@ export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillR
 /** Tills of this size in bytes or more are calculated one at a time, so that a thread is available for small tills. */
 export const largeTillBytes = 4 * 1024 * 1024;
 
+type TillCalculationTask = Omit<TillCalculationWorkerInput, "port">;
+
+/** The report and orders of a till; null for a till in training mode. */
+export type TillCalculationResult = StoredReportAndOrderResponses | null;
+
 export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerThreadPool<TillCalculationWorkerInput, TillCalculationResult>(
+  const pool = createWorkerThreadPool<TillCalculationWorkerInput, void>(
     import.meta.url,
     "./calculate-stored-till",
     options,
   );
   const largeTillSemaphore = createKeyedSemaphore(1);
 
-  async function calculate(task: TillCalculationWorkerInput): Promise<TillCalculationResult> {
+  /** Returns the report as soon as it is calculated. The texts of its orders follow. */
+  function startCalculation(task: TillCalculationTask): Promise<TillCalculationResult> {
+    const { port1, port2 } = new MessageChannel();
+    const expected: ExpectedMessage[] = [];
+    const expectTexts = () => {
+      const texts = new Promise<StoredOrderTexts[]>((resolve, reject) => {
+        expected.push({ resolve, reject: (error) => reject(toTillError(error, task)) });
+      });
+      // The caller may fail before it needs the texts.
+      texts.catch(() => {});
+      return texts;
+    };
+    const result = new Promise<TillCalculationResult>((resolve, reject) => {
+      const resolveReport = (report: CalculatedReport | null) => {
+        const batchCount = Math.ceil((report?.orders.length ?? 0) / orderTextBatchSize);
+        resolve(report && { ...report, orderTexts: Array.from({ length: batchCount }, expectTexts) });
+      };
+      expected.push({ resolve: resolveReport, reject });
+    });
+    port1.on("message", (message) => expected.shift()?.resolve(message));
+    pool.run({ ...task, port: port2 }, [port2]).catch((error: unknown) => {
+      port1.close();
+      for (const { reject } of expected) reject(error);
+    });
+    return result;
+  }
+
+  async function calculate(task: TillCalculationTask): Promise<TillCalculationResult> {
     try {
       // Retries once in a different thread, because earlier tills may have used part of the failed thread's memory.
-      return await pool.run(task).catch((error) => {
-        if (error instanceof WorkerOutOfMemoryError) return pool.run(task);
+      return await startCalculation(task).catch((error) => {
+        if (error instanceof WorkerOutOfMemoryError) return startCalculation(task);
         throw error;
       });
     } catch (error) {
-      if (!(error instanceof WorkerOutOfMemoryError)) throw error;
-      throw new PermanentEventError(`Till ${task.tillId} needs more memory than a worker thread has.`, {
-        cause: error,
-        publicReason: "too_large" satisfies TillReportParkedReason,
-      });
+      throw toTillError(error, task);
     }
   }
 
   return {
     /**
-     * Returns a till's report and orders, or null if the till is in training mode.
+     * Returns a till's report and orders, or null if the till is in training mode. The texts of the orders of a small till
+     * may still be on their way, so that storing them begins earlier. Those of a large till are complete, so that no
+     * transaction waits for them.
      *
-     * @throws `PermanentEventError` if the till needs more memory than a thread has.
+     * @throws `PermanentEventError` if the till needs more memory than a thread has. The texts can reject with it as well.
      */
-    run: (task: TillCalculationWorkerInput) =>
-      task.bytes.byteLength < largeTillBytes ? calculate(task) : largeTillSemaphore.run(() => calculate(task)),
+    async run(task: TillCalculationTask): Promise<TillCalculationResult> {
+      if (task.bytes.byteLength < largeTillBytes) return calculate(task);
+      return largeTillSemaphore.run(async () => {
+        const till = await calculate(task);
+        await Promise.all(till?.orderTexts ?? []);
+        return till;
+      });
+    },
     close: () => pool.close(),
   };
+}
+
+interface ExpectedMessage {
+  resolve(message: unknown): void;
+  reject(error: unknown): void;
+}
+
+function toTillError(error: unknown, { tillId }: Pick<TillCalculationTask, "tillId">): unknown {
+  if (!(error instanceof WorkerOutOfMemoryError)) return error;
+  return new PermanentEventError(`Till ${tillId} needs more memory than a worker thread has.`, {
+    cause: error,
+    publicReason: "too_large" satisfies TillReportParkedReason,
+  });
 }

@@ -42,10 +42,11 @@ interface SubscriptionOptions {
    */
   hasRevisions: boolean;
   /**
-   * Whether the handler writes the changes and the `inbox` rows of several events in one statement. If so, the runtime
-   * does not check the inbox first, and the handler returns whether its event is handled for the first time.
+   * Whether the runtime looks for an event in the inbox before it calls the handler; true by default. False for handlers
+   * that recognize repeated events themselves, such as by a revision, or because they write the inbox rows of several
+   * events in one statement. A handler that does not call `once` returns whether it handled its event for the first time.
    */
-  isBatched: boolean;
+  checksInboxFirst: boolean;
 }
 
 /** A service's subscription to an event type, with its handler. */
@@ -69,11 +70,11 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
   {
     concurrency = 8,
     hasRevisions = false,
-    isBatched = false,
+    checksInboxFirst = true,
     onDeadLetter,
   }: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
 ): EventSubscription<Services> {
-  const options = { concurrency, hasRevisions, isBatched, ...(onDeadLetter && { onDeadLetter }) };
+  const options = { concurrency, hasRevisions, checksInboxFirst, ...(onDeadLetter && { onDeadLetter }) };
   const subscription: EventSubscription<Services, Type> = { type, ...options, handle };
   return subscription as unknown as EventSubscription<Services>;
 }

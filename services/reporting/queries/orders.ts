@@ -103,22 +103,26 @@ const insertBatchSize = 25;
 
 export async function insertOrders(
   tx: SqlTransaction,
-  rows: StoredOrderRow[],
+  rows: AsyncIterable<StoredOrderRow> | Iterable<StoredOrderRow>,
   { isCompressed }: OrderStorageOptions,
 ): Promise<void> {
-  const toColumns = async (row: StoredOrderRow) =>
-    row.v2 === null ? row : { ...row, ...(await toV2OrderColumns(row.v2, { v1: row.v1, isCompressed })) };
-  // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
-  // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
   let previous: Promise<unknown> = Promise.resolve();
-  for (let start = 0; start < rows.length; start += insertBatchSize) {
-    const batch = await Promise.all(rows.slice(start, start + insertBatchSize).map(toColumns));
+  let batch: StoredOrderRow[] = [];
+  async function insertBatch(): Promise<void> {
+    // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
+    // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
     const inserted = tx`insert into orders ${tx(batch)}`.execute();
+    batch = [];
     // PostgreSQL inserts one batch while the next one is compressed and serialized. `race` also handles the rejection of
     // both batches: after the first has failed, the second fails as well.
     await Promise.race([previous, inserted]);
     previous = inserted;
   }
+  for await (const row of rows) {
+    const columns = row.v2 === null ? {} : await toV2OrderColumns(row.v2, { v1: row.v1, isCompressed });
+    if (batch.push({ ...row, ...columns }) === insertBatchSize) await insertBatch();
+  }
+  if (batch.length > 0) await insertBatch();
   await previous;
 }
 

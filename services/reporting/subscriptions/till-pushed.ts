@@ -14,7 +14,6 @@ import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
-import type { TillCalculationResult } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
 import { removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
@@ -22,6 +21,7 @@ import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders, toReportFinalizedData } from "../store-report.ts";
+import type { TillCalculationResult } from "../threaded-till-report-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
 export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
@@ -45,7 +45,7 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
   // By default, reports are calculated in two threads. Four events are handled at a time, so that both threads have work
   // while reports are stored. Events with revisions are handled one at a time for each location, so that large tills of
   // one location cannot occupy both threads.
-  { concurrency: 4, hasRevisions: true, onDeadLetter: publishParkedReport },
+  { concurrency: 4, hasRevisions: true, checksInboxFirst: false, onDeadLetter: publishParkedReport },
 );
 
 function getParkedReason(error: unknown): string {

@@ -11,7 +11,7 @@ export const changeFeedSubscriptions = [
     "report.removed",
     ({ data, time, services }) =>
       recordReportChange(services, { ...data, kind: "removed", changedAt: time, orderIds: [] }),
-    { isBatched: true },
+    { checksInboxFirst: false },
   ),
   defineEventSubscription<WebhooksServiceContext, "till.expired">(
     "till.expired",
@@ -19,7 +19,7 @@ export const changeFeedSubscriptions = [
       // A client that gets the report of an event from an earlier version receives status 404.
       reportId !== undefined &&
       recordReportChange(services, { ...till, reportId, kind: "expired", changedAt: time, orderIds: [] }),
-    { isBatched: true },
+    { checksInboxFirst: false },
   ),
   ...(["catalog.updated", "location.updated"] as const).map((event) =>
     defineEventSubscription<WebhooksServiceContext, typeof event>(

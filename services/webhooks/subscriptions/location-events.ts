@@ -30,7 +30,7 @@ function createOrderEventSubscription<Event extends OrderEvent>(
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
     // The concurrency is high, so that events that arrive together are inserted in one batch.
-    { isBatched: true, concurrency: 32 },
+    { checksInboxFirst: false, concurrency: 32 },
   );
 }
 
@@ -44,7 +44,7 @@ function createDayEventSubscription(event: DayEvent): EventSubscription<Webhooks
       const message = { messageId, event, time, traceparent, sequence: data.dayRevision, data };
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
-    { isBatched: true, concurrency: 8 },
+    { checksInboxFirst: false, concurrency: 8 },
   );
 }
 
@@ -79,7 +79,7 @@ const reportFinalizedSubscription = defineEventSubscription<WebhooksServiceConte
     ]);
     return isRecorded || results.includes(true);
   },
-  { isBatched: true, concurrency: 8 },
+  { checksInboxFirst: false, concurrency: 8 },
 );
 
 export const orderAndReportEventSubscriptions = [
