@@ -21,6 +21,8 @@ import { parseEventEnvelope } from "./handle-event.ts";
 
 interface OutboxRow {
   id: string;
+  /** The number of events that were found, of which the first ones, up to a total size, are returned. */
+  foundCount: number;
   type: BusEventType;
   locationId: string | null;
   body: string;
@@ -105,19 +107,21 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
   /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
-  /** Sends the next batch of events. Returns false if the outbox has no events of the stream. */
+  /** Sends the next batch of events. Returns whether the outbox may have more events of the stream. */
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
       with batch as (
         ${selectOutboxRowsOfStream(sql, kind)} limit ${toSqlLiteral(sql, batchSize)}
       ), measured as (
-        select *, row_number() over in_order as number, sum(octet_length(body)) over in_order as bytes
+        select *, count(*) over () as found_count, row_number() over in_order as number,
+          sum(octet_length(body)) over in_order as bytes
         from batch window in_order as (order by position)
       )
-      select id, type, location_id, body, created_at from measured
+      select id, type, location_id, body, created_at, found_count from measured
       where number = 1 or bytes <= ${toSqlLiteral(sql, maxBatchBytes)} order by position`;
-    if (rows.length === 0) {
+    const [first] = rows;
+    if (!first) {
       lastPublishError = undefined;
       return false;
     }
@@ -126,7 +130,8 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
-    if (!lastPublishError) return true;
+    // Events that are committed meanwhile abort the wait between two polls.
+    if (!lastPublishError) return first.foundCount === batchSize || first.foundCount > rows.length;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
     await bus.ensureStream(target);
     throw lastPublishError;

@@ -42,9 +42,8 @@ interface SubscriptionOptions {
    */
   hasRevisions: boolean;
   /**
-   * Whether the runtime looks for an event in the inbox before it calls the handler; true by default. False for handlers
-   * that recognize repeated events themselves, such as by a revision, or because they write the inbox rows of several
-   * events in one statement. A handler that does not call `once` returns whether it handled its event for the first time.
+   * Whether the runtime looks for an event in the inbox before it calls the handler, and skips the event if it has already
+   * been handled. For handlers whose work before `once` is slow. The others learn it from `once`.
    */
   checksInboxFirst: boolean;
 }
@@ -70,7 +69,7 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
   {
     concurrency = 8,
     hasRevisions = false,
-    checksInboxFirst = true,
+    checksInboxFirst = false,
     onDeadLetter,
   }: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
 ): EventSubscription<Services> {

@@ -45,7 +45,7 @@ export const calculateTillReportSubscription = defineEventSubscription<Reporting
   // By default, reports are calculated in two threads. Four events are handled at a time, so that both threads have work
   // while reports are stored. Events with revisions are handled one at a time for each location, so that large tills of
   // one location cannot occupy both threads.
-  { concurrency: 4, hasRevisions: true, checksInboxFirst: false, onDeadLetter: publishParkedReport },
+  { concurrency: 4, hasRevisions: true, onDeadLetter: publishParkedReport },
 );
 
 function getParkedReason(error: unknown): string {

@@ -7,11 +7,8 @@ import type { WebhooksServiceContext } from "../context.ts";
  * has their revision. `report.finalized` is in `location-events.ts`.
  */
 export const changeFeedSubscriptions = [
-  defineEventSubscription<WebhooksServiceContext, "report.removed">(
-    "report.removed",
-    ({ data, time, services }) =>
-      recordReportChange(services, { ...data, kind: "removed", changedAt: time, orderIds: [] }),
-    { checksInboxFirst: false },
+  defineEventSubscription<WebhooksServiceContext, "report.removed">("report.removed", ({ data, time, services }) =>
+    recordReportChange(services, { ...data, kind: "removed", changedAt: time, orderIds: [] }),
   ),
   defineEventSubscription<WebhooksServiceContext, "till.expired">(
     "till.expired",
@@ -19,7 +16,6 @@ export const changeFeedSubscriptions = [
       // A client that gets the report of an event from an earlier version receives status 404.
       reportId !== undefined &&
       recordReportChange(services, { ...till, reportId, kind: "expired", changedAt: time, orderIds: [] }),
-    { checksInboxFirst: false },
   ),
   ...(["catalog.updated", "location.updated"] as const).map((event) =>
     defineEventSubscription<WebhooksServiceContext, typeof event>(

@@ -16,6 +16,5 @@ export const endpointFailureEventSubscriptions = (["endpoint.failing", "endpoint
       const webhookIds = otherWebhooks.map(({ id }) => id);
       return messageEnqueuer.enqueueMessage(webhookIds, { messageId, event, time, sequence: null, data, traceparent });
     },
-    { checksInboxFirst: false },
   ),
 );

@@ -30,7 +30,7 @@ function createOrderEventSubscription<Event extends OrderEvent>(
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
     // The concurrency is high, so that events that arrive together are inserted in one batch.
-    { checksInboxFirst: false, concurrency: 32 },
+    { concurrency: 32 },
   );
 }
 
@@ -44,7 +44,7 @@ function createDayEventSubscription(event: DayEvent): EventSubscription<Webhooks
       const message = { messageId, event, time, traceparent, sequence: data.dayRevision, data };
       return messageEnqueuer.enqueueMessage(webhookIds, message);
     },
-    { checksInboxFirst: false, concurrency: 8 },
+    { concurrency: 8 },
   );
 }
 
@@ -79,7 +79,7 @@ const reportFinalizedSubscription = defineEventSubscription<WebhooksServiceConte
     ]);
     return isRecorded || results.includes(true);
   },
-  { checksInboxFirst: false, concurrency: 8 },
+  { concurrency: 8 },
 );
 
 export const orderAndReportEventSubscriptions = [
