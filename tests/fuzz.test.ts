@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
-import { problemSchema } from "@pragma/contracts/errors";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import { problemSchema } from "@pragma/contracts/problem";
 import type { ComputedReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
-import type { Problem } from "@pragma/contracts/errors";
 import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
+import type { Problem } from "@pragma/contracts/problem";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildContractTestTillV1 } from "./contract/order-and-till-inputs.ts";

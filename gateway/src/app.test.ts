@@ -1,7 +1,7 @@
 import { request as rawRequest } from "node:http";
 import { connect } from "node:net";
-import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import { Health } from "@pragma/contracts/health";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestSpanRecorder } from "@pragma/runtime/testing/record-spans";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { type ApiErrorCode, apiErrorDefinitions, problemSchema } from "@pragma/contracts/errors";
+import { type ApiErrorCode, apiErrorDefinitions } from "@pragma/contracts/errors";
+import { problemSchema } from "@pragma/contracts/problem";
 import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
 import type { ApiOperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { problemSchema } from "@pragma/contracts/errors";
+import { problemSchema } from "@pragma/contracts/problem";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type PragmaUnderTest, startPragmaUnderTest } from "../harness/pragma-under-test.ts";

@@ -1,4 +1,4 @@
-import { problemSchema } from "@pragma/contracts/errors";
+import { problemSchema } from "@pragma/contracts/problem";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { generateTill } from "@pragma/simulator/generate-till";
 import type { SeededRandom } from "@pragma/simulator/random";

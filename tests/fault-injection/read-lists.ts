@@ -1,6 +1,6 @@
-import { problemSchema } from "@pragma/contracts/errors";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { paginatedSchema } from "@pragma/contracts/pagination";
+import { problemSchema } from "@pragma/contracts/problem";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem } from "@pragma/contracts/report-v2";
 import { sleep } from "@pragma/runtime/concurrency/sleep";

@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
-import { databaseAndBrokerTlsConfigSchema, toTlsOptions } from "../config/server-tls.ts";
+import { databaseAndBrokerTlsConfigSchema } from "../config/server-tls.ts";
+import { toTlsOptions } from "../config/tls-options.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
 export const redisConfigSchema = databaseAndBrokerTlsConfigSchema.extend({

@@ -1,6 +1,7 @@
-import { ApiError, problemSchema } from "@pragma/contracts/errors";
+import { ApiError } from "@pragma/contracts/errors";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { LocationRef, LocationRefWithCurrency, type Principal } from "@pragma/contracts/principal";
+import { problemSchema } from "@pragma/contracts/problem";
 import { hasScope } from "@pragma/contracts/scopes";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { z } from "zod";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { expect } from "vitest";
 import type { z } from "zod";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";

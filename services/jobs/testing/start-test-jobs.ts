@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Problem } from "@pragma/contracts/errors";
 import { CreateJobResponse, type JobOptions, JobWithStateAndProgress } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
+import type { Problem } from "@pragma/contracts/problem";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
