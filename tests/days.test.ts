@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { Day } from "@pragma/contracts/day";
-import { TillDryRun } from "@pragma/contracts/till-check";
+import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";

@@ -15,8 +15,8 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { tillCheckHandler } from "./days/till-check-handler.ts";
-import { countDroppedTillChecks } from "./days/till-check-queue.ts";
+import { tillDryRunHandler } from "./days/dry-run-handler.ts";
+import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-file-task.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
@@ -167,9 +167,9 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnreadableObjects,
     );
     metrics.observeCounter(
-      "till_checks_dropped",
-      "Pushes with dryRun=true that were not checked, because they had waited too long",
-      countDroppedTillChecks,
+      "till_dry_runs_dropped",
+      "Dry runs of tills that were dropped, because they had waited too long",
+      countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
     const exportLoop = startClaimLoop({
@@ -236,7 +236,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getBulkExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-  requestHandlers: [reportListingHandler, tillCheckHandler],
+  requestHandlers: [reportListingHandler, tillDryRunHandler],
   periodic: [
     {
       name: "remove expired accounting exports",

@@ -1,4 +1,4 @@
-import type { TillDryRun } from "@pragma/contracts/till-check";
+import type { TillDryRun } from "@pragma/contracts/till-dry-run";
 import type { Database } from "@pragma/runtime/database/postgres";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import { findDayParts } from "../queries/days.ts";
