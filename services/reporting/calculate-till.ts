@@ -40,7 +40,7 @@ export interface SerializedReportAndOrderResponses {
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
   accountingFacts: string;
-  /** `TillFigures` as JSON: figures from which the business day is added up. Null if a sum is too large. */
+  /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
   tillFigures: string | null;
   orders: SerializedV1AndV2Order[];
 }

@@ -10,7 +10,7 @@ export interface TillOfDay {
   tillId: string;
   reportId: string;
   tillRevision: number;
-  /** What `report.finalized` contains. */
+  /** The fields of the till's report that a day lists, or needs for its totals. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
   /** Null if an earlier version stored the report and it is packed, or if the figures cannot be derived from the report. */
   figures: TillFigures | null;
@@ -35,7 +35,7 @@ export interface ComputedDay {
   devices: DeviceDays;
 }
 
-/** Adds up and checks the tills of a day, which are sorted by start. */
+/** Returns the totals, checks and state of a day. `tills` are the tills of the day, sorted by start. */
 export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
   const { tillCount, openShifts, ordersWithoutTill, earlierDevices } = context;
   if (tillCount > maxTillsPerDay)

@@ -10,7 +10,7 @@ import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory"
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { addTillToDay } from "./add-till-to-day.ts";
+import { previewDayWithTill } from "./preview-day-with-till.ts";
 
 export type TillDryRunServices = Pick<ReportingServiceContext, "db" | "log" | "calculator">;
 
@@ -32,6 +32,6 @@ export async function computeTillDryRun(services: TillDryRunServices, request: T
     return buildTillDryRunWithoutReport(request, reason);
   }
   if (!report) return buildTillDryRunWithoutReport(request, "training");
-  const checked = await addTillToDay(services.db, { tillId, locationId }, report);
+  const checked = await previewDayWithTill(services.db, { tillId, locationId }, report);
   return { ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null }, ...checked };
 }

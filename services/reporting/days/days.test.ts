@@ -301,7 +301,7 @@ describe("a business day", () => {
     });
   });
 
-  it("is added up again when the previous version replaced one of its reports", async () => {
+  it("is computed again when the previous version replaced one of its reports", async () => {
     const principal = newReader();
     const { id: locationId } = principal.location;
     await service.pushTills([buildTill("2026-05-29", 1)], locationId);
@@ -328,7 +328,7 @@ describe("a business day", () => {
     });
   });
 
-  it("is not added up if it has too many tills", async () => {
+  it("has no totals if it has too many tills", async () => {
     const principal = newReader();
     const { id: locationId } = principal.location;
     await service.pushTills([buildTill("2026-05-29", 1)], locationId);

@@ -26,8 +26,8 @@ import { deriveTillFiguresFromReport, type TillFigures } from "./till-figures.ts
 export const maxDaysBetweenShifts = 31;
 
 /**
- * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
- * location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
+ * Computes and stores days whose reports have changed, and the later days whose report numbers follow theirs. The caller
+ * must lock the location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
  */
 export async function updateDays(tx: SqlTransaction, { days, ...change }: DaysChange): Promise<void> {
   const changed = [...new Set(days)].sort();
@@ -52,7 +52,7 @@ interface DaysChange extends DayUpdateOptions {
   days: readonly string[];
 }
 
-/** Adds up one day. Returns the later days whose report numbers follow those that have changed. */
+/** Computes and stores one day. Returns the later days whose report numbers follow those that have changed. */
 async function updateDay(
   tx: SqlTransaction,
   { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,

@@ -1,4 +1,4 @@
--- The figures of a till from which its business day is added up (days/till-figures.ts), compressed, after the hash of the
+-- The figures of a till from which its business day is computed (days/till-figures.ts), compressed, after the hash of the
 -- entity tag of their report (days/day-texts.ts). Null in reports that an earlier version stored.
 do $$
 declare

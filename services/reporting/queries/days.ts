@@ -14,7 +14,7 @@ import { decompressDayText } from "../days/day-texts.ts";
 import type { TillFigures } from "../days/till-figures.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
 
-/** The reports that decide whether a stored day is current. If there are more, the day is not added up. */
+/** The reports that decide whether a stored day is current. If there are more, the day has no totals. */
 const maxHashedReports = maxTillsPerDay + 1;
 
 /** A report of a day as it is stored. */

@@ -10,7 +10,7 @@ import type { TillFigures } from "./till-figures.ts";
 import { maxDaysBetweenShifts, toDayContext, toTillOfDay } from "./update-days.ts";
 
 /** Returns the checks of a till that is not stored, and its business day as it would be with the till. */
-export async function addTillToDay(
+export async function previewDayWithTill(
   { sql }: Pick<Database, "sql">,
   { tillId, locationId }: TillKey,
   report: StoredReportAndOrderResponses,
