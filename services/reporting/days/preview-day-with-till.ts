@@ -34,7 +34,7 @@ export async function previewDayWithTill(
   );
   const { content } = computeDay(tills, context);
   const deviceTills = tills.flatMap((each) => (each.figures ? [{ ...each.figures, tillId: each.tillId }] : []));
-  const { checks } = checkDevices(deviceTills, context.earlierDevices, [], { onlyTillId: tillId });
+  const { checks } = checkDevices(deviceTills, context.earlierDays, [], { onlyTillId: tillId });
   const [listed] = computeDay([till], { ...context, tillCount: 1 }).content.tills;
   return {
     till: listed ?? null,

@@ -27,8 +27,8 @@ create table days (
   -- Of the entity tags of the day's reports; empty without reports. The row is out of date if it differs, for example
   -- because an instance of the previous version stored a report.
   reports_hash text not null,
-  -- The last report number and the end of the day's shifts, by device.
-  devices jsonb not null,
+  -- By device: the last report number, and the latest end of the day's shifts.
+  last_shifts jsonb not null,
   body bytea not null,
   primary key (location_id, day)
 ) partition by hash (location_id);

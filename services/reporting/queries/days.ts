@@ -9,7 +9,7 @@ import {
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import type { DeviceDays } from "../days/check-devices.ts";
+import type { LastShiftByDevice } from "../days/check-devices.ts";
 import { decompressDayText } from "../days/day-texts.ts";
 import type { TillFigures } from "../days/till-figures.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
@@ -100,7 +100,7 @@ export async function findDayParts(
       coalesce((
         select json_agg(json_build_object(
           'day', day, 'state', state, 'dayRevision', day_revision, 'updatedAt', updated_at, 'etag', etag,
-          'devices', devices
+          'lastShifts', last_shifts
         ) order by day)
         from days where location_id = ${locationId}
           and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
@@ -156,7 +156,7 @@ export interface StoredDay {
   dayRevision: number;
   updatedAt: Date;
   etag: string;
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
 }
 
 export interface DayRow extends DayKey {
@@ -166,20 +166,22 @@ export interface DayRow extends DayKey {
   etag: string;
   hasReports: boolean;
   reportsHash: string;
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
   /** As `compressDayText` returns it. */
   body: Uint8Array;
 }
 
 export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
-  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, devices, body } = row;
+  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, lastShifts, body } = row;
   await tx`
-    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, devices, body)
+    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, last_shifts,
+      body)
     values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
-      ${hash}, ${JSON.stringify(devices)}::text::jsonb, ${body})
+      ${hash}, ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
     on conflict (location_id, day) do update set
       state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
-      has_reports = excluded.has_reports, reports_hash = excluded.reports_hash, devices = excluded.devices, body = excluded.body`;
+      has_reports = excluded.has_reports, reports_hash = excluded.reports_hash,
+      last_shifts = excluded.last_shifts, body = excluded.body`;
 }
 
 /** Records that a stored day is the same with the current reports. */
