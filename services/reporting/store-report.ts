@@ -42,12 +42,12 @@ export async function replaceStoredReportAndOrders(
 
   const { reportVersion } = report;
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
-  const { id, day, startedAt, v2, listItem, accountingFacts } = report;
+  const { id, day, startedAt, v2, listItem, accountingDataJson } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
   const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
-    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
-    tillFigures: report.tillFigures === null ? null : toStoredTillFigures(etag, report.tillFigures),
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingDataJson, etag, ...times },
+    storedTillFigures: report.tillFiguresJson === null ? null : toStoredTillFigures(etag, report.tillFiguresJson),
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };

@@ -246,7 +246,9 @@ describe("an accounting export that exceeds the size limit", () => {
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await testService.db.sql<StoredReportAndAccountingData[]>`select v2, accounting_facts from reports`;
+    const stored = await testService.db.sql<
+      StoredReportAndAccountingData[]
+    >`select v2, accounting_facts as accounting_data_json from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
       writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });

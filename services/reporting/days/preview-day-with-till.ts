@@ -15,8 +15,8 @@ export async function previewDayWithTill(
   { tillId, locationId }: TillKey,
   report: StoredReportAndOrderResponses,
 ): Promise<Pick<TillDryRun, "till" | "reconciliation" | "day">> {
-  const { day, id: reportId, tillFigures } = report;
-  const figures: TillFigures | null = tillFigures === null ? null : JSON.parse(tillFigures);
+  const { day, id: reportId, tillFiguresJson } = report;
+  const figures: TillFigures | null = tillFiguresJson === null ? null : JSON.parse(tillFiguresJson);
   const parts = await findDayParts(sql, { locationId, day }, maxDaysBetweenShifts);
   const stored = parts.reports.find((row) => row.tillId === tillId);
   const tillRevision = (stored?.tillRevision ?? 0) + 1;

@@ -68,7 +68,7 @@ async function updateDay(
   }
   const tills = parts.reports.map(toTillOfDay);
   const derived = tills.flatMap(({ derivedFigures, reportId }) =>
-    derivedFigures === null ? [] : [{ id: reportId, tillFigures: derivedFigures }],
+    derivedFigures === null ? [] : [{ id: reportId, storedTillFigures: derivedFigures }],
   );
   if (derived.length > 0) await storeTillFigures(tx, locationId, derived);
   const { content, lastShifts } = computeDay(tills, toDayContext(parts, day));
@@ -163,10 +163,10 @@ function toReportSummary({
 }
 
 /** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
-function deriveTillFigures({ v2, accountingFacts }: ReportOfDayRow): TillFigures | null {
+function deriveTillFigures({ v2, accountingDataJson }: ReportOfDayRow): TillFigures | null {
   if (v2 === null) return null;
   try {
-    const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
+    const accountingData = accountingDataJson === null ? null : (JSON.parse(accountingDataJson) as TillAccountingData);
     return deriveTillFiguresFromReport(JSON.parse(v2) as ReportV2, accountingData);
   } catch {
     // A report that cannot be read must not keep other reports of the day from being stored.

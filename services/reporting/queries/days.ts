@@ -27,7 +27,7 @@ export interface ReportOfDayRow {
   tillFigures: TillFigures | null;
   /** The following texts are null if `tillFigures` is not. The first two are also null if the till is packed. */
   v2: string | null;
-  accountingFacts: string | null;
+  accountingDataJson: string | null;
   finalized: string | null;
 }
 
@@ -73,7 +73,7 @@ export async function findDayParts(
   distance: number,
 ): Promise<StoredDayParts> {
   type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
-    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFigures: string | null })[];
+    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFiguresBase64: string | null })[];
     reportCount: number | null;
     days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
     openShifts: Day["openShifts"];
@@ -90,8 +90,8 @@ export async function findDayParts(
       coalesce((
         select json_agg(json_build_object(
           'tillId', found.till_id, 'id', id, 'etag', etag, 'tillRevision', revision,
-          'tillFigures', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
-          'accountingFacts', case when till_figures is null then accounting_facts end,
+          'tillFiguresBase64', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
+          'accountingDataJson', case when till_figures is null then accounting_facts end,
           'finalized', case when till_figures is null and v2 is null then finalized end
         ) order by started_at, id)
         from found join tills on tills.location_id = ${locationId} and tills.till_id = found.till_id
@@ -117,9 +117,9 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const reports = row.reports.map(({ tillFigures, ...report }): ReportOfDayRow => {
-    if (tillFigures === null) return { ...report, tillFigures };
-    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFigures, "base64"))) };
+  const reports = row.reports.map(({ tillFiguresBase64, ...report }): ReportOfDayRow => {
+    if (tillFiguresBase64 === null) return { ...report, tillFigures: null };
+    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFiguresBase64, "base64"))) };
   });
   return {
     ...row,
@@ -137,16 +137,16 @@ export async function findDayParts(
 export async function storeTillFigures(
   tx: SqlTransaction,
   locationId: string,
-  figures: readonly { id: string; tillFigures: Uint8Array }[],
+  figures: readonly { id: string; storedTillFigures: Uint8Array }[],
 ): Promise<void> {
-  const texts = figures.map(({ id, tillFigures }) => ({
+  const texts = figures.map(({ id, storedTillFigures }) => ({
     id,
-    tillFigures: Buffer.from(tillFigures).toString("base64"),
+    tillFiguresBase64: Buffer.from(storedTillFigures).toString("base64"),
   }));
   const parameter = toRecordsetParameter(tx, texts);
   await tx`
-    update reports set till_figures = decode(derived.till_figures, 'base64')
-    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures text)
+    update reports set till_figures = decode(derived.till_figures_base64, 'base64')
+    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures_base64 text)
     where reports.location_id = ${locationId} and reports.id = derived.id`;
 }
 
