@@ -67,7 +67,7 @@ export async function replaceStoredReportAndOrders(
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
   await Promise.all([
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
-    updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true }),
+    updateDays(tx, { locationId, days, updatedAt: now, traceparent, shouldPublishNewDays: true }),
   ]);
 }
 
@@ -94,7 +94,7 @@ export async function deleteReportAndOrdersOfTill(
   const reportDays = { before: [previousReport.day], after: [] };
   const days = [previousReport.day];
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
-  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, publishesNewDays: true };
+  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, shouldPublishNewDays: true };
   await Promise.all([
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, ...change }),

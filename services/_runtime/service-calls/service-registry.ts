@@ -42,7 +42,7 @@ export interface InternalGetRequest {
   /** Timeout of one attempt. */
   timeoutMs: number;
   /** Whether to wait for a service in another process that does not accept connections, because it is being replaced. */
-  waitsForConnection?: boolean;
+  shouldWaitForConnection?: boolean;
   requestId?: string | undefined;
   traceparent?: string | undefined;
 }
@@ -111,7 +111,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
      * @throws `ApiError` service_unavailable when there is no response, for example because of a timeout.
      */
     async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
-      const { from, path, timeoutMs, waitsForConnection = false, requestId = randomUUID(), traceparent } = request;
+      const { from, path, timeoutMs, shouldWaitForConnection = false, requestId = randomUUID(), traceparent } = request;
       const origin = "http://internal";
       const localFetch = localServices.get(service);
       if (localFetch) {
@@ -134,7 +134,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
         return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
       };
       const route = { key: `${from} ${service}`, url: remoteService.url };
-      return (waitsForConnection ? fetchWhenConnected(fetchOnce, route) : fetchOnce()).catch((cause) => {
+      return (shouldWaitForConnection ? fetchWhenConnected(fetchOnce, route) : fetchOnce()).catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
     },

@@ -15,7 +15,12 @@ export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: str
     if (!found) return undefined;
     if (found.body === null) {
       await recordLocationWrite(tx, locationId);
-      await updateDays(tx, { locationId, days: [day], updatedAt: new Date().toISOString(), publishesNewDays: false });
+      await updateDays(tx, {
+        locationId,
+        days: [day],
+        updatedAt: new Date().toISOString(),
+        shouldPublishNewDays: false,
+      });
       found = await findDay(tx, key);
       if (!found) return undefined;
     }

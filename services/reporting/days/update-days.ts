@@ -45,7 +45,7 @@ interface DayUpdateOptions {
   /** Whether the reports of the days are removed because of their age. */
   isExpiry?: boolean;
   /** Whether days that are not stored yet are published. */
-  publishesNewDays: boolean;
+  shouldPublishNewDays: boolean;
 }
 
 interface DaysChange extends DayUpdateOptions {
@@ -55,7 +55,7 @@ interface DaysChange extends DayUpdateOptions {
 /** Computes and stores one day. Returns the later days whose report numbers follow those that have changed. */
 async function updateDay(
   tx: SqlTransaction,
-  { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,
+  { locationId, day, updatedAt, traceparent, isExpiry, shouldPublishNewDays }: DayUpdateOptions & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
   const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
@@ -88,7 +88,7 @@ async function updateDay(
   const { state } = content;
   const etag = computeEntityTag(body);
   const row = { ...key, state, dayRevision, updatedAt, etag, lastShifts, body: compressDayText(body) };
-  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
+  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : shouldPublishNewDays);
   const publish = async () => {
     if (!isPublished) return;
     const { reasons, tillCount, totals } = content;
