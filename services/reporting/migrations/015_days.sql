@@ -41,7 +41,7 @@ create index days_without_reports on days (location_id, day) where not has_repor
 create table shifts (
   location_id uuid not null,
   till_id uuid not null,
-  -- Of the first known order.
+  -- When the first known order was opened: the date in the location's time zone, and the time.
   day date not null,
   started_at timestamptz not null,
   -- The position of the last change in the location's stream of live orders.
@@ -59,7 +59,7 @@ create table orders_without_till (
   order_id uuid not null,
   -- The till of their shift, which may not exist.
   till_id uuid not null,
-  -- Of that till; of its shift if there is no such till.
+  -- The business day of the till, or of the shift if the till does not exist.
   day date not null,
   -- The total of the order as it was last sent, in minor units.
   total bigint not null,
