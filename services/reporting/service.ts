@@ -90,7 +90,10 @@ const maxCountedTillsToPack = 10_000;
 /** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
+  // Version 1.1 had the second path.
+  app.on("GET", ["/accounting-exports", "/exports"], async (context) =>
+    context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)),
+  );
   app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
@@ -103,13 +106,13 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
   return app;
 }
 
-/** Maximum number of exports that one instance runs at a time. */
-const exportConcurrency = 2;
+/** Maximum number of accounting exports that one instance runs at a time. */
+const accountingExportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
-const exportWorkerHeap = { heapMegabytes: 16, newObjectMegabytes: 3 };
-/** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
+const bulkExportWorkerHeap = { heapMegabytes: 16, newObjectMegabytes: 3 };
+/** Milliseconds between two polls for exports of either kind that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
@@ -137,14 +140,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
-    const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
+    const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
       createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/write-export-file", {
         threads: 1,
         minThreads: 0,
         ...heap,
       });
-    const exportWorkerPool = createExportWorkerPool(exportWorkerHeap);
-    const largeExportWorkerPool = createExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
+    const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
+    const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
     metrics.observeGauge(
       "bulk_exports_unfinished",
       "Bulk exports that are queued or running",
@@ -172,13 +175,13 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const exportLoop = startClaimLoop({
+    const accountingExportLoop = startClaimLoop({
       name: "accounting exports",
       log,
       claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
         runAccountingExport({ db, objects, log, config, writer: entryWriterPool }, claim, signal),
-      concurrency: exportConcurrency,
+      concurrency: accountingExportConcurrency,
       pollMs: exportPollMs,
     });
     const locations = createUncachedLocationLookupClient(registry, "reporting");
@@ -188,7 +191,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
         runBulkExport(
-          { db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool },
+          { db, objects, log, config, locations, worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool },
           claim,
           signal,
         ),
@@ -198,14 +201,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     return {
       services: {
         ...{ db, log, config, objects, calculator, locations },
-        pollExports: exportLoop.poll,
+        pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes({ db, objects }),
       async close() {
-        await Promise.all([exportLoop.close(), bulkExportLoop.close()]);
-        await Promise.all([entryWriterPool.close(), exportWorkerPool.close(), largeExportWorkerPool.close()]);
+        await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
+        await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
         await calculator.close();
         await objects.close();
       },

@@ -176,7 +176,9 @@ describe("an accounting export whose attempt fails", () => {
     await eventually("a first attempt", async () => (await findAttempts(id)) === 1);
     await sleep(1_000);
     expect(await readExport(id)).toMatchObject({ state: "pending" });
-    const listed = await (await createReportingOperatorRoutes(service).request("/exports")).json();
+    const opsRoutes = createReportingOperatorRoutes(service);
+    const listed = await (await opsRoutes.request("/accounting-exports")).json();
+    expect(await (await opsRoutes.request("/exports")).json()).toEqual(listed);
     expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
     await sql`alter table reports rename column finalized_elsewhere to finalized`;
     expect((await waitForState(id, "done", "failed")).state).toBe("done");
