@@ -241,7 +241,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const { pushed, report } = till;
   const { tillId, locationId, revision, pushedAt, object } = pushed;
   const { id, day, reportVersion, reportNumber, startedAt, finalizedAt, totalSales, orders } = report;
-  const { v2, listItem, accountingFacts, tillFigures } = report;
+  const { v2, listItem, accountingDataJson, tillFiguresJson } = report;
   const times = { createdAt: storedAt, updatedAt: storedAt };
   const v0 = joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0);
   const finalized = {
@@ -253,7 +253,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     return { v1: Buffer.from(v1), v2: Buffer.from(v2) };
   });
   const [reportBytes, orderBlock] = await Promise.all([
-    encodeReportBlock({ v2, v0, accountingFacts, finalized: JSON.stringify(finalized) }),
+    encodeReportBlock({ v2, v0, accountingDataJson, finalized: JSON.stringify(finalized) }),
     encodeOrderBlock(texts),
   ]);
   const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
@@ -265,8 +265,8 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {
-      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingFacts, etag },
-      tillFigures: tillFigures === null ? null : toStoredTillFigures(etag, tillFigures),
+      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingDataJson, etag },
+      storedTillFigures: tillFiguresJson === null ? null : toStoredTillFigures(etag, tillFiguresJson),
       finalized: "",
     });
     await replaceTillByPackedTill(

@@ -75,7 +75,7 @@ function writeAccountingFile(
     entriesBefore = 0,
   }: { provider: AccountingProvider; config: AccountingRules; entriesBefore?: number },
 ) {
-  const stored = { v2: JSON.stringify(report), accountingFacts: JSON.stringify(accountingData) };
+  const stored = { v2: JSON.stringify(report), accountingDataJson: JSON.stringify(accountingData) };
   const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), entriesBefore });
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }

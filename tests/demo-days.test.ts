@@ -2,7 +2,7 @@ import { dayCheckDescriptions } from "@pragma/contracts/day";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { computeTillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import type { DeviceDays } from "@pragma/reporting/days/check-devices";
+import type { LastShiftByDevice } from "@pragma/reporting/days/check-devices";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
 import { computeTillFigures } from "@pragma/reporting/days/till-figures";
 import { createDemoOrderWithoutTill, getDemoDayCaseName } from "@pragma/simulator/demo-day-cases";
@@ -12,7 +12,7 @@ import { expect, it } from "vitest";
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 
 it("a month of the demo location has closed and incomplete days, and a failure of each check", () => {
-  const earlierDevices: DeviceDays[] = [];
+  const earlierDays: LastShiftByDevice[] = [];
   const failures = new Map<string, string[]>();
   const states = new Map<string, string>();
   for (const demoDay of listDemoDaysWithTillIds(locationId, new Date("2026-06-15T12:00:00.000Z"))) {
@@ -27,11 +27,11 @@ it("a month of the demo location has closed and incomplete days, and a failure o
     const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };
     const orders =
       getDemoDayCaseName(demoDay.day) === "orders_without_till" ? [createDemoOrderWithoutTill(generated)] : [];
-    const { content, devices } = computeDay([tillOfDay], {
-      ...{ tillCount: 1, openShifts: [], earlierDevices },
+    const { content, lastShifts } = computeDay([tillOfDay], {
+      ...{ tillCount: 1, openShifts: [], earlierDays },
       ordersWithoutTill: orders.map(({ id, total }) => ({ orderId: id, tillId: till.id, total, isCanceled: false })),
     });
-    earlierDevices.unshift(devices);
+    earlierDays.unshift(lastShifts);
     states.set(demoDay.day, content.state);
     for (const { code, status } of content.reconciliation)
       if (status === "failed") failures.set(code, [...(failures.get(code) ?? []), demoDay.day]);

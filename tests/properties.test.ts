@@ -104,7 +104,7 @@ describe("a business day of any tills", () => {
         }
         tillCount += reports.length;
         const { totals } = computeDay(parts, {
-          ...{ tillCount: parts.length, openShifts: [], ordersWithoutTill: [], earlierDevices: [] },
+          ...{ tillCount: parts.length, openShifts: [], ordersWithoutTill: [], earlierDays: [] },
         }).content;
         const sumOf = (amount: (report: ReportV2) => number) => sumAmounts(reports, amount);
         expect(totals).toMatchObject({
@@ -155,7 +155,7 @@ describe("a business day of any tills", () => {
     const figures = computeTillFigures(report, accountingData, till);
     const tillOfDay: TillOfDay = { tillId: till.id, reportId: report.id, tillRevision: 1, report, figures };
     const { content } = computeDay([tillOfDay], {
-      ...{ tillCount: 1, openShifts: [], ordersWithoutTill: [], earlierDevices: [] },
+      ...{ tillCount: 1, openShifts: [], ordersWithoutTill: [], earlierDays: [] },
     });
     const stored = [toStoredTillFigures("etag", JSON.stringify(figures)), compressDayText(JSON.stringify(content))];
     expect(stored.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(1_200);

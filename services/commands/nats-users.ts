@@ -1,7 +1,7 @@
 import type { BusEventType } from "@pragma/contracts/events";
 import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { tillCheckTopic } from "@pragma/contracts/till-check";
+import { tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
@@ -39,7 +39,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
 
 /** The topics of the requests that each service may send over NATS. */
 const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = {
-  "till-ingest": [tillCheckTopic],
+  "till-ingest": [tillDryRunTopic],
   webhooks: [reportListingTopic],
 };
 

@@ -39,9 +39,9 @@ export interface SerializedReportAndOrderResponses {
   v0: string;
   listItem: string;
   /** `TillAccountingData` as JSON: figures that accounting exports need and that the report does not contain. */
-  accountingFacts: string;
-  /** `TillFigures` as JSON: figures from which the business day is added up. Null if a sum is too large. */
-  tillFigures: string | null;
+  accountingDataJson: string;
+  /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
+  tillFiguresJson: string | null;
   orders: SerializedV1AndV2Order[];
 }
 
@@ -91,8 +91,8 @@ export default function calculateTill({
     v2: JSON.stringify(report.reportV2),
     v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
-    accountingFacts: JSON.stringify(accountingData),
-    tillFigures: tillFigures && JSON.stringify(tillFigures),
+    accountingDataJson: JSON.stringify(accountingData),
+    tillFiguresJson: tillFigures && JSON.stringify(tillFigures),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),

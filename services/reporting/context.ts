@@ -14,8 +14,8 @@ export interface ReportingServiceContext {
   objects: CompressingObjectStore;
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
-  /** Claims pending exports now, without waiting for the next regular poll. */
-  pollExports(): void;
+  /** Claims pending accounting exports now, without waiting for the next regular poll. */
+  pollAccountingExports(): void;
   /** Does the same for bulk exports. */
   pollBulkExports(): void;
 }

@@ -132,8 +132,8 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
         reportVersion: 1,
         reportNumber: 1,
         totalSales: 1,
-        accountingFacts: "{}",
-        tillFigures: null,
+        accountingDataJson: "{}",
+        tillFiguresJson: null,
         finalizedAt: now,
       },
       ...{

@@ -15,8 +15,8 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { tillCheckHandler } from "./days/till-check-handler.ts";
-import { countDroppedTillChecks } from "./days/till-check-queue.ts";
+import { tillDryRunHandler } from "./days/dry-run-handler.ts";
+import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-file-task.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
@@ -90,7 +90,10 @@ const maxCountedTillsToPack = 10_000;
 /** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
+  // Version 1.1 had the second path.
+  app.on("GET", ["/accounting-exports", "/exports"], async (context) =>
+    context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)),
+  );
   app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
@@ -103,16 +106,16 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
   return app;
 }
 
-/** Maximum number of exports that one instance runs at a time. */
-const exportConcurrency = 2;
+/** Maximum number of accounting exports that one instance runs at a time. */
+const accountingExportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /**
  * The heap of the thread of bulk exports, in megabytes. Its modules need 7 MB, because none of them imports zod. Files
  * with documents that do not fit in the rest are written by a thread with more memory.
  */
-const exportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
-/** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
+const bulkExportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
+/** Milliseconds between two polls for exports of either kind that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
 
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
@@ -140,14 +143,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
-    const createExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
+    const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
       createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/write-export-file", {
         threads: 1,
         minThreads: 0,
         ...heap,
       });
-    const exportWorkerPool = createExportWorkerPool(exportWorkerHeap);
-    const largeExportWorkerPool = createExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
+    const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
+    const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
     metrics.observeGauge(
       "bulk_exports_unfinished",
       "Bulk exports that are queued or running",
@@ -170,18 +173,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnreadableObjects,
     );
     metrics.observeCounter(
-      "till_checks_dropped",
-      "Pushes with dryRun=true that were not checked, because they had waited too long",
-      countDroppedTillChecks,
+      "till_dry_runs_dropped",
+      "Dry runs of tills that were dropped, because they had waited too long",
+      countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const exportLoop = startClaimLoop({
+    const accountingExportLoop = startClaimLoop({
       name: "accounting exports",
       log,
       claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
         runAccountingExport({ db, objects, log, config, writer: entryWriterPool }, claim, signal),
-      concurrency: exportConcurrency,
+      concurrency: accountingExportConcurrency,
       pollMs: exportPollMs,
     });
     const locations = createUncachedLocationLookupClient(registry, "reporting");
@@ -191,7 +194,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
         runBulkExport(
-          { db, objects, log, config, locations, worker: exportWorkerPool, largeWorker: largeExportWorkerPool },
+          { db, objects, log, config, locations, worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool },
           claim,
           signal,
         ),
@@ -201,14 +204,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     return {
       services: {
         ...{ db, log, config, objects, calculator, locations },
-        pollExports: exportLoop.poll,
+        pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes({ db, objects }),
       async close() {
-        await Promise.all([exportLoop.close(), bulkExportLoop.close()]);
-        await Promise.all([entryWriterPool.close(), exportWorkerPool.close(), largeExportWorkerPool.close()]);
+        await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
+        await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
         await calculator.close();
         await objects.close();
       },
@@ -239,7 +242,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getBulkExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-  requestHandlers: [reportListingHandler, tillCheckHandler],
+  requestHandlers: [reportListingHandler, tillDryRunHandler],
   periodic: [
     {
       name: "remove expired accounting exports",

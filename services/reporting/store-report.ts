@@ -42,12 +42,12 @@ export async function replaceStoredReportAndOrders(
 
   const { reportVersion } = report;
   const contentVersion = buildContentVersion({ ...pushed, hash: pushed.object.hash, reportVersion, updatedAt: now });
-  const { id, day, startedAt, v2, listItem, accountingFacts } = report;
+  const { id, day, startedAt, v2, listItem, accountingDataJson } = report;
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
   const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
-    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, etag, ...times },
-    tillFigures: report.tillFigures === null ? null : toStoredTillFigures(etag, report.tillFigures),
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingDataJson, etag, ...times },
+    storedTillFigures: report.tillFiguresJson === null ? null : toStoredTillFigures(etag, report.tillFiguresJson),
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
@@ -67,7 +67,7 @@ export async function replaceStoredReportAndOrders(
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
   await Promise.all([
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
-    updateDays(tx, { locationId, days, updatedAt: now, traceparent, publishesNewDays: true }),
+    updateDays(tx, { locationId, days, updatedAt: now, traceparent, shouldPublishNewDays: true }),
   ]);
 }
 
@@ -94,7 +94,7 @@ export async function deleteReportAndOrdersOfTill(
   const reportDays = { before: [previousReport.day], after: [] };
   const days = [previousReport.day];
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));
-  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, publishesNewDays: true };
+  const change = { updatedAt: new Date().toISOString(), traceparent, isExpiry, shouldPublishNewDays: true };
   await Promise.all([
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, ...change }),

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
-import { type TillCheckRequest, TillDryRun, tillCheckTopic } from "@pragma/contracts/till-check";
+import { TillDryRun, type TillDryRunRequest, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -57,10 +57,10 @@ export async function dryRunTill(
     ]),
   );
   const body = compressed.toString("base64");
-  const request: TillCheckRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
+  const request: TillDryRunRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
   const text = JSON.stringify(request);
-  return context.runStep({ name: "check till" }, async () => {
-    const reply = await sendBusRequest(tillCheckTopic, text, { timeoutMs }).catch((cause) => {
+  return context.runStep({ name: "request dry run" }, async () => {
+    const reply = await sendBusRequest(tillDryRunTopic, text, { timeoutMs }).catch((cause) => {
       throw new ApiError("service_unavailable", {
         detail: "The till could not be checked. Nothing was stored. Retry shortly.",
         cause,

@@ -16,7 +16,7 @@ import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
-import { measureUnsequencedChanges } from "./queries/all-changes.ts";
+import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./queries/all-changes.ts";
 import { listChangesRoute } from "./routes/changes.ts";
 import {
   getWebhookDeliveryRoute,
@@ -89,14 +89,14 @@ export const createWebhooksServiceDefinition = ({
         ...{ db, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerProcess: 1_000 },
       });
       metrics.observeGauge(
-        "unsequenced_changes",
+        "change_feed_pending",
         `Changes that are not in the feed of all locations yet, counted up to ${maxCountedChanges}`,
-        async () => (await measureUnsequencedChanges(db.sql, maxCountedChanges)).count,
+        () => countPendingChanges(db.sql, maxCountedChanges),
       );
       metrics.observeGauge(
-        "unsequenced_change_oldest_seconds",
+        "change_feed_oldest_pending_seconds",
         "Age of the oldest change that is not in the feed of all locations yet",
-        async () => (await measureUnsequencedChanges(db.sql, 0)).oldestSeconds,
+        () => findOldestPendingChangeAgeSeconds(db.sql),
       );
       metrics.observeGauge(
         "change_requests_waiting",

@@ -16,7 +16,7 @@ export function createUncachedApiKeyLookup(registry: ServiceRegistry): ApiKeyLoo
         from: "gateway",
         path: `/internal/keys/${hash}`,
         timeoutMs: lookupTimeoutMs,
-        waitsForConnection: true,
+        shouldWaitForConnection: true,
       });
       if (response.status === 404) return null;
       if (response.status !== 200) throw new Error(`accounts responded ${response.status}: ${await response.text()}`);

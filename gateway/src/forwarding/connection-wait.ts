@@ -2,16 +2,18 @@ import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import { isConnectFailure } from "@pragma/runtime/retries/transient-error";
-import { ConnectionOutage, canConnect } from "@pragma/runtime/service-calls/connection-outage";
+import { canConnect } from "@pragma/runtime/service-calls/can-connect";
+import { ConnectionOutage } from "@pragma/runtime/service-calls/connection-outage";
 
-/** Maximum number of requests that wait for one service, in total and for each location. */
+/** Maximum number of requests that wait for one service. */
 const maxWaitingRequests = 5_000;
+/** Maximum number of requests of one location that wait for one service, so that the others can wait, too. */
 const maxWaitingRequestsPerLocation = 250;
 /** Maximum total size, in bytes, of the buffered bodies of the requests that wait for one service. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 /** Maximum number of requests that are sent concurrently after their wait, so that a service is not flooded. */
 const maxResumedRequests = 128;
-
+/** Milliseconds between two attempts to connect to a service, which all requests that wait for it share. */
 const connectIntervalMs = 100;
 
 export interface WaitingRequest {
@@ -30,7 +32,7 @@ export interface WaitingRequest {
  */
 export function createConnectionWait(url: string, maxWaitMs: number) {
   const waiting = new KeyedUsageCounter();
-  const resumed = createKeyedSemaphore(maxResumedRequests);
+  const resumeSemaphore = createKeyedSemaphore(maxResumedRequests);
   let waitingBytes = 0;
   const outage = new ConnectionOutage(maxWaitMs);
   let connectable: Promise<void> | undefined;
@@ -38,7 +40,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
   /** Tries to connect until it succeeds, or until no request waits. All waiting requests share the attempts. */
   async function connectRepeatedly(): Promise<void> {
     while (waiting.total > 0 && !(await canConnect(url))) {
-      outage.recordFailure();
+      outage.recordFailureAndGetDeadline();
       await sleep(connectIntervalMs);
     }
   }
@@ -71,7 +73,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
         return { result };
       } catch (error) {
         if (!isConnectFailure(error)) throw error;
-        return { error, deadline: outage.recordFailure() };
+        return { error, deadline: outage.recordFailureAndGetDeadline() };
       }
     };
     let outcome = await attempt();
@@ -82,7 +84,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     waitingBytes += request.bodyBytes;
     try {
       while ((await waitUntilConnectable(deadline)) && !request.isCanceled()) {
-        outcome = await resumed.run(attempt);
+        outcome = await resumeSemaphore.run(attempt);
         if ("result" in outcome) return outcome.result;
       }
     } finally {

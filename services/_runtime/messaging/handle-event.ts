@@ -26,7 +26,7 @@ export async function handleEventOnce<Services>(
   const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
   if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
   const key = { eventId: id, subscription: subscription.type };
-  if (subscription.checksInboxFirst) {
+  if (subscription.shouldCheckInboxFirst) {
     const [alreadyHandled] = await database.sql`
       select 1 from inbox where event_id = ${key.eventId} and subscription = ${key.subscription}`;
     if (alreadyHandled) return false;

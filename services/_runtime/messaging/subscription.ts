@@ -45,7 +45,7 @@ interface SubscriptionOptions {
    * Whether the runtime looks for an event in the inbox before it calls the handler, and skips the event if it has already
    * been handled. For handlers whose work before `once` is slow. The others learn it from `once`.
    */
-  checksInboxFirst: boolean;
+  shouldCheckInboxFirst: boolean;
 }
 
 /** A service's subscription to an event type, with its handler. */
@@ -69,11 +69,11 @@ export function defineEventSubscription<Services, Type extends BusEventType>(
   {
     concurrency = 8,
     hasRevisions = false,
-    checksInboxFirst = false,
+    shouldCheckInboxFirst = false,
     onDeadLetter,
   }: Partial<SubscriptionOptions> & Pick<EventSubscription<Services, Type>, "onDeadLetter"> = {},
 ): EventSubscription<Services> {
-  const options = { concurrency, hasRevisions, checksInboxFirst, ...(onDeadLetter && { onDeadLetter }) };
+  const options = { concurrency, hasRevisions, shouldCheckInboxFirst, ...(onDeadLetter && { onDeadLetter }) };
   const subscription: EventSubscription<Services, Type> = { type, ...options, handle };
   return subscription as unknown as EventSubscription<Services>;
 }

@@ -1,10 +1,6 @@
-import { connect } from "node:net";
-
-const connectTimeoutMs = 1_500;
-
 /**
  * Records when connections to a service began to fail, so that requests wait for a service that is being replaced, but
- * not for one that stays away.
+ * not for one that stays unreachable.
  */
 export class ConnectionOutage {
   readonly #maxWaitMs: number;
@@ -15,8 +11,8 @@ export class ConnectionOutage {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Returns until when requests wait, as of `performance.now()`. */
-  recordFailure(): number {
+  /** Returns until when requests wait for a connection, as of `performance.now()`. */
+  recordFailureAndGetDeadline(): number {
     const now = performance.now();
     // A failure long before says nothing about now, because nothing was sent in between.
     if (this.#failedAt === undefined || now - this.#failedAt > this.#maxWaitMs) this.#startedAt = now;
@@ -27,21 +23,4 @@ export class ConnectionOutage {
   recordConnection(): void {
     this.#failedAt = undefined;
   }
-}
-
-/** Returns whether the host of a URL accepts connections. */
-export function canConnect(url: string): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(url);
-  const address = {
-    host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port) || (protocol === "https:" ? 443 : 80),
-  };
-  return new Promise((resolve) => {
-    const socket = connect({ ...address, timeout: connectTimeoutMs });
-    const finish = (isConnected: boolean) => () => {
-      socket.destroy();
-      resolve(isConnected);
-    };
-    socket.once("connect", finish(true)).once("timeout", finish(false)).once("error", finish(false));
-  });
 }

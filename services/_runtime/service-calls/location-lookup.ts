@@ -68,7 +68,7 @@ export function createUncachedLocationLookupClient(registry: ServiceRegistry, na
   ): Promise<z.output<Schema>> {
     const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
-      const request = { from: name, path, timeoutMs, waitsForConnection: true, requestId, traceparent };
+      const request = { from: name, path, timeoutMs, shouldWaitForConnection: true, requestId, traceparent };
       const response = await registry.request("accounts", request);
       const body: unknown = await response.json().catch(() => undefined);
       if (response.ok) return schema.parse(body);

@@ -16,7 +16,7 @@ it("waits for a service that does not accept connections yet, if the caller want
   const request = { from: "gateway", path: "/internal/keys/1", timeoutMs: 2_000 } as const;
   await expect(registry.request("accounts", request)).rejects.toMatchObject({ code: "service_unavailable" });
   const pending = Promise.all(
-    Array.from({ length: 5 }, () => registry.request("accounts", { ...request, waitsForConnection: true })),
+    Array.from({ length: 5 }, () => registry.request("accounts", { ...request, shouldWaitForConnection: true })),
   );
   await sleep(600);
   let requests = 0;

@@ -9,7 +9,8 @@ import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";
-import { ConnectionOutage, canConnect } from "./connection-outage.ts";
+import { canConnect } from "./can-connect.ts";
+import { ConnectionOutage } from "./connection-outage.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
@@ -21,10 +22,12 @@ const serviceUrlsSchema = z.object(
   ),
 );
 
-const connectIntervalMs = 250;
-/** How long requests wait for a connection, in milliseconds, and how many of them. */
+/** Milliseconds after which an internal request that found no connection is sent again. */
+const resendIntervalMs = 250;
+/** Milliseconds for which internal requests wait for a connection, from the first that found none. */
 const maxConnectWaitMs = 30_000;
-const maxWaitingRequests = 500;
+/** Maximum number of internal requests that wait for a connection to any service. */
+const maxWaitingInternalRequests = 500;
 
 /** A service in another process, with its URL and the signer for requests to it. */
 export interface RemoteService {
@@ -39,7 +42,7 @@ export interface InternalGetRequest {
   /** Timeout of one attempt. */
   timeoutMs: number;
   /** Whether to wait for a service in another process that does not accept connections, because it is being replaced. */
-  waitsForConnection?: boolean;
+  shouldWaitForConnection?: boolean;
   requestId?: string | undefined;
   traceparent?: string | undefined;
 }
@@ -68,13 +71,17 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     return remote;
   }
 
-  /** Repeats a request of a caller to a service until there is a connection, for up to `maxConnectWaitMs`. */
+  /**
+   * Sends a request until there is a connection, for up to `maxConnectWaitMs`. Requests of the same caller to the same
+   * service have the same `key`, and wait until the same time. The requests of clients wait in the gateway
+   * (`connection-wait.ts`), with limits for each location and for the size of their bodies.
+   */
   async function fetchWhenConnected(
     fetchOnce: () => Promise<Response>,
-    { name, url }: { name: string; url: string },
+    { key, url }: { key: string; url: string },
   ): Promise<Response> {
-    const outage = outages.get(name) ?? new ConnectionOutage(maxConnectWaitMs);
-    outages.set(name, outage);
+    const outage = outages.get(key) ?? new ConnectionOutage(maxConnectWaitMs);
+    outages.set(key, outage);
     for (;;) {
       try {
         const response = await fetchOnce();
@@ -83,11 +90,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
       } catch (error) {
         // The timeout of the request can be shorter than that of a connection to a container that is gone.
         const isConnected = !isConnectFailure(error) && (await canConnect(url));
-        if (isConnected || waitingRequests >= maxWaitingRequests) throw error;
-        if (performance.now() + connectIntervalMs >= outage.recordFailure()) throw error;
+        if (isConnected || waitingRequests >= maxWaitingInternalRequests) throw error;
+        if (performance.now() + resendIntervalMs >= outage.recordFailureAndGetDeadline()) throw error;
       }
       waitingRequests += 1;
-      await sleep(connectIntervalMs);
+      await sleep(resendIntervalMs);
       waitingRequests -= 1;
     }
   }
@@ -104,13 +111,15 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
      * @throws `ApiError` service_unavailable when there is no response, for example because of a timeout.
      */
     async request(service: ServiceName, request: InternalGetRequest): Promise<Response> {
-      const { from, path, timeoutMs, waitsForConnection = false, requestId = randomUUID(), traceparent } = request;
+      const { from, path, timeoutMs, shouldWaitForConnection = false, requestId = randomUUID(), traceparent } = request;
       const origin = "http://internal";
       const localFetch = localServices.get(service);
       if (localFetch) {
         const signal = AbortSignal.timeout(timeoutMs);
-        const caller = { principal: createCallingServicePrincipal(from, service), requestId, traceparent, origin };
-        const response = localFetch(new Request(`http://${service}${path}`, { signal }), { requestIdentity: caller });
+        const principal = createCallingServicePrincipal(from, service);
+        const response = localFetch(new Request(`http://${service}${path}`, { signal }), {
+          requestIdentity: { principal, requestId, traceparent, origin },
+        });
         // A service in this process does not stop when the signal is aborted, so only the wait for its response ends.
         return racePromiseWithAbort(Promise.resolve(response), signal).catch((cause) => {
           throw createServiceUnavailableError(service, cause);
@@ -124,8 +133,8 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
         const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
         return fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: "manual" });
       };
-      const caller = { name: `${from} ${service}`, url: remoteService.url };
-      return (waitsForConnection ? fetchWhenConnected(fetchOnce, caller) : fetchOnce()).catch((cause) => {
+      const route = { key: `${from} ${service}`, url: remoteService.url };
+      return (shouldWaitForConnection ? fetchWhenConnected(fetchOnce, route) : fetchOnce()).catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
     },

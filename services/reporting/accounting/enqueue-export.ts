@@ -27,7 +27,7 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
-  { db, pollExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingServiceContext,
+  { db, pollAccountingExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingServiceContext,
   {
     body,
     principal,
@@ -75,7 +75,7 @@ export async function enqueueAccountingExport(
       ...{ action: "accounting_export.created", locationId, target: { type: "accounting_export", id } },
       details: { tills: items.length, locations: locations.size },
     });
-    runAfterCommit(tx, pollExports);
+    runAfterCommit(tx, pollAccountingExports);
   });
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }

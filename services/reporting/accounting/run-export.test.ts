@@ -176,7 +176,9 @@ describe("an accounting export whose attempt fails", () => {
     await eventually("a first attempt", async () => (await findAttempts(id)) === 1);
     await sleep(1_000);
     expect(await readExport(id)).toMatchObject({ state: "pending" });
-    const listed = await (await createReportingOperatorRoutes(service).request("/exports")).json();
+    const opsRoutes = createReportingOperatorRoutes(service);
+    const listed = await (await opsRoutes.request("/accounting-exports")).json();
+    expect(await (await opsRoutes.request("/exports")).json()).toEqual(listed);
     expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
     await sql`alter table reports rename column finalized_elsewhere to finalized`;
     expect((await waitForState(id, "done", "failed")).state).toBe("done");
@@ -246,7 +248,9 @@ describe("an accounting export that exceeds the size limit", () => {
     const numbers = lines.map((line) => Number(line.split("\t")[2]));
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
     expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
-    const stored = await testService.db.sql<StoredReportAndAccountingData[]>`select v2, accounting_facts from reports`;
+    const stored = await testService.db.sql<
+      StoredReportAndAccountingData[]
+    >`select v2, accounting_facts as accounting_data_json from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
       writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });

@@ -19,7 +19,10 @@ export interface TillAccountingData {
   salesByRate: { taxRate: number; total: number }[];
   /** Payments for sales, without tips. */
   paid: number;
-  /** Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked. */
+  /**
+   * Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked.
+   * `TillFigures` call them `paidForUnsold`; here, the name is that of the JSON that version 1.0 stored.
+   */
   paidInVain: number;
   /** The total that customers still owe for sales. */
   unpaid: number;

@@ -42,14 +42,14 @@ export default function writeTillEntries({
 }: TillJournalEntriesWorkerInput): EncodedTillJournalEntries | FailedTillAccountingExport {
   if (!stored)
     return buildFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
-  if (stored.accountingFacts === null) {
+  if (stored.accountingDataJson === null) {
     return buildFailedTillAccountingExport(
       "outdated_report",
       "The report lacks figures that exports require. Reprocess the till, then export it again.",
     );
   }
   const report = JSON.parse(stored.v2) as ReportV2;
-  const accountingData = JSON.parse(stored.accountingFacts) as TillAccountingData;
+  const accountingData = JSON.parse(stored.accountingDataJson) as TillAccountingData;
   // The stored config may be older than some fields. Parsing adds these fields with their defaults.
   const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
   const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules);

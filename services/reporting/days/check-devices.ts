@@ -3,15 +3,15 @@ import type { DayCheck, DayCheckFinding } from "@pragma/contracts/day";
 import { buildCheck } from "./check-figures.ts";
 import type { TillFigures } from "./till-figures.ts";
 
-/** What later days need to know of a device's shifts on a day. */
-export interface DeviceDay {
-  /** The report number that the next shift follows. */
+/** The last shift of a device on a day, from which later days continue. */
+export interface LastShift {
+  /** The report number after which the next shift continues. */
   lastReportNumber: number;
-  /** When the last shift ended. */
+  /** The latest end of the device's shifts on the day. */
   finalizedAt: string;
 }
 
-export type DeviceDays = Record<string, DeviceDay>;
+export type LastShiftByDevice = Record<string, LastShift>;
 
 /** A till of a device, in the sequence of the shifts. */
 export type DeviceTill = { tillId: string } & Pick<
@@ -21,19 +21,19 @@ export type DeviceTill = { tillId: string } & Pick<
 
 export interface DeviceChecks {
   checks: DayCheck[];
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
   /** How many report numbers are missing. */
   missingReports: number;
 }
 
 /**
- * Returns the checks of report numbers and shifts of each device. `earlier` are the devices of earlier days, latest day
- * first. The reports of a device whose numbers begin again at a lower number are not missing. With `onlyTillId`, the
- * findings about other tills are left out.
+ * Returns the checks of report numbers and shifts of each device. `earlierDays` are sorted, latest day first. The reports
+ * of a device whose numbers begin again at a lower number are not missing. With `onlyTillId`, the findings about other
+ * tills are left out.
  */
 export function checkDevices(
   tills: readonly DeviceTill[],
-  earlier: readonly DeviceDays[],
+  earlierDays: readonly LastShiftByDevice[],
   otherTillIds: readonly string[],
   { onlyTillId }: { onlyTillId?: string } = {},
 ): DeviceChecks {
@@ -49,19 +49,21 @@ export function checkDevices(
   const gaps: Partial<DayCheckFinding>[] = [];
   const repeats: Partial<DayCheckFinding>[] = [];
   const overlaps: Partial<DayCheckFinding>[] = [];
-  const devices: DeviceDays = {};
+  const lastShifts: LastShiftByDevice = {};
   let checked = 0;
   for (const [device, shifts] of byDevice) {
     checked += shifts.filter(({ tillId }) => onlyTillId === undefined || tillId === onlyTillId).length;
-    const before = earlier.find((day) => Object.hasOwn(day, device))?.[device];
-    const numbers = findNumberFaults(shifts, before?.lastReportNumber);
+    const previousShift = earlierDays.find((day) => Object.hasOwn(day, device))?.[device];
+    const numbers = findReportNumberGapsAndRepeats(shifts, previousShift?.lastReportNumber);
     const deviceIdentifier = device;
     gaps.push(...numbers.gaps.map((gap) => ({ ...gap, deviceIdentifier })));
     repeats.push(...numbers.repeats.map((repeat) => ({ ...repeat, deviceIdentifier })));
-    overlaps.push(...findOverlaps(shifts, before?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })));
+    overlaps.push(
+      ...findOverlaps(shifts, previousShift?.finalizedAt).map((overlap) => ({ ...overlap, deviceIdentifier })),
+    );
     const [first] = shifts;
     if (!first) continue;
-    devices[device] = {
+    lastShifts[device] = {
       lastReportNumber: numbers.lastReportNumber,
       finalizedAt: shifts.reduce(
         (end, { finalizedAt }) => (isUtcBefore(end, finalizedAt) ? finalizedAt : end),
@@ -86,7 +88,7 @@ export function checkDevices(
       build("report_number_repeats", repeats),
       build("shift_overlaps", overlaps),
     ],
-    devices,
+    lastShifts,
     missingReports: gaps.reduce(
       (count, { firstReportNumber, lastReportNumber }) =>
         count + (lastReportNumber ?? 0) - (firstReportNumber ?? 0) + 1,
@@ -95,19 +97,21 @@ export function checkDevices(
   };
 }
 
-type NumberFault = Pick<DayCheckFinding, "tillId" | "firstReportNumber" | "lastReportNumber"> &
+type ReportNumberFinding = Pick<DayCheckFinding, "tillId" | "firstReportNumber" | "lastReportNumber"> &
   Partial<Pick<DayCheckFinding, "otherTillId">>;
 
-/** Returns the missing ranges of numbers, the repeated numbers, and the number that the next shift follows. */
-function findNumberFaults(
+/** Returns the missing ranges of numbers, the repeated numbers, and the number after which the next shift continues. */
+function findReportNumberGapsAndRepeats(
   shifts: readonly DeviceTill[],
-  before: number | undefined,
-): { gaps: NumberFault[]; repeats: NumberFault[]; lastReportNumber: number } {
+  previousReportNumber: number | undefined,
+): { gaps: ReportNumberFinding[]; repeats: ReportNumberFinding[]; lastReportNumber: number } {
   const numbers = [...new Set(shifts.map(({ reportNumber }) => reportNumber))].sort((a, b) => a - b);
-  const gaps: NumberFault[] = [];
-  const repeats: NumberFault[] = [];
-  const tillIds = new Map<number, string | null>(before === undefined ? [] : [[before, null]]);
-  let last = before;
+  const gaps: ReportNumberFinding[] = [];
+  const repeats: ReportNumberFinding[] = [];
+  const tillIds = new Map<number, string | null>(
+    previousReportNumber === undefined ? [] : [[previousReportNumber, null]],
+  );
+  let last = previousReportNumber;
   // Numbers that a shift skipped, because a later shift of the day has them.
   const later = new Set<number>();
   for (const { tillId, reportNumber } of shifts) {
@@ -131,8 +135,8 @@ function findNumberFaults(
 }
 
 /** Returns the shifts that begin before an earlier shift of the device has ended. */
-function findOverlaps(shifts: readonly DeviceTill[], before: string | undefined): Partial<DayCheckFinding>[] {
-  let end = before;
+function findOverlaps(shifts: readonly DeviceTill[], previousEnd: string | undefined): Partial<DayCheckFinding>[] {
+  let end = previousEnd;
   let endTillId: string | null = null;
   const overlaps: Partial<DayCheckFinding>[] = [];
   for (const { tillId, startedAt, finalizedAt } of shifts) {

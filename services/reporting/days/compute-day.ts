@@ -1,7 +1,7 @@
 import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { OrderWithoutTill } from "../queries/shifts.ts";
-import { checkDevices, type DeviceDays, type DeviceTill } from "./check-devices.ts";
+import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
 import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
 import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
 
@@ -10,7 +10,7 @@ export interface TillOfDay {
   tillId: string;
   reportId: string;
   tillRevision: number;
-  /** What `report.finalized` contains. */
+  /** The fields of the till's report that a day lists, or needs for its totals. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
   /** Null if an earlier version stored the report and it is packed, or if the figures cannot be derived from the report. */
   figures: TillFigures | null;
@@ -26,29 +26,29 @@ export interface DayContext {
   tillCount: number;
   openShifts: Day["openShifts"];
   ordersWithoutTill: readonly OrderWithoutTill[];
-  /** The devices of earlier days, latest day first. */
-  earlierDevices: readonly DeviceDays[];
+  /** The last shifts of each of the earlier days, latest day first. */
+  earlierDays: readonly LastShiftByDevice[];
 }
 
 export interface ComputedDay {
   content: DayContent;
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
 }
 
-/** Adds up and checks the tills of a day, which are sorted by start. */
+/** Returns the totals, checks and state of a day. `tills` are the tills of the day, sorted by start. */
 export function computeDay(tills: readonly TillOfDay[], context: DayContext): ComputedDay {
-  const { tillCount, openShifts, ordersWithoutTill, earlierDevices } = context;
+  const { tillCount, openShifts, ordersWithoutTill, earlierDays } = context;
   if (tillCount > maxTillsPerDay)
-    return { content: withoutTotals({ tillCount, tills: [], openShifts }, "too_many_tills"), devices: {} };
+    return { content: withoutTotals({ tillCount, tills: [], openShifts }, "too_many_tills"), lastShifts: {} };
   const content = { tillCount, tills: tills.map(toListedTill), openShifts };
   const complete = tills.flatMap(({ tillId, figures }) => (figures ? [{ tillId, figures }] : []));
   const otherTillIds = tills.filter(({ figures }) => !figures).map(({ tillId }) => tillId);
   const checkedDevices = checkDevices(
     complete.map(({ tillId, figures }): DeviceTill => ({ ...figures, tillId })),
-    earlierDevices,
+    earlierDays,
     otherTillIds,
   );
-  const { devices, missingReports } = checkedDevices;
+  const { lastShifts, missingReports } = checkedDevices;
   try {
     const totals = addUpTotals(
       tills,
@@ -73,12 +73,12 @@ export function computeDay(tills: readonly TillOfDay[], context: DayContext): Co
     ];
     return {
       content: { ...content, state: toState(openShifts, reasons), reasons, totals, reconciliation },
-      devices,
+      lastShifts,
     };
   } catch (error) {
     // Only with amounts that no real till has.
     if (!(error instanceof AmountOutOfRangeError)) throw error;
-    return { content: withoutTotals(content, "amounts_too_large"), devices };
+    return { content: withoutTotals(content, "amounts_too_large"), lastShifts };
   }
 }
 

@@ -18,6 +18,6 @@ export function decompressDayText(compressed: Uint8Array): string {
 }
 
 /** Returns the figures of a till as they are stored: after the MD5 hash of the entity tag of the report that they are of. */
-export function toStoredTillFigures(etag: string, tillFigures: string): Uint8Array {
-  return Buffer.concat([createHash("md5").update(etag).digest(), compressDayText(tillFigures)]);
+export function toStoredTillFigures(etag: string, tillFiguresJson: string): Uint8Array {
+  return Buffer.concat([createHash("md5").update(etag).digest(), compressDayText(tillFiguresJson)]);
 }

@@ -3,7 +3,7 @@ import { brotliCompressSync } from "node:zlib";
 import { Day } from "@pragma/contracts/day";
 import type { BusEventData } from "@pragma/contracts/events";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { type TillCheckRequest, TillDryRun } from "@pragma/contracts/till-check";
+import { TillDryRun, type TillDryRunRequest } from "@pragma/contracts/till-dry-run";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { DayStateEventData } from "@pragma/contracts/webhook-message";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -26,7 +26,7 @@ import {
   buildTestTill,
 } from "../testing/till-fixtures.ts";
 import { compressDayText, decompressDayText } from "./day-texts.ts";
-import { tillCheckHandler } from "./till-check-handler.ts";
+import { tillDryRunHandler } from "./dry-run-handler.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {
@@ -301,7 +301,7 @@ describe("a business day", () => {
     });
   });
 
-  it("is added up again when the previous version replaced one of its reports", async () => {
+  it("is computed again when the previous version replaced one of its reports", async () => {
     const principal = newReader();
     const { id: locationId } = principal.location;
     await service.pushTills([buildTill("2026-05-29", 1)], locationId);
@@ -328,7 +328,7 @@ describe("a business day", () => {
     });
   });
 
-  it("is not added up if it has too many tills", async () => {
+  it("has no totals if it has too many tills", async () => {
     const principal = newReader();
     const { id: locationId } = principal.location;
     await service.pushTills([buildTill("2026-05-29", 1)], locationId);
@@ -499,7 +499,7 @@ describe("the stored text of a day", () => {
 describe("the check of a till that is not stored", () => {
   it("states why the report cannot be computed", async () => {
     const bytes = Buffer.from(JSON.stringify(buildTill("2026-05-29", 1)));
-    const request: TillCheckRequest = {
+    const request: TillDryRunRequest = {
       ...{ locationId: randomUUID(), tillId: randomUUID(), timeZone: "Europe/Paris", version: "V2", hash: "hash" },
       body: brotliCompressSync(bytes).toString("base64"),
     };
@@ -507,7 +507,7 @@ describe("the check of a till that is not stored", () => {
       const calculator = { run: () => Promise.reject(error), close: async () => {} };
       const log = createLogger({ name: "test", level: "silent" });
       return TillDryRun.parse(
-        JSON.parse(await tillCheckHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request))),
+        JSON.parse(await tillDryRunHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request))),
       );
     };
     const tooLarge = new PermanentEventError("too large", { publicReason: "too_large" });
@@ -535,11 +535,11 @@ describe("the check of a till that is not stored", () => {
     };
     const log = createLogger({ name: "test", level: "silent" });
     const check = (bodyBytes: number) => {
-      const request: TillCheckRequest = {
+      const request: TillDryRunRequest = {
         ...{ locationId: randomUUID(), tillId: randomUUID(), timeZone: "Europe/Paris", version: "V2", hash: "hash" },
         ...{ body: brotliCompressSync(Buffer.alloc(bodyBytes, " ")).toString("base64"), bodyBytes },
       };
-      return tillCheckHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request));
+      return tillDryRunHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request));
     };
     const largeBytes = 5 * 1024 * 1024;
     const large = [check(largeBytes), check(largeBytes + 1)];

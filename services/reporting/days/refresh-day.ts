@@ -4,8 +4,8 @@ import { type DayKey, findDay } from "../queries/days.ts";
 import { updateDays } from "./update-days.ts";
 
 /**
- * Adds up a day that is not stored, or that is out of date, because an earlier version stored one of its reports. Returns
- * undefined if there is nothing to show of the day.
+ * Computes and stores a day that is not stored, or that is out of date, because an earlier version stored one of its
+ * reports. Returns undefined if there is nothing to show of the day.
  */
 export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: string; body: string } | undefined> {
   return db.transaction(async (tx) => {
@@ -15,7 +15,12 @@ export async function refreshDay(db: Database, key: DayKey): Promise<{ etag: str
     if (!found) return undefined;
     if (found.body === null) {
       await recordLocationWrite(tx, locationId);
-      await updateDays(tx, { locationId, days: [day], updatedAt: new Date().toISOString(), publishesNewDays: false });
+      await updateDays(tx, {
+        locationId,
+        days: [day],
+        updatedAt: new Date().toISOString(),
+        shouldPublishNewDays: false,
+      });
       found = await findDay(tx, key);
       if (!found) return undefined;
     }

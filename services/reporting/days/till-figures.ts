@@ -9,7 +9,7 @@ type RecordedPaymentGroup = ReportV2["reportRecordedPayments"][number];
 type Movement = ReportV2["reportEntries"][number];
 
 /**
- * The figures of a till from which its business day is added up and checked. They are stored with the report, compressed
+ * The figures of a till from which its business day is computed and checked. They are stored with the report, compressed
  * to about 350 bytes, also while the till is packed. Amounts are in minor units, VAT rates in hundredths of a percent.
  * Lists have one entry for each mode, type or rate, so that their length has a limit.
  */

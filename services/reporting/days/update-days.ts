@@ -17,7 +17,7 @@ import {
   updateReportsHash,
   upsertDay,
 } from "../queries/days.ts";
-import type { DeviceDay } from "./check-devices.ts";
+import type { LastShift } from "./check-devices.ts";
 import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
 import { compressDayText, toStoredTillFigures } from "./day-texts.ts";
 import { deriveTillFiguresFromReport, type TillFigures } from "./till-figures.ts";
@@ -26,8 +26,8 @@ import { deriveTillFiguresFromReport, type TillFigures } from "./till-figures.ts
 export const maxDaysBetweenShifts = 31;
 
 /**
- * Adds up days whose reports have changed, and the later days whose report numbers follow theirs. The caller must lock the
- * location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
+ * Computes and stores days whose reports have changed, and the later days whose report numbers follow theirs. The caller
+ * must lock the location first. Publishes `day.closed` or `day.incomplete` for each day whose state changes.
  */
 export async function updateDays(tx: SqlTransaction, { days, ...change }: DaysChange): Promise<void> {
   const changed = [...new Set(days)].sort();
@@ -45,17 +45,17 @@ interface DayUpdateOptions {
   /** Whether the reports of the days are removed because of their age. */
   isExpiry?: boolean;
   /** Whether days that are not stored yet are published. */
-  publishesNewDays: boolean;
+  shouldPublishNewDays: boolean;
 }
 
 interface DaysChange extends DayUpdateOptions {
   days: readonly string[];
 }
 
-/** Adds up one day. Returns the later days whose report numbers follow those that have changed. */
+/** Computes and stores one day. Returns the later days whose report numbers follow those that have changed. */
 async function updateDay(
   tx: SqlTransaction,
-  { locationId, day, updatedAt, traceparent, isExpiry, publishesNewDays }: DayUpdateOptions & DayKey,
+  { locationId, day, updatedAt, traceparent, isExpiry, shouldPublishNewDays }: DayUpdateOptions & DayKey,
 ): Promise<string[]> {
   const key = { locationId, day };
   const parts = await findDayParts(tx, key, maxDaysBetweenShifts);
@@ -64,14 +64,14 @@ async function updateDay(
   if (parts.reports.length + parts.openShifts.length + parts.ordersWithoutTill.length === 0) {
     if (!previous) return [];
     await deleteDay(tx, key);
-    return findFollowingDays(later, Object.keys(previous.devices));
+    return findFollowingDays(later, Object.keys(previous.lastShifts));
   }
   const tills = parts.reports.map(toTillOfDay);
   const derived = tills.flatMap(({ derivedFigures, reportId }) =>
-    derivedFigures === null ? [] : [{ id: reportId, tillFigures: derivedFigures }],
+    derivedFigures === null ? [] : [{ id: reportId, storedTillFigures: derivedFigures }],
   );
   if (derived.length > 0) await storeTillFigures(tx, locationId, derived);
-  const { content, devices } = computeDay(tills, toDayContext(parts, day));
+  const { content, lastShifts } = computeDay(tills, toDayContext(parts, day));
   const hash = hashReports(parts.reports);
   const serialize = (change: { dayRevision: number; updatedAt: string }) =>
     JSON.stringify({ day, locationId, ...content, ...change });
@@ -87,8 +87,8 @@ async function updateDay(
   const body = serialize({ dayRevision, updatedAt });
   const { state } = content;
   const etag = computeEntityTag(body);
-  const row = { ...key, state, dayRevision, updatedAt, etag, devices, body: compressDayText(body) };
-  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : publishesNewDays);
+  const row = { ...key, state, dayRevision, updatedAt, etag, lastShifts, body: compressDayText(body) };
+  const isPublished = state !== "open" && !isExpiry && (previous ? previous.state !== state : shouldPublishNewDays);
   const publish = async () => {
     if (!isPublished) return;
     const { reasons, tillCount, totals } = content;
@@ -98,30 +98,30 @@ async function updateDay(
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
   await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0, reportsHash: hash }), publish()]);
-  const changed = [...new Set([...Object.keys(previous?.devices ?? {}), ...Object.keys(devices)])].filter(
-    (device) => !isSameDeviceDay(previous?.devices[device], devices[device]),
+  const changed = [...new Set([...Object.keys(previous?.lastShifts ?? {}), ...Object.keys(lastShifts)])].filter(
+    (device) => !isSameLastShift(previous?.lastShifts[device], lastShifts[device]),
   );
   return findFollowingDays(later, changed);
 }
 
-/** Returns whether later days find the same of a device. */
-function isSameDeviceDay(one: DeviceDay | undefined, other: DeviceDay | undefined): boolean {
+/** Returns whether later days continue from the same report number and time. */
+function isSameLastShift(one: LastShift | undefined, other: LastShift | undefined): boolean {
   return one?.lastReportNumber === other?.lastReportNumber && one?.finalizedAt === other?.finalizedAt;
 }
 
 /** Returns the first of these days on which each of the devices has a shift. */
 function findFollowingDays(later: readonly StoredDay[], devices: readonly string[]): string[] {
-  return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.devices, device))?.day ?? []);
+  return devices.flatMap((device) => later.find((stored) => Object.hasOwn(stored.lastShifts, device))?.day ?? []);
 }
 
 /** Returns what a day is computed from, besides its tills. */
 export function toDayContext(parts: StoredDayParts, day: string): DayContext {
   const { reportCount: tillCount, openShifts, ordersWithoutTill } = parts;
-  const earlierDevices = parts.days
+  const earlierDays = parts.days
     .filter((stored) => stored.day < day)
-    .map(({ devices }) => devices)
+    .map(({ lastShifts }) => lastShifts)
     .reverse();
-  return { tillCount, openShifts, ordersWithoutTill, earlierDevices };
+  return { tillCount, openShifts, ordersWithoutTill, earlierDays };
 }
 
 /** Returns a till of a day. `derivedFigures` is what to store if the figures are not stored yet. */
@@ -163,10 +163,10 @@ function toReportSummary({
 }
 
 /** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
-function deriveTillFigures({ v2, accountingFacts }: ReportOfDayRow): TillFigures | null {
+function deriveTillFigures({ v2, accountingDataJson }: ReportOfDayRow): TillFigures | null {
   if (v2 === null) return null;
   try {
-    const accountingData = accountingFacts === null ? null : (JSON.parse(accountingFacts) as TillAccountingData);
+    const accountingData = accountingDataJson === null ? null : (JSON.parse(accountingDataJson) as TillAccountingData);
     return deriveTillFiguresFromReport(JSON.parse(v2) as ReportV2, accountingData);
   } catch {
     // A report that cannot be read must not keep other reports of the day from being stored.

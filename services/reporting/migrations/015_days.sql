@@ -1,4 +1,4 @@
--- The figures of a till from which its business day is added up (days/till-figures.ts), compressed, after the hash of the
+-- The figures of a till from which its business day is computed (days/till-figures.ts), compressed, after the hash of the
 -- entity tag of their report (days/day-texts.ts). Null in reports that an earlier version stored.
 do $$
 declare
@@ -27,8 +27,8 @@ create table days (
   -- Of the entity tags of the day's reports; empty without reports. The row is out of date if it differs, for example
   -- because an instance of the previous version stored a report.
   reports_hash text not null,
-  -- The last report number and the end of the day's shifts, by device.
-  devices jsonb not null,
+  -- By device: the last report number, and the latest end of the day's shifts.
+  last_shifts jsonb not null,
   body bytea not null,
   primary key (location_id, day)
 ) partition by hash (location_id);
@@ -41,7 +41,7 @@ create index days_without_reports on days (location_id, day) where not has_repor
 create table shifts (
   location_id uuid not null,
   till_id uuid not null,
-  -- Of the first known order.
+  -- When the first known order was opened: the date in the location's time zone, and the time.
   day date not null,
   started_at timestamptz not null,
   -- The position of the last change in the location's stream of live orders.
@@ -59,7 +59,7 @@ create table orders_without_till (
   order_id uuid not null,
   -- The till of their shift, which may not exist.
   till_id uuid not null,
-  -- Of that till; of its shift if there is no such till.
+  -- The business day of the till, or of the shift if the till does not exist.
   day date not null,
   -- The total of the order as it was last sent, in minor units.
   total bigint not null,

@@ -73,6 +73,6 @@ it("a stored block is rejected when its bytes differ, or when it was read from a
 });
 
 it("a block of a report returns its texts, also a missing one", async () => {
-  const report = { v2: "{}", v0: "[]", accountingFacts: null, finalized: "{}" };
+  const report = { v2: "{}", v0: "[]", accountingDataJson: null, finalized: "{}" };
   expect(await decodeReportBlock(await encodeReportBlock(report))).toEqual(report);
 });

@@ -78,7 +78,7 @@ export interface PackedOrderTexts {
 export interface PackedReportTexts {
   v2: string;
   v0: string;
-  accountingFacts: string | null;
+  accountingDataJson: string | null;
   finalized: string;
 }
 
@@ -213,18 +213,18 @@ function sumTextSizes(sizes: number[]): number {
   return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }
 
-export async function encodeReportBlock({ v2, v0, accountingFacts, finalized }: PackedReportTexts): Promise<Buffer> {
-  const texts = [v2, v0, accountingFacts, finalized].map((text) => (text === null ? null : Buffer.from(text)));
+export async function encodeReportBlock({ v2, v0, accountingDataJson, finalized }: PackedReportTexts): Promise<Buffer> {
+  const texts = [v2, v0, accountingDataJson, finalized].map((text) => (text === null ? null : Buffer.from(text)));
   return (await encodeBlock(texts, texts.length)).bytes;
 }
 
 export async function decodeReportBlock(block: Uint8Array): Promise<PackedReportTexts> {
-  const [v2, v0, accountingFacts = null, finalized] = await decodeBlock(block);
+  const [v2, v0, accountingDataJson = null, finalized] = await decodeBlock(block);
   if (!v2 || !v0 || !finalized) throw new Error("A packed report is incomplete.");
   return {
     v2: `${v2}`,
     v0: `${v0}`,
-    accountingFacts: accountingFacts && `${accountingFacts}`,
+    accountingDataJson: accountingDataJson && `${accountingDataJson}`,
     finalized: `${finalized}`,
   };
 }

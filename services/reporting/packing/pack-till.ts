@@ -81,9 +81,9 @@ async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): 
   const report = await findStoredReport(tx, key);
   const till = await findAppliedTill(tx, key);
   if (!till || !report || report.v2 === null || report.v0 === null) return undefined;
-  const { etag, v2, v0, accountingFacts, finalized } = report;
+  const { etag, v2, v0, accountingDataJson, finalized } = report;
   const builder = createPackedObjectBuilder(objectKey);
-  await builder.addReport({ v2, v0, accountingFacts, finalized });
+  await builder.addReport({ v2, v0, accountingDataJson, finalized });
   const orders: OrdersOfDay[] = [];
   let firstV1: string | undefined;
   for await (const rows of readStoredOrders(tx, key)) {

@@ -9,12 +9,12 @@ import {
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
-import type { DeviceDays } from "../days/check-devices.ts";
+import type { LastShiftByDevice } from "../days/check-devices.ts";
 import { decompressDayText } from "../days/day-texts.ts";
 import type { TillFigures } from "../days/till-figures.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
 
-/** The reports that decide whether a stored day is current. If there are more, the day is not added up. */
+/** The reports that decide whether a stored day is current. If there are more, the day has no totals. */
 const maxHashedReports = maxTillsPerDay + 1;
 
 /** A report of a day as it is stored. */
@@ -27,7 +27,7 @@ export interface ReportOfDayRow {
   tillFigures: TillFigures | null;
   /** The following texts are null if `tillFigures` is not. The first two are also null if the till is packed. */
   v2: string | null;
-  accountingFacts: string | null;
+  accountingDataJson: string | null;
   finalized: string | null;
 }
 
@@ -73,7 +73,7 @@ export async function findDayParts(
   distance: number,
 ): Promise<StoredDayParts> {
   type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
-    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFigures: string | null })[];
+    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFiguresBase64: string | null })[];
     reportCount: number | null;
     days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
     openShifts: Day["openShifts"];
@@ -90,8 +90,8 @@ export async function findDayParts(
       coalesce((
         select json_agg(json_build_object(
           'tillId', found.till_id, 'id', id, 'etag', etag, 'tillRevision', revision,
-          'tillFigures', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
-          'accountingFacts', case when till_figures is null then accounting_facts end,
+          'tillFiguresBase64', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
+          'accountingDataJson', case when till_figures is null then accounting_facts end,
           'finalized', case when till_figures is null and v2 is null then finalized end
         ) order by started_at, id)
         from found join tills on tills.location_id = ${locationId} and tills.till_id = found.till_id
@@ -100,7 +100,7 @@ export async function findDayParts(
       coalesce((
         select json_agg(json_build_object(
           'day', day, 'state', state, 'dayRevision', day_revision, 'updatedAt', updated_at, 'etag', etag,
-          'devices', devices
+          'lastShifts', last_shifts
         ) order by day)
         from days where location_id = ${locationId}
           and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
@@ -117,9 +117,9 @@ export async function findDayParts(
           order by till_id, order_id)
         from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
       ), '[]') as orders_without_till`;
-  const reports = row.reports.map(({ tillFigures, ...report }): ReportOfDayRow => {
-    if (tillFigures === null) return { ...report, tillFigures };
-    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFigures, "base64"))) };
+  const reports = row.reports.map(({ tillFiguresBase64, ...report }): ReportOfDayRow => {
+    if (tillFiguresBase64 === null) return { ...report, tillFigures: null };
+    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFiguresBase64, "base64"))) };
   });
   return {
     ...row,
@@ -137,16 +137,16 @@ export async function findDayParts(
 export async function storeTillFigures(
   tx: SqlTransaction,
   locationId: string,
-  figures: readonly { id: string; tillFigures: Uint8Array }[],
+  figures: readonly { id: string; storedTillFigures: Uint8Array }[],
 ): Promise<void> {
-  const texts = figures.map(({ id, tillFigures }) => ({
+  const texts = figures.map(({ id, storedTillFigures }) => ({
     id,
-    tillFigures: Buffer.from(tillFigures).toString("base64"),
+    tillFiguresBase64: Buffer.from(storedTillFigures).toString("base64"),
   }));
   const parameter = toRecordsetParameter(tx, texts);
   await tx`
-    update reports set till_figures = decode(derived.till_figures, 'base64')
-    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures text)
+    update reports set till_figures = decode(derived.till_figures_base64, 'base64')
+    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures_base64 text)
     where reports.location_id = ${locationId} and reports.id = derived.id`;
 }
 
@@ -156,7 +156,7 @@ export interface StoredDay {
   dayRevision: number;
   updatedAt: Date;
   etag: string;
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
 }
 
 export interface DayRow extends DayKey {
@@ -166,20 +166,22 @@ export interface DayRow extends DayKey {
   etag: string;
   hasReports: boolean;
   reportsHash: string;
-  devices: DeviceDays;
+  lastShifts: LastShiftByDevice;
   /** As `compressDayText` returns it. */
   body: Uint8Array;
 }
 
 export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
-  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, devices, body } = row;
+  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, lastShifts, body } = row;
   await tx`
-    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, devices, body)
+    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, last_shifts,
+      body)
     values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
-      ${hash}, ${JSON.stringify(devices)}::text::jsonb, ${body})
+      ${hash}, ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
     on conflict (location_id, day) do update set
       state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
-      has_reports = excluded.has_reports, reports_hash = excluded.reports_hash, devices = excluded.devices, body = excluded.body`;
+      has_reports = excluded.has_reports, reports_hash = excluded.reports_hash,
+      last_shifts = excluded.last_shifts, body = excluded.body`;
 }
 
 /** Records that a stored day is the same with the current reports. */

@@ -18,8 +18,10 @@ export interface ReportRow {
   v2: string;
   v0: string;
   listItem: string;
-  accountingFacts: string;
-  tillFigures: Uint8Array | null;
+  /** `TillAccountingData` as JSON. Stored in the column `accounting_facts`. */
+  accountingDataJson: string;
+  /** As `toStoredTillFigures` returns them. */
+  storedTillFigures: Uint8Array | null;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
@@ -47,9 +49,13 @@ export async function findPreviousReportAndOrdersWithoutTill(
   return { previousReport, hasOrdersWithoutTill };
 }
 
-export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
+export async function upsertReportRow(
+  tx: SqlTransaction,
+  { accountingDataJson, storedTillFigures, ...row }: ReportRow,
+): Promise<void> {
+  const columns = { ...row, accountingFacts: accountingDataJson, tillFigures: storedTillFigures };
   await tx`
-    insert into reports ${tx(row)}
+    insert into reports ${tx(columns)}
     on conflict (location_id, id) do update set
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
@@ -88,7 +94,7 @@ interface StoredReport {
   etag: string;
   v2: string | null;
   v0: string | null;
-  accountingFacts: string | null;
+  accountingDataJson: string | null;
   finalized: string;
 }
 
@@ -97,7 +103,7 @@ export async function findStoredReport(
   { locationId, tillId }: TillKey,
 ): Promise<StoredReport | undefined> {
   const [row] = await tx<StoredReport[]>`
-    select etag, v2, v0, accounting_facts, finalized from reports
+    select etag, v2, v0, accounting_facts as accounting_data_json, finalized from reports
     where location_id = ${locationId} and till_id = ${tillId}`;
   return row;
 }
@@ -110,10 +116,11 @@ export async function findStoredReport(
 export async function restoreReportTexts(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
-  { v2, v0, accountingFacts, finalized }: Omit<StoredReport, "etag">,
+  { v2, v0, accountingDataJson, finalized }: Omit<StoredReport, "etag">,
 ): Promise<void> {
+  const columns = { v2, v0, accountingFacts: accountingDataJson, finalized, packedV0Bytes: null };
   await tx`
-    update reports set ${tx({ v2, v0, accountingFacts, finalized, packedV0Bytes: null })}, updated_at = now()
+    update reports set ${tx(columns)}, updated_at = now()
     where location_id = ${locationId} and till_id = ${tillId}`;
 }
 
@@ -159,12 +166,12 @@ export async function countTillsToPack(
 }
 
 /**
- * The stored figures that journal entries need. `accountingFacts` is null in reports that were stored before the
+ * The stored figures that journal entries need. `accountingDataJson` is null in reports that were stored before the
  * service computed accounting data.
  */
 export interface StoredReportAndAccountingData {
   v2: string;
-  accountingFacts: string | null;
+  accountingDataJson: string | null;
 }
 
 /**
@@ -186,15 +193,15 @@ export async function findStoredReportAndAccountingData(
   sql: SqlClient,
   { locationId, tillId }: TillKey,
 ): Promise<StoredReportAndAccountingData | { packed: PackedTillIndex } | undefined> {
-  type Row = PackedTillIndex & { v2: string | null; accountingFacts: string | null };
+  type Row = PackedTillIndex & { v2: string | null; accountingDataJson: string | null };
   const [row] = await sql<Row[]>`
-    select v2, accounting_facts, object_key, block_ends, block_first_positions, block_v1_ends
+    select v2, accounting_facts as accounting_data_json, object_key, block_ends, block_first_positions, block_v1_ends
     from reports left join packed_tills as till
       on v2 is null and till.location_id = reports.location_id and till.till_id = reports.till_id
     where reports.location_id = ${locationId} and reports.till_id = ${tillId}`;
   if (!row) return undefined;
-  const { v2, accountingFacts } = row;
-  return v2 === null ? { packed: row } : { v2, accountingFacts };
+  const { v2, accountingDataJson } = row;
+  return v2 === null ? { packed: row } : { v2, accountingDataJson };
 }
 
 /** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */

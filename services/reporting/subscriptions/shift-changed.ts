@@ -16,7 +16,7 @@ export const shiftChangeSubscription = defineEventSubscription<ReportingServiceC
       if (days.length === 0) return;
       await recordLocationWrite(tx, locationId);
       const updatedAt = new Date().toISOString();
-      await updateDays(tx, { locationId, days, updatedAt, traceparent, publishesNewDays: true });
+      await updateDays(tx, { locationId, days, updatedAt, traceparent, shouldPublishNewDays: true });
     });
   },
 );

@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { PushTillResponse, ReplaceTillResponse, TillWithBodyUrl } from "@pragma/contracts/till";
-import { TillDryRun } from "@pragma/contracts/till-check";
+import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";

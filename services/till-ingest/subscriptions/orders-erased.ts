@@ -17,5 +17,5 @@ export const tillOrderRedactionSubscription = defineEventSubscription<TillIngest
       });
     await once(async () => {});
   },
-  { concurrency: 2, checksInboxFirst: true },
+  { concurrency: 2, shouldCheckInboxFirst: true },
 );

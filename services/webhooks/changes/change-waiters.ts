@@ -37,8 +37,8 @@ interface ChangeWaitersOptions {
 }
 
 interface WaitRequest {
-  /** The id of a location, or `allLocations`. */
-  locationId: string;
+  /** The id of the location, or `allLocations`. */
+  waitKey: string;
   keyId: string;
   timeoutMs: number;
   /** Aborted when the client disconnects. */
@@ -124,17 +124,17 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
      *
      * @throws `ApiError` too_many_waiting_requests when the key or the process has too many.
      */
-    open({ locationId, keyId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
+    open({ waitKey, keyId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
       if (counts.get(keyId) >= maxPerKey || counts.total >= maxPerProcess)
         throw new ApiError("too_many_waiting_requests", {
           detail: `At most ${maxPerKey} requests of an API key can wait at a time. Retry later, or without \`wait\`.`,
         });
       counts.add(1, keyId);
-      const location = locations.get(locationId) ?? { position: 0, waiters: new Set() };
-      locations.set(locationId, location);
+      const location = locations.get(waitKey) ?? { position: 0, waiters: new Set() };
+      locations.set(waitKey, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
       // Changes that were committed since the request last sequenced the feed are not in it, because no request was waiting.
-      if (locationId === allLocations) void sequenceForWaiters();
+      if (waitKey === allLocations) void sequenceForWaiters();
       const deadline = performance.now() + timeoutMs;
       let wake: (() => void) | undefined;
       const check = () => wake?.();
@@ -159,7 +159,7 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
         close() {
           if (!location.waiters.delete(check)) return;
           counts.add(-1, keyId);
-          if (location.waiters.size === 0) locations.delete(locationId);
+          if (location.waiters.size === 0) locations.delete(waitKey);
           if (locations.size > 0) return;
           clearInterval(pollTimer);
           pollTimer = undefined;

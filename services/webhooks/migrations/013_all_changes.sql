@@ -8,7 +8,7 @@ create table unsequenced_changes (
   location_id uuid not null,
   type text not null,
   change_id uuid not null,
-  -- That of the row in `changes`.
+  -- The position of the row in `changes`.
   location_position bigint not null,
   created_at timestamptz(3) not null default now()
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);

@@ -10,7 +10,7 @@ const maxBatchesPerRun = 50;
  * the same before they read.
  */
 export const sequenceChangesTask: PeriodicTask<Pick<WebhooksServiceContext, "db">> = {
-  name: "sequence changes",
+  name: "add changes to the feed of all locations",
   intervalSeconds: 5,
   async run({ db }) {
     await sequenceChanges(db, { maxBatches: maxBatchesPerRun });

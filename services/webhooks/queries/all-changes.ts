@@ -98,17 +98,20 @@ export async function assignAllChangesPositions(
   ]);
 }
 
-/** Returns the changes without a position, counted up to `limit`, and the age of the oldest in seconds. */
-export async function measureUnsequencedChanges(
-  sql: SqlClient | SqlTransaction,
-  limit: number,
-): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await sql<[{ count: number; oldestSeconds: number }]>`
-    select (select count(*) from (select from unsequenced_changes limit ${limit}) as counted) as count,
-      coalesce((
-        select extract(epoch from now() - created_at) from unsequenced_changes order by id limit 1
-      ), 0)::float8 as oldest_seconds`;
-  return row;
+/** Returns the number of changes that have no position in the feed of all locations yet, counted up to `limit`. */
+export async function countPendingChanges(sql: SqlClient | SqlTransaction, limit: number): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from (select from unsequenced_changes limit ${limit}) as counted`;
+  return row.count;
+}
+
+/** Returns the age of the oldest change that has no position in the feed of all locations yet; 0 if there is none. */
+export async function findOldestPendingChangeAgeSeconds(sql: SqlClient | SqlTransaction): Promise<number> {
+  const [row] = await sql<[{ ageSeconds: number }]>`
+    select coalesce((
+      select extract(epoch from now() - created_at) from unsequenced_changes order by id limit 1
+    ), 0)::float8 as age_seconds`;
+  return row.ageSeconds;
 }
 
 /** Returns up to `limit` rows of these types from a position on. */

@@ -69,7 +69,7 @@ export const listChangesRoute = defineChangesRoute({
     };
     if (query.wait === 0) return respond(await read(after));
     const waiter = services.changeWaiters.open({
-      ...{ locationId: feed.waitsFor, keyId: principal.keyId, timeoutMs: query.wait * 1_000, signal },
+      ...{ waitKey: feed.waitKey, keyId: principal.keyId, timeoutMs: query.wait * 1_000, signal },
     });
     try {
       let page = await read(after);
@@ -87,8 +87,8 @@ interface ChangeFeed {
   /** The id in the checksum of cursors. */
   id: string;
   lastPosition: number;
-  /** The id of the location, or `allLocations`. */
-  waitsFor: string;
+  /** What requests wait for: the id of the location, or `allLocations`. */
+  waitKey: string;
   read(options: { after: ChangeCursor; types: ChangeType[]; size: number }): Promise<ChangeEntriesPage>;
 }
 
@@ -110,7 +110,7 @@ async function openFeedOfLocation(
     ({ position: lastPosition } = await db.transaction((tx) => lockChangeFeed(tx, locationId)));
   }
   return {
-    ...{ id: locationId, lastPosition, waitsFor: locationId },
+    ...{ id: locationId, lastPosition, waitKey: locationId },
     async read(options) {
       const page = await readChangeEntries(db.sql, { locationId, ...options });
       // The location was removed in the meantime.
@@ -138,7 +138,7 @@ async function openFeedOfAllLocations(
   }
   const { feedId, position } = await sequenceChanges(db, { maxBatches: maxSequencedBatches });
   return {
-    ...{ id: feedId, lastPosition: position, waitsFor: allLocations },
+    ...{ id: feedId, lastPosition: position, waitKey: allLocations },
     read: (options) => readChangeEntriesOfAllLocations(db.sql, options),
   };
 }

@@ -2,22 +2,22 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import {
   buildTillDryRunWithoutReport,
-  type TillCheckRequest,
   type TillDryRun,
+  type TillDryRunRequest,
   toTillReportParkedReason,
-} from "@pragma/contracts/till-check";
+} from "@pragma/contracts/till-dry-run";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
-import { addTillToDay } from "./add-till-to-day.ts";
+import { previewDayWithTill } from "./preview-day-with-till.ts";
 
-export type TillCheckServices = Pick<ReportingServiceContext, "db" | "log" | "calculator">;
+export type TillDryRunServices = Pick<ReportingServiceContext, "db" | "log" | "calculator">;
 
 const decompress = promisify(brotliDecompress);
 
-/** Computes the report of a till, and returns its checks, or the reason why the report cannot be computed. */
-export async function checkTill(services: TillCheckServices, request: TillCheckRequest): Promise<TillDryRun> {
+/** Returns the result of a dry run: the checks of the till, or the reason why its report cannot be computed. */
+export async function computeTillDryRun(services: TillDryRunServices, request: TillDryRunRequest): Promise<TillDryRun> {
   const { body, locationId, timeZone, tillId, version, hash } = request;
   const bytes = await decompress(Buffer.from(body, "base64"), { maxOutputLength: maxRequestBodyBytes });
   let report: StoredReportAndOrderResponses | null;
@@ -32,6 +32,6 @@ export async function checkTill(services: TillCheckServices, request: TillCheckR
     return buildTillDryRunWithoutReport(request, reason);
   }
   if (!report) return buildTillDryRunWithoutReport(request, "training");
-  const checked = await addTillToDay(services.db, { tillId, locationId }, report);
+  const checked = await previewDayWithTill(services.db, { tillId, locationId }, report);
   return { ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null }, ...checked };
 }

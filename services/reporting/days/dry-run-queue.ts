@@ -8,31 +8,31 @@ import { largeTillBytes } from "../threaded-till-report-calculator.ts";
 const calculationSemaphore = createKeyedSemaphore(1);
 /** One till at a time of each location, so that a location cannot delay the dry runs of others by many of its own. */
 const locationSemaphore = createKeyedSemaphore(1);
-/** A check that has waited longer is not run, because the sender of its request has stopped waiting. */
+/** A dry run that has waited longer is dropped, because the sender of its request has stopped waiting. */
 const maxWaitMs = 15_000;
 
-let droppedCheckCount = 0;
+let droppedCount = 0;
 
-/** Returns how many checks this process dropped, because they had waited too long. */
-export const countDroppedTillChecks = (): number => droppedCheckCount;
+/** Returns how many dry runs this process dropped, because they had waited too long. */
+export const countDroppedTillDryRuns = (): number => droppedCount;
 
 /**
- * Runs the check of a till after those that were queued before it.
+ * Computes the dry run of a till after those that were queued before it.
  *
  * @throws Error when it has waited too long.
  */
-export function runQueuedTillCheck<Result>(
+export function runQueuedDryRun<Result>(
   { locationId, bodyBytes }: { locationId: string; bodyBytes: number },
-  check: () => Promise<Result>,
+  computeDryRun: () => Promise<Result>,
 ): Promise<Result> {
   const queuedAtMs = performance.now();
-  const checkInTime = async () => {
+  const computeInTime = async () => {
     if (performance.now() - queuedAtMs > maxWaitMs) {
-      droppedCheckCount += 1;
+      droppedCount += 1;
       throw new Error("The request has waited too long.");
     }
-    return check();
+    return computeDryRun();
   };
   const size = bodyBytes < largeTillBytes ? "small" : "large";
-  return locationSemaphore.run(() => calculationSemaphore.run(checkInTime, size), locationId);
+  return locationSemaphore.run(() => calculationSemaphore.run(computeInTime, size), locationId);
 }

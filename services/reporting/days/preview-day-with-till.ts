@@ -1,4 +1,4 @@
-import type { TillDryRun } from "@pragma/contracts/till-check";
+import type { TillDryRun } from "@pragma/contracts/till-dry-run";
 import type { Database } from "@pragma/runtime/database/postgres";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import { findDayParts } from "../queries/days.ts";
@@ -10,13 +10,13 @@ import type { TillFigures } from "./till-figures.ts";
 import { maxDaysBetweenShifts, toDayContext, toTillOfDay } from "./update-days.ts";
 
 /** Returns the checks of a till that is not stored, and its business day as it would be with the till. */
-export async function addTillToDay(
+export async function previewDayWithTill(
   { sql }: Pick<Database, "sql">,
   { tillId, locationId }: TillKey,
   report: StoredReportAndOrderResponses,
 ): Promise<Pick<TillDryRun, "till" | "reconciliation" | "day">> {
-  const { day, id: reportId, tillFigures } = report;
-  const figures: TillFigures | null = tillFigures === null ? null : JSON.parse(tillFigures);
+  const { day, id: reportId, tillFiguresJson } = report;
+  const figures: TillFigures | null = tillFiguresJson === null ? null : JSON.parse(tillFiguresJson);
   const parts = await findDayParts(sql, { locationId, day }, maxDaysBetweenShifts);
   const stored = parts.reports.find((row) => row.tillId === tillId);
   const tillRevision = (stored?.tillRevision ?? 0) + 1;
@@ -34,7 +34,7 @@ export async function addTillToDay(
   );
   const { content } = computeDay(tills, context);
   const deviceTills = tills.flatMap((each) => (each.figures ? [{ ...each.figures, tillId: each.tillId }] : []));
-  const { checks } = checkDevices(deviceTills, context.earlierDevices, [], { onlyTillId: tillId });
+  const { checks } = checkDevices(deviceTills, context.earlierDays, [], { onlyTillId: tillId });
   const [listed] = computeDay([till], { ...context, tillCount: 1 }).content.tills;
   return {
     till: listed ?? null,

@@ -3,10 +3,10 @@ import { Day, DayCheck, DayTill } from "./day.ts";
 import { dayExample } from "./examples/day.ts";
 import { type TillReportParkedReason, TillWithBodyUrl, tillReportParkedReasons } from "./till.ts";
 
-/** The topic of the NATS requests with which till-ingest lets reporting calculate and check a till that is not stored. */
-export const tillCheckTopic = "reporting.check-till";
+/** The topic of the NATS requests with which till-ingest lets reporting compute a dry run. */
+export const tillDryRunTopic = "reporting.dry-run-till";
 
-export const tillCheckRequestSchema = z.object({
+export const tillDryRunRequestSchema = z.object({
   locationId: z.guid(),
   timeZone: z.string(),
   tillId: z.guid(),
@@ -19,7 +19,7 @@ export const tillCheckRequestSchema = z.object({
   bodyBytes: z.int().min(0).optional(),
 });
 
-export type TillCheckRequest = z.infer<typeof tillCheckRequestSchema>;
+export type TillDryRunRequest = z.infer<typeof tillDryRunRequestSchema>;
 
 const [tillExample] = dayExample.tills;
 
