@@ -86,8 +86,7 @@ case "$1 $2" in
     echo "$number" >../next ;;
   "compose config") printf 'services:\\n  gateway:\\n%s    user: node\\n  proxy:\\n    ports: []\\n' "$GATEWAY_PORTS" ;;
   port*) cat "$2" ;;
-  *"{{.State.Running}}"*) echo true ;;
-  inspect*) case " $UNHEALTHY " in *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
+  inspect*) case "$3 $UNHEALTHY " in *Running*) echo true ;; *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
   rm*) rm "$2" ;;
 esac
 `;
@@ -103,7 +102,10 @@ function prepareUpgrade(running: Record<string, string>) {
   for (const [name, ports] of Object.entries(running)) writeFileSync(join(containers, name), ports);
   return (variables: { UNHEALTHY?: string; GATEWAY_PORTS?: string }) => {
     const env = { PATH: `${folder}:${process.env.PATH}`, CONTAINERS: containers, ...variables };
-    const { status, stderr } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], { env, encoding: "utf8" });
+    const { status, stderr } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], {
+      env,
+      encoding: "utf8",
+    });
     return { status, stderr, containers: readdirSync(containers).sort() };
   };
 }

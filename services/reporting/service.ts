@@ -107,7 +107,10 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
 const exportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
-/** The heap of the thread of bulk exports, in megabytes. Batches of 2 MB of JSON need a fraction of it. */
+/**
+ * The heap of the thread of bulk exports, in megabytes. It holds a batch of at most 25 orders, or one document of up to
+ * 4 MB. If it is too small, a thread with `CALCULATION_HEAP_MB` writes the whole file again.
+ */
 const exportWorkerHeap = { heapMegabytes: 16, newObjectMegabytes: 3 };
 /** Milliseconds between two polls for exports that other instances enqueued or that a crash interrupted. */
 const exportPollMs = 1_000;
