@@ -25,7 +25,7 @@ export const dayReasonDescriptions = {
     "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",
   report_number_gap: "A device skipped report numbers, so tills are probably missing",
   figures_unavailable: "Some tills must be reprocessed before all their figures can be added up",
-  amounts_too_large: "The amounts are too large to be added up exactly",
+  amounts_too_large: "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly",
   too_many_tills: `The day has more than ${maxTillsPerDay} tills, so nothing is added up`,
 } as const;
 
@@ -102,7 +102,10 @@ const finding = z
     orderId: z.guid().nullable().meta({ description: "ID of an order that is in no till; null for other findings" }),
     paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
     taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
-    deviceIdentifier: z.string().nullable().meta({ description: "ID of the device; null for other findings" }),
+    deviceIdentifier: z
+      .string()
+      .nullable()
+      .meta({ description: "ID of the device, or its name if the till has no ID; null for other findings" }),
     firstReportNumber: z.int().nullable().meta({ description: "First missing number, or the repeated number" }),
     lastReportNumber: z.int().nullable().meta({ description: "Last missing number, or the repeated number" }),
     difference: z
@@ -153,7 +156,8 @@ export const DayTill = z
     reportId: z.guid().meta({ description: "ID of the report" }),
     reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
     tillRevision: z.int().min(1).meta({
-      description: "Revision of the till: 1 for the first push, incremented by each replacement or reprocessing",
+      description:
+        "Revision of the till: 1 for the first push, incremented by each replacement, reprocessing, and erasure of personal data",
     }),
     deviceIdentifier: nonNullableTextField("ID of the device that closed the till"),
     deviceName: nonNullableTextField("Name of the device that closed the till"),
@@ -175,7 +179,7 @@ const openShift = z
 
 const totals = z
   .object({
-    totalSales: computedAmountField("Total sales, including VAT"),
+    totalSales: computedAmountField("Total sales of all tills, including VAT"),
     orderCount: nonNegativeCountField("Number of orders that were neither canceled nor transferred"),
     guestsNumber: nonNegativeCountField("Number of guests in orders that were neither canceled nor transferred"),
     discounts: computedAmountField("Discounts, including VAT"),
@@ -200,7 +204,11 @@ const totals = z
       )
       .meta({ description: "Payments by payment mode" }),
   })
-  .meta({ id: "DayTotals", description: "The sums of the figures of the day's reports" });
+  .meta({
+    id: "DayTotals",
+    description:
+      "The sums of the figures of the day's reports. `totalSales` adds up all tills, and the other sums only the tills whose `isComplete` is true.",
+  });
 
 export type DayTotals = z.infer<typeof totals>;
 
@@ -230,7 +238,7 @@ export const Day = z
       description: `The open shifts of the day by start, at most ${maxTillsPerDay}. The day of an open shift is that of its first known order.`,
     }),
     totals: totals.nullable().meta({
-      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if the amounts are too large`,
+      description: `The sums of the figures of the day's reports; null if the day has more than ${maxTillsPerDay} tills, or if a sum is too large`,
     }),
     reconciliation: z.array(DayCheck).meta({ description: `The checks; empty if \`totals\` is null` }),
   })

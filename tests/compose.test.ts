@@ -68,7 +68,10 @@ it("replaces accounts first and the gateway last when it upgrades, and every oth
   expect([names[0], names.at(-1)]).toEqual(["accounts", "gateway"]);
 });
 
-/** A `docker` whose containers are files in CONTAINERS. Those whose names are in UNHEALTHY never become ready. */
+/**
+ * A `docker` whose containers are files in CONTAINERS, which contain the ports that they publish. Containers whose names
+ * are in UNHEALTHY never become ready.
+ */
 const fakeDocker = `#!/bin/sh
 cd "$CONTAINERS"
 case "$1 $2" in
@@ -81,34 +84,58 @@ case "$1 $2" in
       number=$((number + 1))
     done
     echo "$number" >../next ;;
-  inspect*) case " $UNHEALTHY " in *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
+  "compose config") printf 'services:\\n  gateway:\\n%s    user: node\\n  proxy:\\n    ports: []\\n' "$GATEWAY_PORTS" ;;
+  port*) cat "$2" ;;
+  inspect*) case "$3 $UNHEALTHY " in *Running*) echo true ;; *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
   rm*) rm "$2" ;;
 esac
 `;
 
-it("replaces all containers when it upgrades, and leaves the former ones alone if a new one does not become ready", () => {
-  const folder = join(scratchFolder, "upgrade");
+/** Returns a function that runs `upgrade` with the fake `docker`. The containers are given with their published ports. */
+function prepareUpgrade(running: Record<string, string>) {
+  const folder = mkdtempSync(join(scratchFolder, "upgrade-"));
   const containers = join(folder, "containers");
   mkdirSync(containers, { recursive: true });
   writeFileSync(join(folder, "docker"), fakeDocker, { mode: 0o755 });
   writeFileSync(join(folder, "sleep"), "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(folder, "next"), "3");
-  for (const name of ["accounts-1", "reporting-1", "reporting-2"]) writeFileSync(join(containers, name), "");
-  const upgrade = (UNHEALTHY: string) => {
-    const env = { PATH: `${folder}:${process.env.PATH}`, CONTAINERS: containers, UNHEALTHY };
-    const { status } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], { env });
-    return { status, containers: readdirSync(containers).sort() };
+  for (const [name, ports] of Object.entries(running)) writeFileSync(join(containers, name), ports);
+  return (variables: { UNHEALTHY?: string; GATEWAY_PORTS?: string }) => {
+    const env = { PATH: `${folder}:${process.env.PATH}`, CONTAINERS: containers, ...variables };
+    const { status, stderr } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], {
+      env,
+      encoding: "utf8",
+    });
+    return { status, stderr, containers: readdirSync(containers).sort() };
   };
+}
+
+it("replaces all containers when it upgrades, and leaves the former ones alone if a new one does not become ready", () => {
+  const upgrade = prepareUpgrade({ "accounts-1": "", "proxy-1": "4000", "reporting-1": "", "reporting-2": "" });
   const replacedBeforeReporting = ["accounts-3", "order-live-5", "till-ingest-4"];
-  expect(upgrade("reporting-6")).toEqual({
+  expect(upgrade({ UNHEALTHY: "reporting-6" })).toMatchObject({
     status: 1,
-    containers: [...replacedBeforeReporting, "reporting-1", "reporting-2"].sort(),
+    containers: [...replacedBeforeReporting, "proxy-1", "reporting-1", "reporting-2"].sort(),
   });
-  const { status, containers: replaced } = upgrade("");
+  const { status, containers: replaced } = upgrade({});
   expect(status).toBe(0);
   const countOf = (name: string) => replaced.filter((container) => container.startsWith(`${name}-`)).length;
   for (const name of [...serviceNames, "gateway"]) expect(countOf(name), name).toBe(name === "reporting" ? 2 : 1);
   for (const name of [...replacedBeforeReporting, "reporting-1", "reporting-2"]) expect(replaced).not.toContain(name);
+  expect(replaced).toContain("proxy-1");
+});
+
+it.each([
+  { runs: "the gateway of version 1.1", containers: { "gateway-1": "4000" } },
+  { runs: "the gateway and the proxy of version 1.1", containers: { "gateway-1": "4000", "proxy-1": "8080" } },
+  { runs: "no proxy", containers: { "gateway-1": "" } },
+])("does not upgrade with $runs, because nothing would receive requests afterwards", ({ containers }) => {
+  const upgrade = prepareUpgrade(containers);
+  const refused = upgrade({});
+  expect(refused).toMatchObject({ status: 1, containers: Object.keys(containers) });
+  expect(refused.stderr).toContain("Upgrade from version 1.1");
+  // In a configuration of the operator, the gateway publishes a port itself.
+  expect(upgrade({ GATEWAY_PORTS: "    ports:\n" }).status).toBe(0);
 });
 
 it("pins every image to an exact version", () => {

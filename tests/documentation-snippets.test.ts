@@ -460,6 +460,31 @@ describe.each(installedSnippetLanguages)("the program that keeps a copy in $labe
       }
     }),
   );
+
+  it.each([
+    { status: 400, code: "invalid_cursor" },
+    { status: 404, code: "location_not_found" },
+  ])("ends and keeps its copy if the feed responds $status", ({ status, code }) =>
+    withTemporaryFolder(async (folder) => {
+      const copy = JSON.stringify({ after: "cursor", reports: { first: {} }, orders: {} });
+      writeFileSync(join(folder, "copy.json"), copy);
+      const server = createServer((_, response) => {
+        const problem = { type: "about:blank", title: "Error", status, code, requestId: randomUUID() };
+        response.writeHead(status, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      try {
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const options = { program: "keep-a-copy/follow", url, key: "key", args: ["copy.json"], folder };
+        const snippet = startSnippet(language, options);
+        expect(await snippet.exitCode).toBeGreaterThan(0);
+        expect(snippet.errorOutput()).toContain(code);
+        expect(readFileSync(join(folder, "copy.json"), "utf8")).toBe(copy);
+      } finally {
+        server.close();
+      }
+    }),
+  );
 });
 
 describe.each(installedSnippetLanguages)("the stock program in $label", (language) => {

@@ -44,6 +44,8 @@ describe.runIf(binary)("an archive of base backups and WAL", () => {
     await mkdir(join(archive, "wal"), { recursive: true });
     await mkdir(join(objects, "tills"), { recursive: true });
     await writeFile(join(objects, "tills", "first"), "1");
+    await mkdir(join(objects, "exports"));
+    await writeFile(join(objects, "exports", "file"), "1");
     const server = await startPostgresServer({
       dataFolder: original,
       adjustLaunch: (launch) => ({
@@ -66,6 +68,8 @@ describe.runIf(binary)("an archive of base backups and WAL", () => {
     await runScript("back-up.sh", ["once"], { url });
     expect(await listBaseBackups()).toHaveLength(1);
     expect(await readFile(join(archive, "objects", "tills", "first"), "utf8")).toBe("1");
+    // Clients can create the files of exports again.
+    expect(await readdir(join(archive, "objects"))).toEqual(["tills"]);
     const metrics = await readFile(join(archive, "metrics", "backup.prom"), "utf8");
     expect(metrics).toMatch(
       /^backup_completed_timestamp_seconds\{backup="postgres"\} \d{10}\nbackup_completed_timestamp_seconds\{backup="objects"\} \d{10}\n$/,

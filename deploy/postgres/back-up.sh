@@ -37,8 +37,14 @@ back_up_postgres() {
   echo "The base backup $archive/base/$name is complete."
 }
 
+# Prints the objects to back up, with the options of `find`. The files of bulk exports are not among them, because clients
+# can create them again.
+find_objects() {
+  find . -type f ! -path './~incoming/*' ! -path './exports/*' "$@"
+}
+
 list_objects() {
-  [ ! -d "$objects" ] || (cd "$objects" && find . -type f ! -path './~incoming/*' | sort)
+  [ ! -d "$objects" ] || (cd "$objects" && find_objects | sort)
 }
 
 # Removes base backups that are too old, but never the last one, and what only these needed: WAL and deleted objects.
@@ -74,7 +80,7 @@ copy_objects() {
   since=
   [ ! -e "$archive/objects-copied" ] || since="-newer $archive/objects-copied"
   # shellcheck disable=SC2086
-  (cd "$objects" && find . -type f ! -path './~incoming/*' $since) | while IFS= read -r file; do
+  (cd "$objects" && find_objects $since) | while IFS= read -r file; do
     [ ! -e "$archive/objects/$file" ] || continue
     mkdir -p "$archive/objects/$(dirname "$file")"
     # An object that is deleted during the copy is not an error.

@@ -135,7 +135,8 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
     await db.sql`
       update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1
       where location_id = ${locationId} and state in ('active', 'disabled')`;
-    // Followers of all locations know this location. The row of the number is deleted before its removal is in the feed.
+    // The entry about the removal needs the next revision, which is read now, because the row in `changes` is deleted
+    // before the entry is added.
     await db.sql`
       update removed_locations set receipt = jsonb_build_object('locationRevision', revision + 1)
       from changes join change_positions using (location_id)

@@ -35,7 +35,7 @@ export const reportingServiceConfigSchema = z.object({
    * Number of worker threads that calculate reports. More than `REPORTING_TILL_PUSHED_CONCURRENCY` are never in use.
    */
   CALCULATION_THREADS: integerEnvSchema(1, 64).default(2),
-  /** Seconds after which a claim to an accounting or bulk export expires, unless the claiming process renews the claim. */
+  /** Seconds after which the claim of an accounting or bulk export expires, unless the claiming process renews it. */
   EXPORT_CLAIM_SECONDS: integerEnvSchema(1, 3_600).default(60),
   /** Maximum total size of the files of an accounting export, in bytes. Limited, because they are created in memory. */
   EXPORT_MAX_BYTES: integerEnvSchema(1_000, 256 * 1024 * 1024).default(16 * 1024 * 1024),

@@ -111,8 +111,9 @@ const accountingExportConcurrency = 2;
 /** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
 const bulkExportConcurrency = 1;
 /**
- * The heap of the thread of bulk exports, in megabytes. Its modules need 7 MB, because none of them imports zod. Files
- * with documents that do not fit in the rest are written by a thread with more memory.
+ * The heap of the thread of bulk exports, in megabytes. Its modules need 7 MB, because none of them imports zod. The rest
+ * holds a batch of at most 25 orders, or one document of up to 4 MB. If it is too small, a thread with
+ * `CALCULATION_HEAP_MB` writes the whole file again.
  */
 const bulkExportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
 /** Milliseconds between two polls for exports of either kind that other instances enqueued or that a crash interrupted. */

@@ -35,8 +35,8 @@ export const tillIngestServiceConfigSchema = z.object({
    */
   MAX_TILL_BYTES_PER_DAY: integerEnvSchema(1).default(20_000_000_000),
   /**
-   * Maximum number of orders in the tills that a location can push, replace and reprocess per day. As many orders can be in
-   * the tills that it pushes with `dryRun=true`. The default allows 20,000 tills of 250 orders.
+   * Maximum number of orders in the tills that a location can push, replace and reprocess per day. The orders in its pushes
+   * with `dryRun=true` have a quota of their own with the same maximum. The default allows 20,000 tills of 250 orders.
    */
   MAX_TILL_ORDERS_PER_DAY: integerEnvSchema(1).default(5_000_000),
   /** Maximum number of pushes with `dryRun=true` per location and day. */

@@ -21,6 +21,7 @@ export async function recordReadRequestExamples({ recorder }: DocumentationExamp
     path: `/v2/reports/?size=2&pageToken=${encodeURIComponent(first.nextPageToken)}`,
   });
   await recordExchange("reports-of-days", { path: "/v2/reports/?since=2026-05-29&until=2026-05-30" });
+  await recordExchange("day", { path: "/v1/days/2026-05-29" });
   const { response } = await sendRequest({ path: `/v2/reports/${report.id}` });
   await recordExchange("not-modified", {
     path: `/v2/reports/${report.id}`,

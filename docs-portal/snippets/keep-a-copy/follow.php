@@ -6,8 +6,8 @@ $copyFile = $argv[1] ?? 'copy.json';
 const TRANSIENT_STATUSES = [408, 429, 500, 502, 503, 504];
 const DELAYS = [1, 2, 4, 8, 16]; // seconds between the attempts, each plus a random time
 
-/** Returns a response body; null if it does not exist. Repeats the request after a transient error. */
-function get(string $path, array $query = []): ?array
+/** Returns a response body; null if it can be missing, and is. Repeats the request after a transient error. */
+function get(string $path, array $query = [], bool $canBeMissing = false): ?array
 {
     global $baseUrl;
     $context = stream_context_create(['http' => [
@@ -19,7 +19,7 @@ function get(string $path, array $query = []): ?array
         $http_response_header = [];
         $body = @file_get_contents("$baseUrl$path?" . http_build_query($query), false, $context);
         $status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0); // 0 if the connection was lost
-        if ($status === 404) return null;
+        if ($status === 404 && $canBeMissing) return null;
         // A response that ends early is not valid JSON.
         $value = $status === 200 ? json_decode((string) $body, true) : null;
         if ($value !== null) return $value;
@@ -40,7 +40,7 @@ $state = is_file($copyFile)
 while (true) {
     $page = get('/v1/changes/', ['types' => 'report,order', 'wait' => 25, 'after' => $state['after']]);
     foreach ($page['data'] as ['type' => $type, 'action' => $action, 'id' => $id]) {
-        $current = $action === 'removed' ? null : get("/v2/{$type}s/$id");
+        $current = $action === 'removed' ? null : get("/v2/{$type}s/$id", canBeMissing: true);
         // If it does not exist any more, a later entry of the feed removes it, too.
         if ($current === null) unset($state["{$type}s"][$id]);
         else $state["{$type}s"][$id] = $current;

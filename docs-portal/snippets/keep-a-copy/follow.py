@@ -18,15 +18,15 @@ transient_statuses = {408, 429, 500, 502, 503, 504}
 delays = [1, 2, 4, 8, 16]  # seconds between the attempts, each plus a random time
 
 
-def get(path, query={}):
-    """Returns a response body; None if it does not exist. Repeats the request after a transient error."""
+def get(path, query={}, can_be_missing=False):
+    """Returns a response body; None if it can be missing, and is. Repeats the request after a transient error."""
     url = f"{base_url}{path}?{urllib.parse.urlencode(query)}"
     for delay in [*delays, None]:
         try:
             with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            if error.code == 404:
+            if error.code == 404 and can_be_missing:
                 return None
             if error.code not in transient_statuses or delay is None:
                 sys.exit(f"{error.code}: {error.read().decode()}")
@@ -52,7 +52,7 @@ while True:
     for change in page["data"]:
         copies = state[f"{change['type']}s"]
         removed = change["action"] == "removed"
-        current = None if removed else get(f"/v2/{change['type']}s/{change['id']}")
+        current = None if removed else get(f"/v2/{change['type']}s/{change['id']}", can_be_missing=True)
         # If it does not exist any more, a later entry of the feed removes it, too.
         if current is None:
             copies.pop(change["id"], None)

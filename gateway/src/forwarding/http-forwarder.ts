@@ -25,10 +25,9 @@ export interface ForwardTimeouts {
   connectWaitMs: number;
 }
 
-/**
- * Maximum number of connections to one service, without those of streams, and of requests that wait for a connection.
- */
+/** Maximum number of connections to one service, without those of streams. */
 const maxUpstreamConnections = 256;
+/** Maximum number of requests that wait until one of these connections is free. */
 const maxQueuedRequests = 1_000;
 /**
  * Maximum number of concurrent streamed uploads per API key and service. Limited, because each upload occupies a

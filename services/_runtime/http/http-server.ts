@@ -180,20 +180,21 @@ export async function startHttpServer(
   };
 }
 
-/** The maximum duration of one turn of the event loop, and of the wait for it, in milliseconds. */
-const maxQuietTurnMs = 0.5;
-const maxQuietWaitMs = 250;
+/** A turn of the event loop that is shorter, in milliseconds, has accepted all queued connections. */
+const maxIdleTurnMs = 0.5;
+/** Maximum milliseconds for which a server that stops waits for such a turn. */
+const maxIdleTurnWaitMs = 250;
 
 /**
  * Waits for a short turn of the event loop, in which Node accepts all connections that the operating system has queued.
  * Closing the server resets the queued connections, although their requests may have been sent already.
  */
 async function waitUntilNoConnectionIsQueued(): Promise<void> {
-  const deadline = performance.now() + maxQuietWaitMs;
+  const deadline = performance.now() + maxIdleTurnWaitMs;
   for (;;) {
     const startedAt = performance.now();
     await setImmediate();
     const now = performance.now();
-    if (now - startedAt < maxQuietTurnMs || now > deadline) return;
+    if (now - startedAt < maxIdleTurnMs || now > deadline) return;
   }
 }

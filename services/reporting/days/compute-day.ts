@@ -104,7 +104,7 @@ function withoutTotals(
 ): DayContent {
   const message = {
     too_many_tills: `The day has ${content.tillCount} tills, which is more than ${maxTillsPerDay}.`,
-    amounts_too_large: "The amounts are too large to be added up.",
+    amounts_too_large: "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly.",
   }[reason];
   const reasons = [buildReason(reason, message)];
   return { ...content, state: toState(content.openShifts, reasons), reasons, totals: null, reconciliation: [] };

@@ -27,7 +27,7 @@ export const listDaysRoute = defineReportingRoute({
   ...dayRouteDefaults,
   summary: "List business days",
   description:
-    "Returns the location's business days that have reports or open shifts, latest day first. Each day has its tills, its totals, and checks that compare its figures. A day changes when a till of the day is pushed, replaced, reprocessed or removed, and when a shift of the day has its first live order or has none anymore.",
+    "Returns the location's business days that have reports, open shifts or orders without a till, latest day first. Each day has its tills, its totals, and checks that compare its figures. A day changes when a till of the day is pushed, replaced, reprocessed or removed, and when a shift of the day has its first live order or has none anymore.",
   request: {
     query: z
       .object({

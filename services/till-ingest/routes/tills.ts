@@ -51,7 +51,7 @@ const dryRunQueryParameter = z
   });
 
 const dryRunDescription =
-  "With `dryRun=true`, nothing is stored. The response states the checks of the till, and the state that its business day would have. Such pushes have daily quotas of their own.";
+  "With `dryRun=true`, nothing is stored. The response states the checks of the till, and the state that its business day would have. Dry runs have daily quotas of their own.";
 const pushResponses = {
   201: { description: "The till was created", schema: PushTillResponse },
   200: {
