@@ -4,7 +4,7 @@ export const healthContractTestCases: TagContractTestCases = {
   getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };
 
-export const openApiDocumentContractTestCases: TagContractTestCases = {
+export const apiDocumentContractTestCases: TagContractTestCases = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
     requestsByOutcome: {
