@@ -77,6 +77,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     return sendResponse(context, jsonResponse(200, health, { "cache-control": "no-store" }));
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
+  registerOwnRoute("/asyncapi.json", (context) => sendDocument(context, documents.asyncapi));
   registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });

@@ -4,14 +4,17 @@ import { defaultDocsUrl, publishedApiUrl } from "@pragma/contracts/published-url
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** An OpenAPI document that the gateway serves, with its entity tag. */
+/** An OpenAPI or AsyncAPI document that the gateway serves, with its entity tag. */
 export interface ApiDocumentWithEtag {
   /** The document as bytes. Do not modify this buffer, because all responses share it. */
   body: Buffer;
   etag: string;
 }
 
-/** The OpenAPI documents: `openapi` for partners and POS apps, and `full`, which also contains operator operations. */
+/**
+ * The OpenAPI documents, `openapi` for partners and POS apps, and `full`, which also contains operator operations; and
+ * the AsyncAPI document of the webhooks, `asyncapi`.
+ */
 export type ApiDocuments = Awaited<ReturnType<typeof readServedApiDocuments>>;
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -25,11 +28,12 @@ interface InstallationUrls {
 
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
 export async function readServedApiDocuments(urls: InstallationUrls = {}, folder = contractsFolder) {
-  const [openapi, full] = await Promise.all([
+  const [openapi, full, asyncapi] = await Promise.all([
     readServedDocument(join(folder, "openapi.json"), urls),
     readServedDocument(join(folder, "openapi.full.json"), urls),
+    readServedDocument(join(folder, "asyncapi.json"), urls),
   ]);
-  return { openapi, full };
+  return { openapi, full, asyncapi };
 }
 
 async function readServedDocument(

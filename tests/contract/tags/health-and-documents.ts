@@ -6,6 +6,7 @@ export const healthContractTestCases: TagContractTestCases = {
 
 export const apiDocumentContractTestCases: TagContractTestCases = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
+  getAsyncApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),
