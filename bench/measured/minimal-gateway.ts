@@ -44,7 +44,7 @@ const app = createGatewayApp({
   rateLimit: passThrough,
   trackStream: passThrough,
   forwardTo: forwarder.forwardTo,
-  documents: { openapi: document, full: document },
+  documents: { openapi: document, full: document, asyncapi: document },
   docsUrl: "http://docs.example",
   log: createLogger({ name: "minimal-gateway", level: "silent" }),
 });

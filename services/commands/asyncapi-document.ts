@@ -134,7 +134,7 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
         host: "{host}",
         protocol: "https",
         description:
-          "The server in the `endpointUrl` of your webhook. If your server requires authentication, set the `apiKey` of the recipient: the API sends its value in the header `authorization`.",
+          "Messages are sent to the server in the `endpointUrl` of your webhook. If your server requires authentication, set the `apiKey` of the recipient: the API sends its value in the header `authorization`.",
         variables: {
           host: {
             description: "Host in the `endpointUrl` of the webhook, with its port if it is not 443",
@@ -150,7 +150,7 @@ export function createAsyncApiDocument({ info, webhooks = {}, components = {} }:
         title: "Your endpoint",
         summary: "Receives the messages of a webhook",
         description:
-          "The `endpointUrl` of a webhook. The endpoint receives messages about the events to which the webhook subscribes, messages about other endpoints of the recipient (`endpoint.failing` and `endpoint.disabled`), and the test messages that you request. `address` is null, because you choose the URL when you create the webhook.",
+          "The channel is the endpoint of a webhook. The endpoint receives messages about the events to which the webhook subscribes, messages about other endpoints of the recipient (`endpoint.failing` and `endpoint.disabled`), and the test messages that you request. `address` is null, because you choose the URL (`endpointUrl`) when you create the webhook.",
         servers: [{ $ref: "#/servers/endpoint" }],
         messages: Object.fromEntries(events.map(({ name }) => [name, { $ref: `#/components/messages/${name}` }])),
       },
@@ -205,5 +205,6 @@ function convertSubschemas(keyword: string, value: unknown): unknown {
 /** Returns the references within a schema. */
 function listReferences(part: unknown): JsonSchema[] {
   if (typeof part !== "object" || part === null) return [];
-  return "$ref" in part ? [part] : Object.values(part).flatMap(listReferences);
+  const { $ref } = part as JsonSchema;
+  return $ref !== undefined ? [{ $ref }] : Object.values(part).flatMap(listReferences);
 }
