@@ -26,7 +26,7 @@ const schemaPointer = "#/components/schemas/";
 const valueKeywords = new Set(["const", "default", "enum", "required", "type"]);
 
 const description = [
-  "Messages that Pragma API sends to your endpoint when an event occurs at a location, for example when an order is paid.",
+  "Pragma API sends messages to your endpoint when an event occurs at a location, for example when an order is paid.",
   "**Delivery.** The API sends each message as a POST request to the `endpointUrl` of your webhook. Respond with a 2xx status within 15 seconds. Otherwise, the API sends the message again later: it makes up to ten attempts over about three days, but only one attempt for a test message.",
   "**Duplicates and sequence.** You can receive a message more than once, with the same `webhook-id` each time. Messages can arrive out of order. Of the messages about the same order, report or day, the message with the highest `meta.sequence` is the most recent.",
   "**Signatures.** Before you parse the body of a message, verify its signature over the raw bytes of the body. The signatures follow the Standard Webhooks specification.",

@@ -2,16 +2,20 @@ import CodeBlock from "@theme/CodeBlock";
 import type { ReactNode } from "react";
 import styles from "./messages.module.css";
 
+/** A body with more lines is folded, because the fields of the next message would be too far away. */
+const maxUnfoldedLines = 40;
+
 interface Props {
   event: string;
   example: { headers: Record<string, string>; payload: unknown };
 }
 
-/** Renders the example of a webhook message. The headers and the body are folded, because bodies of orders are long. */
+/** Renders the headers and the body of the example of a webhook message. A long example is folded. */
 export function MessageExample({ event, example: { headers, payload } }: Props): ReactNode {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const body = JSON.stringify(payload, null, 2);
   return (
-    <details className={styles.example}>
+    <details className={styles.example} open={body.split("\n").length <= maxUnfoldedLines}>
       <summary>
         Example of <code>{event}</code>
       </summary>
@@ -19,7 +23,7 @@ export function MessageExample({ event, example: { headers, payload } }: Props):
         {lines.join("\n")}
       </CodeBlock>
       <CodeBlock language="json" title="Body">
-        {JSON.stringify(payload, null, 2)}
+        {body}
       </CodeBlock>
     </details>
   );
