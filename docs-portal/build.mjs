@@ -1,6 +1,6 @@
 /**
  * Builds the site into the folder `build`. First generates the data of the home page, and the reference pages from the
- * OpenAPI documents. With `--if-stale`, does nothing if the sources have not changed since the last build.
+ * OpenAPI and AsyncAPI documents. With `--if-stale`, does nothing if the sources have not changed since the last build.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,11 +12,13 @@ import { fileURLToPath } from "node:url";
 import { downloadSourcePaths, writeDownloads } from "./downloads/write-downloads.mjs";
 import { computeHomePageReportAndSales, homePageDaySourcePaths } from "./home-page-day.mjs";
 import { createReferenceDocument, listOperations } from "./reference/document.mjs";
+import { createMessagesPageMdx } from "./reference/messages-page.mjs";
 import { computeSiteSourceFingerprint } from "./source-fingerprint.mjs";
 
 const portalFolder = dirname(fileURLToPath(import.meta.url));
 const openapi = join(portalFolder, "..", "contracts", "openapi.json");
 const fullOpenapi = join(portalFolder, "..", "contracts", "openapi.full.json");
+const asyncapi = join(portalFolder, "..", "contracts", "asyncapi.json");
 const generatedFolder = join(portalFolder, ".generated");
 const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const fingerprintFile = join(portalFolder, "build", ".built-from");
@@ -27,6 +29,7 @@ const fingerprint = computeSiteSourceFingerprint(portalFolder, [
   ...downloadSourcePaths,
   openapi,
   fullOpenapi,
+  asyncapi,
   ...others,
 ]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
@@ -38,10 +41,15 @@ for (const folder of ["build", "api", "operators", ".generated"])
 for (const folder of ["api", "operators", ".generated/static", ".generated/reference"])
   mkdirSync(join(portalFolder, folder), { recursive: true });
 copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
+copyFileSync(asyncapi, join(generatedFolder, "static", "asyncapi.json"));
 writeDownloads(join(generatedFolder, "static", "downloads"), openapi);
 writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageReportAndSales()));
 writeReferenceDocuments();
 await runDocusaurus("gen-api-docs", "all");
+writeFileSync(
+  join(portalFolder, "api", "webhook-messages.mdx"),
+  createMessagesPageMdx(JSON.parse(readFileSync(asyncapi, "utf8"))),
+);
 await runDocusaurus("build");
 writeFileSync(fingerprintFile, fingerprint);
 

@@ -61,6 +61,7 @@ const config: Config = {
         sidebarPath: "./sidebars-api.ts",
         docItemComponent: "@theme/ApiItem",
         breadcrumbs: false,
+        remarkPlugins: [tableLabels],
       },
     ],
     [

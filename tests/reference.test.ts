@@ -111,6 +111,47 @@ describe("a reference page without JavaScript", () => {
   });
 });
 
+describe("the page of all webhook messages without JavaScript", () => {
+  const url = "/api/webhook-messages";
+  const { operations, components } = readDocument("asyncapi.json");
+  const { WebhookMessageHeaders: headers, ...schemas } = components.schemas;
+  const events = Object.keys(components.messages);
+
+  it("has a section with all fields and an example for each event", () => {
+    const sections = readPage(url).split("<h3 ").slice(1);
+    for (const [index, event] of events.entries()) {
+      const section = sections[index] ?? "";
+      const anchor = event.replaceAll(".", "-");
+      expect(listIds(` ${section}`)[0]).toBe(anchor);
+      const ids = new Set(listIds(section));
+      for (const field of ["meta", "meta.id", "meta.event", "meta.sequence", "data"])
+        expect(ids).toContain(`${anchor}.${field}`);
+      expect(section).toContain(`href=/docs/webhook-events#${anchor}`);
+      expect([...section.matchAll(/<pre/g)]).toHaveLength(2);
+    }
+  });
+
+  it("describes each header and each property of each schema", () => {
+    const ids = listIds(readPage(url)).filter((id) => id.includes("."));
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    const names = new Set<string>();
+    for (const schema of Object.values<Schema>(schemas))
+      collectPropertyNames({ components: { schemas } }, schema, names);
+    for (const name of Object.keys(headers.properties)) expect(ids).toContain(`header.${name}`);
+    expect(new Set(ids.flatMap((id) => (id.startsWith("header.") ? [] : [id.split(".").at(-1)])))).toEqual(names);
+  });
+
+  it("is linked from the webhooks guide and the sidebar, and has each operation and a copy as Markdown", () => {
+    for (const page of ["/docs/webhooks", "/docs/webhook-events", "/api/receive-test"])
+      expect(readPage(page)).toMatch(/href="?\/api\/webhook-messages[" >]/);
+    const html = readPage(url);
+    for (const operation of Object.keys(operations)) expect(html.replaceAll("<wbr/>", "")).toContain(operation);
+    const markdown = readMarkdown(url);
+    for (const event of events) expect(markdown).toContain(`\n### ${event}\n`);
+    expect(markdown).toContain("| `meta.sequence` | integer or null | yes |");
+  });
+});
+
 describe("the Markdown copy of a reference page", () => {
   it("shows the default values of parameters and fields, except null", () => {
     expect(readMarkdown("/api/list-reports")).toMatch(/^\| `size` .* 1 to 100, default 10 \|/m);

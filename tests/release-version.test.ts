@@ -47,7 +47,7 @@ describe("the version of the release", () => {
     }
   });
 
-  it.each(["openapi.json", "openapi.full.json"])("is the version of contracts/%s", async (name) => {
+  it.each(["openapi.json", "openapi.full.json", "asyncapi.json"])("is the version of contracts/%s", async (name) => {
     expect((await readJson(join("contracts", name))).info.version).toBe(version);
   });
 

@@ -5,7 +5,7 @@
 import { setFlagsFromString } from "node:v8";
 import { principalSchema } from "@pragma/contracts/principal";
 import { createGatewayApp } from "@pragma/gateway/app";
-import { encodeOpenApiDocumentWithEtag } from "@pragma/gateway/documents/openapi-documents";
+import { encodeApiDocumentWithEtag } from "@pragma/gateway/documents/api-documents";
 import { createServiceForwarder } from "@pragma/gateway/forwarding/service-forwarder";
 import { headerLimitMiddleware } from "@pragma/gateway/limits/header-limits";
 import { createCorsMiddleware } from "@pragma/gateway/server/cors";
@@ -25,7 +25,7 @@ const key = {
   expiresAt: null,
 };
 const passThrough: GatewayMiddleware = async (_context, next) => next();
-const document = encodeOpenApiDocumentWithEtag("{}");
+const document = encodeApiDocumentWithEtag("{}");
 const forwarder = createServiceForwarder(createServiceRegistry(process.env), {
   responseTimeoutMs: 30_000,
   streamIdleTimeoutMs: 120_000,
@@ -44,7 +44,7 @@ const app = createGatewayApp({
   rateLimit: passThrough,
   trackStream: passThrough,
   forwardTo: forwarder.forwardTo,
-  documents: { openapi: document, full: document },
+  documents: { openapi: document, full: document, asyncapi: document },
   docsUrl: "http://docs.example",
   log: createLogger({ name: "minimal-gateway", level: "silent" }),
 });

@@ -135,8 +135,8 @@ function hasProperties({ properties }) {
   return properties !== undefined;
 }
 
-/** @param {any} schema */
-function describeType(schema) {
+/** @param {any} schema @returns {string} the type in words, such as `list of objects or null` */
+export function describeType(schema) {
   const { words, isNullable } = typeWords(schema);
   return [...words, ...(isNullable ? ["null"] : [])].join(" or ");
 }
@@ -163,8 +163,8 @@ function typeWord(type, { format, items, properties, additionalProperties }) {
   return type === "string" ? (formatNames[/** @type {keyof typeof formatNames} */ (format)] ?? "string") : type;
 }
 
-/** @param {any} schema @returns {string[]} */
-function enumValues(schema) {
+/** @param {any} schema @returns {string[]} the values of an enumeration, except null */
+export function enumValues(schema) {
   const choices = schema.enum ?? schema.items?.enum ?? [];
   return choices.filter((/** @type {unknown} */ value) => value !== null).map(String);
 }

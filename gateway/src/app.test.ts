@@ -61,14 +61,19 @@ describe("the gateway's own routes", () => {
     expect(health).toMatchObject({ version: info.version, apiVersions: [...new Set(pathVersions)].sort() });
   });
 
-  it("serve the public OpenAPI document without a key, and 304 when the ETag matches", async () => {
-    const response = await gateway.request("/openapi.json");
-    expect(await response.json()).not.toHaveProperty(["paths", "/v1/consumers"]);
-    const etag = response.headers.get("etag") ?? "";
-    const notModified = await gateway.request("/openapi.json", { headers: { "if-none-match": etag } });
-    expect(notModified.status).toBe(304);
-    expect(await notModified.text()).toBe("");
-  });
+  it.each(["/openapi.json", "/asyncapi.json"])(
+    "serve %s without a key, and 304 when the ETag matches",
+    async (path) => {
+      const response = await gateway.request(path);
+      const document = await response.json();
+      expect(document).not.toHaveProperty(["paths", "/v1/consumers"]);
+      expect(document).toHaveProperty(path.slice(1).replace(".json", ""));
+      const etag = response.headers.get("etag") ?? "";
+      const notModified = await gateway.request(path, { headers: { "if-none-match": etag } });
+      expect(notModified.status).toBe(304);
+      expect(await notModified.text()).toBe("");
+    },
+  );
 
   it("serve the full OpenAPI document to admins only", async () => {
     expect((await parseProblem(await gateway.request("/openapi.full.json"))).code).toBe("key_missing");

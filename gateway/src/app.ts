@@ -19,7 +19,7 @@ import {
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
-import type { OpenApiDocuments, OpenApiDocumentWithEtag } from "./documents/openapi-documents.ts";
+import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-documents.ts";
 import { routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
 import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
@@ -34,7 +34,7 @@ interface GatewayAppOptions {
   trackStream: GatewayMiddleware;
   /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
-  documents: OpenApiDocuments;
+  documents: ApiDocuments;
   /** The URL of the documentation, which `/health` returns and to which errors lead. */
   docsUrl: string;
   log: Logger;
@@ -77,6 +77,7 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
     return sendResponse(context, jsonResponse(200, health, { "cache-control": "no-store" }));
   });
   registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
+  registerOwnRoute("/asyncapi.json", (context) => sendDocument(context, documents.asyncapi));
   registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
@@ -134,7 +135,7 @@ function sendResponse(context: GatewayHonoContext, response: RouteHandlerRespons
   return toFetchResponse(response, context.req.method);
 }
 
-function sendDocument(context: GatewayHonoContext, { body, etag }: OpenApiDocumentWithEtag): Promise<Response> {
+function sendDocument(context: GatewayHonoContext, { body, etag }: ApiDocumentWithEtag): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
   return sendResponse(context, createConditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

@@ -14,7 +14,7 @@ import { createUncachedApiKeyLookup } from "./auth/api-key-lookup.ts";
 import { createApiKeyAuthenticator, createAuthenticationMiddleware } from "./auth/authenticate.ts";
 import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
-import { readServedOpenApiDocuments } from "./documents/openapi-documents.ts";
+import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
@@ -47,7 +47,7 @@ export async function startGateway({
   metrics,
 }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfigFromEnvironment(gatewayConfigSchema, environment);
-  const documents = await readServedOpenApiDocuments({ publicUrl: config.PUBLIC_URL, docsUrl: config.DOCS_URL });
+  const documents = await readServedApiDocuments({ publicUrl: config.PUBLIC_URL, docsUrl: config.DOCS_URL });
   const log = processLog.child({ service: "gateway" });
   const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
   const forwarder = createServiceForwarder(registry, {

@@ -7,12 +7,13 @@ import { gatewayServedOperations } from "@pragma/gateway/documents/gateway-opera
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { loadServiceDefinitions } from "../definitions.ts";
+import { createAsyncApiDocument } from "./asyncapi-document.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
- * `contracts/openapi.full.json`, which also contains the operators' routes. With `--check`, writes nothing and fails if
- * a document is out of date.
+ * `contracts/openapi.full.json`, which also contains the operators' routes. Also generates the AsyncAPI document of the
+ * webhooks, `contracts/asyncapi.json`. With `--check`, writes nothing and fails if a document is out of date.
  */
 
 const openApiInfo = {
@@ -49,7 +50,10 @@ const openApiTags = [
   { name: "Keys", description: "API keys, which give consumers access to locations" },
   { name: "Usage", description: "Numbers of requests and failed requests of API keys" },
   { name: "Audit log", description: "Who changed what: keys, consumers, locations, webhooks, exports and erasures" },
-  { name: "OpenAPI documents", description: "Machine-readable descriptions of this API, in the OpenAPI format" },
+  {
+    name: "API documents",
+    description: "Machine-readable descriptions of this API and its webhooks, in the OpenAPI and AsyncAPI formats",
+  },
 ];
 
 const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventName[]).map((name) => ({
@@ -77,9 +81,11 @@ const webhookDocumentation = (Object.keys(webhookBodySchemas) as WebhookEventNam
 
 const operations = [...gatewayServedOperations, ...(await loadServiceDefinitions()).flatMap(({ routes }) => routes)];
 
+const publicDocument = createDocumentFor(["public"]);
 const documents = {
-  "openapi.json": createDocumentFor(["public"]),
+  "openapi.json": publicDocument,
   "openapi.full.json": createDocumentFor(["public", "operator"]),
+  "asyncapi.json": createAsyncApiDocument(publicDocument),
 };
 
 const operationWithUnknownTag = operations
@@ -115,10 +121,8 @@ for (const [file, document] of Object.entries(documents)) {
   if (!isCheck) await writeFile(path, text);
 }
 if (isCheck && outdated.length > 0) {
-  process.stderr.write(`${outdated.join(" and ")} in contracts/ differ from the routes. Run \`npm run openapi\`.\n`);
+  process.stderr.write(`${outdated.join(", ")} in contracts/ differ from the routes. Run \`npm run openapi\`.\n`);
   process.exitCode = 1;
 } else {
-  process.stdout.write(
-    outdated.length > 0 ? `Wrote ${outdated.join(" and ")}.\n` : "The OpenAPI documents are up to date.\n",
-  );
+  process.stdout.write(outdated.length > 0 ? `Wrote ${outdated.join(", ")}.\n` : "The API documents are up to date.\n");
 }

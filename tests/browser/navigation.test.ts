@@ -204,6 +204,7 @@ describe("files for programs", () => {
       return response.text();
     };
     expect(JSON.parse(await read("/openapi.json"))).toMatchObject({ openapi: "3.1.0" });
+    expect(JSON.parse(await read("/asyncapi.json"))).toMatchObject({ asyncapi: "3.0.0" });
     const index = await read("/llms.txt");
     const copies = [...index.matchAll(/\(https?:\/\/[^/]+([^)]+\.md)\)/g)].map(([, path = ""]) => path);
     expect(copies.length).toBeGreaterThan(50);

@@ -49,6 +49,7 @@ const otherPages = [
   ...guides.filter((path) => !pageKinds.includes(path)),
   "/api/rotate-recipient-secret",
   "/api/receive-test",
+  "/api/webhook-messages",
   "/operators/",
 ];
 

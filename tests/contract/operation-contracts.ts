@@ -7,7 +7,7 @@ import { changesContractTestCases } from "./tags/changes.ts";
 import { consumersContractTestCases } from "./tags/consumers.ts";
 import { daysContractTestCases } from "./tags/days.ts";
 import { exportsContractTestCases } from "./tags/exports.ts";
-import { healthContractTestCases, openApiDocumentContractTestCases } from "./tags/health-and-openapi.ts";
+import { apiDocumentContractTestCases, healthContractTestCases } from "./tags/health-and-documents.ts";
 import { jobsContractTestCases } from "./tags/jobs.ts";
 import { liveOrdersContractTestCases } from "./tags/live-orders.ts";
 import { locationsContractTestCases } from "./tags/locations.ts";
@@ -20,7 +20,7 @@ import { webhooksContractTestCases } from "./tags/webhooks.ts";
 /** The contracts of all operations, by operation id. */
 export const contractTestCasesByOperation: Partial<Record<string, OperationContractTestCases>> = {
   ...healthContractTestCases,
-  ...openApiDocumentContractTestCases,
+  ...apiDocumentContractTestCases,
   ...tillsContractTestCases,
   ...liveOrdersContractTestCases,
   ...reportsContractTestCases,

@@ -23,7 +23,7 @@ const stepSequences: CheckStep[][] = [
   [
     { name: "types", command: packageBinary("tsc"), args: ["-b"] },
     { name: "unused exports and dependencies", command: packageBinary("knip"), args: ["--no-progress"] },
-    { name: "OpenAPI document", command: "npm", args: ["run", "--silent", "openapi", "--", "--check"] },
+    { name: "OpenAPI and AsyncAPI documents", command: "npm", args: ["run", "--silent", "openapi", "--", "--check"] },
   ],
   [
     {

@@ -5,6 +5,7 @@ import { builtApiUrl } from "../../installation-urls.mjs";
 import sidebars from "../../sidebars.ts";
 import { createMarkdownRenderersByComponent } from "./components.ts";
 import { renderHomePageMarkdown } from "./home-page-markdown.ts";
+import { renderMessagesMarkdown } from "./messages-markdown.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
 import { renderOperationMarkdown } from "./operation-markdown.ts";
 import { renderPageMarkdown } from "./page-markdown.ts";
@@ -55,6 +56,13 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
     });
   }
 
+  function writeMessagesPage(outDir: string): IndexEntry {
+    const path = "/api/webhook-messages.md";
+    const asyncapi = JSON.parse(readFileSync(join(siteDir, "..", "contracts", "asyncapi.json"), "utf8"));
+    writeFileSync(join(outDir, path), renderMessagesMarkdown(asyncapi, absolute));
+    return { path, title: "All webhook messages", description: "headers, fields and examples of the messages" };
+  }
+
   /** The operators' reference has pages only for the operations that the partners' reference does not contain. */
   function writeOperatorReference(outDir: string): IndexEntry[] {
     if (!existsSync(join(outDir, "operators"))) return [];
@@ -86,9 +94,9 @@ export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContex
         `> ${siteConfig.tagline}`,
         "To get a page as Markdown, append `.md` to its URL, or `index.md` to a URL that ends with `/`.",
         `## Guides\n\n${formatEntries(writeDocs(outDir))}`,
-        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${formatEntries(writeReference(outDir, readDocument("openapi.json")))}`,
+        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): API keys, values, lists and errors\n${formatEntries([...writeReference(outDir, readDocument("openapi.json")), writeMessagesPage(outDir)])}`,
         ...(operatorEntries.length > 0 ? [`## Reference for operators\n\n${formatEntries(operatorEntries)}`] : []),
-        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference in machine-readable form`,
+        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference in machine-readable form\n- [AsyncAPI document](${absolute("/asyncapi.json")}): the webhook messages in machine-readable form`,
       ].join("\n\n");
       writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
     },

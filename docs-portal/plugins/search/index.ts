@@ -24,11 +24,14 @@ export default function searchPlugin({ siteDir }: LoadContext): Plugin {
       const errorCodes = new Set((document.components.schemas.Problem?.properties?.code?.enum ?? []) as string[]);
       const pages = sortByTag(document, listReferencePages(document));
       const referencePage = readPage(outDir, "/api/", errorCodes);
+      // Only the page itself, because the pages of the messages contain the same fields.
+      const messagesPage = readPage(outDir, "/api/webhook-messages", errorCodes);
       const errorDetails = readErrorDetails(join(siteDir, "examples"));
       const guideEntries = listPages(outDir, "docs").flatMap((url) => readPage(outDir, url, errorCodes));
       const entries = [
         ...guideEntries.map((entry) => addErrorDetails(entry, errorDetails)),
         ...referencePage.map((entry) => ({ ...entry, place: "API reference" })),
+        ...messagesPage.slice(0, 1).map((entry) => ({ ...entry, place: "API reference" })),
         ...createOperationEntries(pages),
         ...createFieldEntries(document, pages, (url) => readElementIds(outDir, url)),
         ...listPages(outDir, "operators").flatMap((url) => readOperatorPage(outDir, url, errorCodes)),

@@ -182,6 +182,7 @@ export const searchSynonymsByUrl: Record<string, string[]> = {
   "/docs/glossary#z-report": ["z-report", "z out", "end of day", "eod"],
   "/docs/data-model": ["schema", "erd", "entities", "relations", "diagram", "objects"],
   "/api/": ["swagger", "openapi", "openapi document", "reference", "endpoints", "api reference", "postman import"],
+  "/api/webhook-messages": ["asyncapi", "async api", "asyncapi document", "webhook schema", "webhook schemas"],
   "/api/list-orders": ["orders"],
   "/api/list-reports": ["reports", "end of day report", "end-of-day report", "closing report"],
 };

@@ -74,7 +74,7 @@ export function FieldContent({ content, owner, depth = 0, isOpen = true }: Conte
   );
 }
 
-function FieldValues({ values }: { values: string[] }): ReactNode {
+export function FieldValues({ values }: { values: string[] }): ReactNode {
   return (
     <div className={styles.values}>
       <span>{values.length === 1 ? "Value" : "Values"}</span>{" "}
@@ -88,7 +88,7 @@ function FieldValues({ values }: { values: string[] }): ReactNode {
 }
 
 /** Renders a name that can break only before a capital letter or after a separator. */
-function BreakableName({ name }: { name: string }): ReactNode {
+export function BreakableName({ name }: { name: string }): ReactNode {
   const parts = name.split(/(?<=[._-])|(?<=[a-z\d])(?=[A-Z])/);
   return parts.map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name never change

@@ -16,7 +16,7 @@ export function ResourceCards(): ReactNode {
           <ul>
             {items.filter(isLink).map(({ href, label: name, customProps }) => (
               <li key={href}>
-                <MethodBadge method={String(customProps?.method)} />
+                {customProps?.method !== undefined && <MethodBadge method={String(customProps.method)} />}
                 <Link to={href}>{name}</Link>
               </li>
             ))}

@@ -29,6 +29,21 @@ export interface FieldData extends FieldContentData {
   limits?: string[];
 }
 
+/** A field of a webhook message, which `reference/messages.mjs` describes. */
+export interface MessageFieldData {
+  /** Anchor of the row on the page. */
+  id: string;
+  /** The path of the field, such as `meta.id`. */
+  name: string;
+  type: string;
+  isRequired: boolean;
+  /** The description. */
+  html: string;
+  values: string[];
+  /** The object that the field contains, which has its own table. */
+  object?: { name: string; anchor: string };
+}
+
 export interface BodyData extends FieldContentData {
   id: string;
   type: string;

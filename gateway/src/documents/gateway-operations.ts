@@ -10,10 +10,17 @@ const openApiDocumentSchema = z
     example: { openapi: "3.1.0" },
   });
 
-const responses = {
-  200: { description: "The document", schema: openApiDocumentSchema },
-  304: { description: "The document has not changed since the version in `If-None-Match`" },
-};
+const asyncApiDocumentSchema = z
+  .looseObject({ asyncapi: z.string().meta({ description: "Version of the AsyncAPI specification" }) })
+  .meta({
+    id: "AsyncApiDocument",
+    description: "An AsyncAPI 3.0 document",
+    example: { asyncapi: "3.0.0" },
+  });
+
+const notModified = { description: "The document has not changed since the version in `If-None-Match`" };
+const openApiResponses = { 200: { description: "The document", schema: openApiDocumentSchema }, 304: notModified };
+const asyncApiResponses = { 200: { description: "The document", schema: asyncApiDocumentSchema }, 304: notModified };
 
 /** The operations that the gateway serves itself, for the OpenAPI documents. */
 export const gatewayServedOperations: ApiOperationDefinition[] = [
@@ -35,13 +42,27 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     method: "get",
     path: "/openapi.json",
     operationId: "getOpenApi",
-    tag: "OpenAPI documents",
+    tag: "API documents",
     audience: "public",
     scope: null,
     summary: "Download the OpenAPI document",
     description:
       "Returns the OpenAPI 3.1 document with the operations for integrators and POS systems. This reference is generated from the document. You can also generate a typed client from it.",
-    responses,
+    responses: openApiResponses,
+    errors: [],
+    isServedByGateway: true,
+  },
+  {
+    method: "get",
+    path: "/asyncapi.json",
+    operationId: "getAsyncApi",
+    tag: "API documents",
+    audience: "public",
+    scope: null,
+    summary: "Download the AsyncAPI document",
+    description:
+      "Returns the AsyncAPI 3.0 document of the webhook messages: their headers, their bodies and their signatures. You can generate types and receivers from it.",
+    responses: asyncApiResponses,
     errors: [],
     isServedByGateway: true,
   },
@@ -49,12 +70,12 @@ export const gatewayServedOperations: ApiOperationDefinition[] = [
     method: "get",
     path: "/openapi.full.json",
     operationId: "getFullOpenApi",
-    tag: "OpenAPI documents",
+    tag: "API documents",
     audience: "operator",
     scope: "admin",
     summary: "Download the full OpenAPI document",
     description: "Returns the OpenAPI 3.1 document with all operations, including the operations for operators.",
-    responses,
+    responses: openApiResponses,
     errors: [],
     isServedByGateway: true,
   },

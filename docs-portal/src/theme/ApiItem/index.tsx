@@ -13,6 +13,8 @@ import StatusCodes from "@theme/StatusCodes";
 import type { ComponentProps, ReactNode } from "react";
 import { PageTitle } from "../../page-title/PageTitle.tsx";
 import { OperationContext, OperationDetails, OperationIntroduction, OperationPanel } from "../../reference/layout.tsx";
+import { MessageExample } from "../../reference/MessageExample.tsx";
+import { MessageFieldTable } from "../../reference/MessageFieldTable.tsx";
 import { ResourceCards } from "../../reference/ResourceCards.tsx";
 import type { TryItOperation } from "../../try-it/operation.ts";
 import styles from "./styles.module.css";
@@ -21,6 +23,8 @@ import styles from "./styles.module.css";
 const components = {
   Export,
   Heading: ReferenceHeading,
+  MessageExample,
+  MessageFieldTable,
   MethodEndpoint,
   OperationDetails,
   OperationIntroduction,

@@ -4,8 +4,9 @@ export const healthContractTestCases: TagContractTestCases = {
   getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };
 
-export const openApiDocumentContractTestCases: TagContractTestCases = {
+export const apiDocumentContractTestCases: TagContractTestCases = {
   getOpenApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
+  getAsyncApi: { requestsByOutcome: { 200: () => ({ key: null }) } },
   getFullOpenApi: {
     requestsByOutcome: {
       200: ({ product }) => ({ key: product.adminKey }),

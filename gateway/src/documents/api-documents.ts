@@ -4,15 +4,18 @@ import { defaultDocsUrl, publishedApiUrl } from "@pragma/contracts/published-url
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 
-/** An OpenAPI document that the gateway serves, with its entity tag. */
-export interface OpenApiDocumentWithEtag {
+/** An OpenAPI or AsyncAPI document that the gateway serves, with its entity tag. */
+export interface ApiDocumentWithEtag {
   /** The document as bytes. Do not modify this buffer, because all responses share it. */
   body: Buffer;
   etag: string;
 }
 
-/** The OpenAPI documents: `openapi` for partners and POS apps, and `full`, which also contains operator operations. */
-export type OpenApiDocuments = Awaited<ReturnType<typeof readServedOpenApiDocuments>>;
+/**
+ * The OpenAPI documents, `openapi` for partners and POS apps, and `full`, which also contains operator operations; and
+ * the AsyncAPI document of the webhooks, `asyncapi`.
+ */
+export type ApiDocuments = Awaited<ReturnType<typeof readServedApiDocuments>>;
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
@@ -24,27 +27,28 @@ interface InstallationUrls {
 }
 
 /** Reads the documents that `npm run openapi` generates. @throws `Error` that names a missing document. */
-export async function readServedOpenApiDocuments(urls: InstallationUrls = {}, folder = contractsFolder) {
-  const [openapi, full] = await Promise.all([
+export async function readServedApiDocuments(urls: InstallationUrls = {}, folder = contractsFolder) {
+  const [openapi, full, asyncapi] = await Promise.all([
     readServedDocument(join(folder, "openapi.json"), urls),
     readServedDocument(join(folder, "openapi.full.json"), urls),
+    readServedDocument(join(folder, "asyncapi.json"), urls),
   ]);
-  return { openapi, full };
+  return { openapi, full, asyncapi };
 }
 
 async function readServedDocument(
   path: string,
   { publicUrl, docsUrl = defaultDocsUrl }: InstallationUrls,
-): Promise<OpenApiDocumentWithEtag> {
+): Promise<ApiDocumentWithEtag> {
   try {
     const text = (await readFile(path, "utf8")).replaceAll(defaultDocsUrl, docsUrl);
     const apiUrl = publicUrl === undefined ? publishedApiUrl : new URL(publicUrl).origin;
-    return encodeOpenApiDocumentWithEtag(text.replaceAll(publishedApiUrl, apiUrl));
+    return encodeApiDocumentWithEtag(text.replaceAll(publishedApiUrl, apiUrl));
   } catch (cause) {
     throw new Error(`${path} cannot be read. Generate it with \`npm run openapi\`.`, { cause });
   }
 }
 
-export function encodeOpenApiDocumentWithEtag(body: string): OpenApiDocumentWithEtag {
+export function encodeApiDocumentWithEtag(body: string): ApiDocumentWithEtag {
   return { body: Buffer.from(body), etag: computeEntityTag(body) };
 }
