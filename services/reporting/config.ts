@@ -45,11 +45,11 @@ export const reportingServiceConfigSchema = z.object({
    */
   MAX_UNFINISHED_EXPORTS_PER_LOCATION: integerEnvSchema(1).default(20),
   /** Maximum number of pending and running bulk exports per location. */
-  MAX_UNFINISHED_BULK_EXPORTS_PER_LOCATION: integerEnvSchema(1, 1_000).default(5),
+  BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION: integerEnvSchema(1, 1_000).default(5),
   /** Maximum number of rows in a bulk export. */
   BULK_EXPORT_MAX_ROWS: integerEnvSchema(1, 1_000_000_000).default(10_000_000),
   /** Maximum total size of the files of a location's bulk exports, in bytes. */
-  BULK_EXPORTS_MAX_BYTES_PER_LOCATION: integerEnvSchema(1_000).default(2 * 1024 * 1024 * 1024),
+  BULK_EXPORT_MAX_BYTES_PER_LOCATION: integerEnvSchema(1_000).default(2 * 1024 * 1024 * 1024),
   /**
    * Size of a file of a bulk export after which the next file begins, in bytes. A file can be larger by the rows of one
    * till. Files are created in memory, and an export that was interrupted repeats at most one file.

@@ -35,7 +35,7 @@ beforeAll(async () => {
   // A file ends after the rows of one till, and the service packs nothing itself.
   service = await startTestReportingService({
     ...{ HOT_DAYS: "36500", BULK_EXPORT_FILE_BYTES: "1", BULK_EXPORT_MAX_ROWS: "12", EXPORT_CLAIM_SECONDS: "5" },
-    ...{ BULK_EXPORTS_MAX_BYTES_PER_LOCATION: "20000", MAX_UNFINISHED_BULK_EXPORTS_PER_LOCATION: "2" },
+    ...{ BULK_EXPORT_MAX_BYTES_PER_LOCATION: "20000", BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION: "2" },
   });
 });
 afterAll(() => service?.remove());

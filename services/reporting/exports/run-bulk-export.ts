@@ -226,7 +226,7 @@ async function storeFile(run: ExportRun, written: WrittenExportFile, number: num
   const { rows, sums, days, tillIds, position, reports } = written;
   if (!position) throw new Error("A file with rows has no position.");
   const content = new Uint8Array(written.buffer, 0, written.bytes);
-  const maximum = config.BULK_EXPORTS_MAX_BYTES_PER_LOCATION;
+  const maximum = config.BULK_EXPORT_MAX_BYTES_PER_LOCATION;
   if ((await findStoredBulkExportBytes(db.sql, locationId)) + content.byteLength > maximum) {
     const message = `The files of the location's exports can have up to ${maximum} bytes in total. Delete exports, or export fewer days at once.`;
     throw new ExportFailedError({ code: "storage_limit", message });

@@ -163,14 +163,14 @@ function requireBelowLimits(
   { unfinished, storedBytes }: { unfinished: number; storedBytes: number },
   config: ReportingServiceContext["config"],
 ): void {
-  const maxUnfinished = config.MAX_UNFINISHED_BULK_EXPORTS_PER_LOCATION;
+  const maxUnfinished = config.BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION;
   if (unfinished >= maxUnfinished) {
     throw new ApiError("limit_reached", {
       detail: `This location has ${maxUnfinished} unfinished exports, which is the maximum. Wait until one of them has ended.`,
       limit: { name: "unfinished_bulk_exports", maximum: maxUnfinished, unit: "exports per location" },
     });
   }
-  const maxBytes = config.BULK_EXPORTS_MAX_BYTES_PER_LOCATION;
+  const maxBytes = config.BULK_EXPORT_MAX_BYTES_PER_LOCATION;
   if (storedBytes >= maxBytes) {
     throw new ApiError("limit_reached", {
       detail: `The files of this location's exports have ${storedBytes} bytes, which is the maximum. Delete exports that you have downloaded.`,
