@@ -53,7 +53,9 @@ beforeAll(async () => {
     ...testJobLimitEnvironmentVariables,
     ...buildFakeLegacyBackofficeVariables(backoffice),
   });
-  product = await startPragmaUnderTest(environment.variables, { split: true });
+  // Without the wait, requests to a service that was killed are rejected at once.
+  const variables = { ...environment.variables, UPSTREAM_CONNECT_WAIT_SECONDS: "0" };
+  product = await startPragmaUnderTest(variables, { split: true });
   fixture = await createContractTestFixture(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);

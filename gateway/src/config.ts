@@ -4,6 +4,7 @@ import {
   integerEnvSchema,
 } from "@pragma/runtime/config/runtime-config";
 import { redisConfigSchema } from "@pragma/runtime/database/redis";
+import { connectWaitSecondsSchema } from "@pragma/runtime/service-calls/service-registry";
 import { z } from "zod";
 
 const originListSchema = z
@@ -41,7 +42,7 @@ export const gatewayConfigSchema = commonServiceConfigSchema
      * because it is being replaced. Requests that arrive later fail at once, until the service accepts connections. 0
      * disables the wait.
      */
-    UPSTREAM_CONNECT_WAIT_SECONDS: integerEnvSchema(0, 50).default(30),
+    UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema,
     /** Seconds after which a stream is closed if the service sends nothing or the client does not read. */
     STREAM_IDLE_TIMEOUT_SECONDS: integerEnvSchema(1, 3600).default(120),
     /** The rate limit of an API key if its consumer has no individual limit. */

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
-import { readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";
 import { canConnect } from "./can-connect.ts";
@@ -22,10 +22,13 @@ const serviceUrlsSchema = z.object(
   ),
 );
 
+/** Seconds for which requests wait for a connection to a service, from the first that found none; 0 to fail at once. */
+export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
+
+const connectWaitSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
+
 /** Milliseconds after which an internal request that found no connection is sent again. */
 const resendIntervalMs = 250;
-/** Milliseconds for which internal requests wait for a connection, from the first that found none. */
-const maxConnectWaitMs = 30_000;
 /** Maximum number of internal requests that wait for a connection to any service. */
 const maxWaitingInternalRequests = 500;
 
@@ -52,6 +55,7 @@ export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
   const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
+  const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
   const outages = new Map<string, ConnectionOutage>();
@@ -72,7 +76,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   }
 
   /**
-   * Sends a request until there is a connection, for up to `maxConnectWaitMs`. Requests of the same caller to the same
+   * Sends a request until there is a connection, for up to `UPSTREAM_CONNECT_WAIT_SECONDS`. Requests of the same caller to the same
    * service have the same `key`, and wait until the same time. The requests of clients wait in the gateway
    * (`connection-wait.ts`), with limits for each location and for the size of their bodies.
    */
@@ -80,7 +84,7 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     fetchOnce: () => Promise<Response>,
     { key, url }: { key: string; url: string },
   ): Promise<Response> {
-    const outage = outages.get(key) ?? new ConnectionOutage(maxConnectWaitMs);
+    const outage = outages.get(key) ?? new ConnectionOutage(1000 * UPSTREAM_CONNECT_WAIT_SECONDS);
     outages.set(key, outage);
     for (;;) {
       try {
