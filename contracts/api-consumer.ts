@@ -91,7 +91,8 @@ export const CreateApiKeyRequest = withUnstorableTextCheck(
     locationId: z.guid().meta({ description: "ID of the location to which the API key gives access" }),
     consumerName: ConsumerNameSchema,
     expiresAt: RequestDateTime.optional().meta({
-      description: "When the API key stops working, which must be in the future. By default, it does not expire.",
+      description:
+        "When the API key stops working, which must be in the future. By default, it does not expire. If the calling key expires and does not have the scope `locations:any`, the new key must not expire later, and by default expires with it.",
       example: "2027-05-29T00:00:00.000Z",
     }),
   }),
@@ -126,7 +127,7 @@ export const RotateApiKeyRequest = z
     }),
     expiresAt: RequestDateTime.optional().meta({
       description:
-        "When the new key stops working, which must be in the future. By default, the new key is valid for as long as the previous key was when it was created, or without limit.",
+        "When the new key stops working, which must be in the future. By default, the new key is valid for as long as the previous key was when it was created, or without limit. If the calling key expires, and rotates itself or does not have the scope `locations:any`, the new key must not expire later than the calling key, and by default expires at the latest with it.",
       example: "2027-05-29T00:00:00.000Z",
     }),
   })

@@ -41,7 +41,7 @@ export const Change = z
     type: z.enum(changeTypes).meta({ description: "What has changed" }),
     action: z.enum(changeActions).meta({
       description:
-        "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
+        "What has happened. `created` or `replaced`: get the resource from `href`. `erased`: personal data of the till was erased, in this change or in an earlier one; get the resource from `href`, and delete all earlier versions of it. `removed`: delete your copy; `href` responds with status 404. If a location was removed, delete your copies of everything that belonged to it. Only the feed of all locations has this entry.",
     }),
     locationId: z.guid().meta({ description: "ID of the location to which the resource belongs" }),
     id: z.guid().meta({

@@ -48,11 +48,16 @@ export const busEventDataSchemas = {
     timeZone: z.string(),
     /** True if the body equals the previous body without personal data. Absent otherwise. */
     isErasure: z.boolean().optional(),
+    /**
+     * The last revision that was an erasure, which can be this one; absent if there is none. A service that has not
+     * applied this revision yet must treat a later revision as an erasure, too. Events of version 1.1 do not have it.
+     */
+    erasedRevision: z.int().min(1).optional(),
   }),
   /** From reporting: the report and the orders of a till are available. */
   "report.finalized": ReportFinalizedEventData.extend({
-    /** True if this revision only erased personal data. Absent otherwise. Not in messages to webhooks. */
-    isErasure: z.boolean().optional(),
+    /** True if this revision or an earlier one erased personal data. Absent otherwise. Not in messages to webhooks. */
+    isErased: z.boolean().optional(),
   }),
   /** From reporting: the till is now in training mode, so its report and orders were removed if they existed. */
   "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),

@@ -11,7 +11,7 @@ import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import type { AccountsServiceContext } from "./context.ts";
 import { createLocationNotFoundError } from "./locations.ts";
-import { requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
+import { findLatestGrantableExpiry, requireGrantableRateLimits, requireScopesToGrant } from "./permissions.ts";
 import {
   type ApiKeyEventFields,
   countActiveApiKeys,
@@ -63,7 +63,7 @@ async function requireActiveKeyLimit(
 interface NewConsumerKey {
   locationId: string;
   consumerName: string;
-  /** When the key stops working, as a date-time; undefined if never. */
+  /** When the key stops working, as a date-time; undefined for the default. */
   expiresAt: string | undefined;
   principal: Principal;
   audit: AuditSource;
@@ -73,7 +73,8 @@ interface NewConsumerKey {
  * Creates an API key at a location for the consumer with this name, and returns the key. Only the hash of the key is
  * stored. Looks for the name among the location's consumers. If the principal has `locations:any`, looks first among
  * the operators' consumers. The principal must have every scope of the consumer, and its rate limit must
- * not be lower than that of the consumer. The caller must check that the principal may act for the location.
+ * not be lower than that of the consumer. By default, the key expires with the principal's key, or never. The caller must
+ * check that the principal may act for the location.
  *
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden, limit_reached,
  * quota_exceeded.
@@ -92,7 +93,8 @@ export async function createConsumerApiKey(
     requireScopesToGrant(principal, consumer.scopes);
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
-    const expiresAt = requestedExpiry === undefined ? null : requireFutureExpiry(requestedExpiry);
+    const latest = await findLatestGrantableExpiry(tx, { principal, isOwnSuccessor: false });
+    const expiresAt = resolveExpiry(requestedExpiry, { byDefault: null, latest });
     const createdBy = principal.keyId;
     await insertApiKey(tx, {
       ...{ id, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", createdBy, expiresAt },
@@ -172,7 +174,8 @@ export async function rotateApiKey(
     await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const { locationId } = previous;
     const newId = randomUUID();
-    const expiresAt = options.expiresAt === undefined ? renewExpiry(previous) : requireFutureExpiry(options.expiresAt);
+    const latest = await findLatestGrantableExpiry(tx, { principal, isOwnSuccessor: previous.id === principal.keyId });
+    const expiresAt = resolveExpiry(options.expiresAt, { byDefault: renewExpiry(previous), latest });
     await insertApiKey(tx, {
       ...{ id: newId, hash, prefix, consumerId: consumer.id, locationId, createdFrom: "request", expiresAt },
       createdBy: principal.keyId,
@@ -197,11 +200,24 @@ export async function rotateApiKey(
   });
 }
 
-/** Returns the requested expiry. @throws `ApiError` invalid_request when it has passed. */
-function requireFutureExpiry(dateTime: string): Date {
-  const expiresAt = new Date(dateTime);
+/**
+ * Returns the requested expiry of a new key, or the default, which `latest` limits; null for never.
+ *
+ * @throws `ApiError` invalid_request when the requested expiry has passed, or is after `latest`.
+ */
+function resolveExpiry(
+  requested: string | undefined,
+  { byDefault, latest }: { byDefault: Date | null; latest: Date | null },
+): Date | null {
+  if (requested === undefined) return latest && (!byDefault || byDefault > latest) ? latest : byDefault;
+  const expiresAt = new Date(requested);
+  const issue = { in: "body", path: "expiresAt" } as const;
   if (expiresAt.getTime() <= Date.now())
-    throwIfInvalid([{ in: "body", path: "expiresAt", code: "too_small", message: "Must be in the future" }]);
+    throwIfInvalid([{ ...issue, code: "too_small", message: "Must be in the future" }]);
+  if (latest && expiresAt > latest) {
+    const message = `Must not be after ${latest.toISOString()}, when the calling API key expires`;
+    throwIfInvalid([{ ...issue, code: "too_big", message }]);
+  }
   return expiresAt;
 }
 

@@ -4,7 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { AccountsServiceContext } from "./context.ts";
-import { findApiKeyRateLimit } from "./queries/api-keys.ts";
+import { findApiKeyExpiry, findApiKeyRateLimit } from "./queries/api-keys.ts";
 
 /**
  * Checks that a principal has all scopes that it wants to grant. Without this check, a key with the scope for managing
@@ -50,6 +50,19 @@ export async function requireGrantableRateLimits(
   throw new ApiError("rate_limit_forbidden", {
     detail: `An API key can manage only consumers whose rate limit does not exceed its own, which is ${maximum.perSecond} requests per second with bursts of up to ${maximum.burst} requests.`,
   });
+}
+
+/**
+ * Returns the latest expiry that a principal may give to a new key; null if there is none. The keys that an expiring key
+ * creates or rotates expire with it, because the key could otherwise outlive its expiry. Operators may give any expiry,
+ * except to the successor of their own key.
+ */
+export async function findLatestGrantableExpiry(
+  tx: SqlTransaction,
+  { principal, isOwnSuccessor }: { principal: Principal; isOwnSuccessor: boolean },
+): Promise<Date | null> {
+  if (!isOwnSuccessor && hasScope(principal.scopes, "locations:any")) return null;
+  return findApiKeyExpiry(tx, principal.keyId);
 }
 
 /** Returns whether the rate or the burst of one rate limit exceeds that of another. */

@@ -13,7 +13,7 @@ import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { waitUntilEventsHandled } from "@pragma/runtime/testing/event-stream-admin";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { listPublishedTestEventEnvelopes } from "@pragma/runtime/testing/published-events";
+import { listPublishedTestEventEnvelopes, listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,7 +38,13 @@ afterAll(async () => {
 /** Stores a till's body and publishes `till.pushed`, as till-ingest does. Then waits until the event is handled. */
 async function pushTill(
   till: { id: string },
-  eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
+  eventFields: {
+    locationId: string;
+    revision?: number;
+    pushedAt?: string;
+    isErasure?: boolean;
+    erasedRevision?: number;
+  },
 ) {
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
@@ -254,6 +260,19 @@ describe("revisions of a till", () => {
     await pushTill({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
     const [row] = await service.db.sql`select erased_at is not null as is_erased from tills where till_id = ${till.id}`;
     expect(row).toEqual({ isErased });
+  });
+
+  it("publish that personal data was erased, also when a later revision is applied instead of the erasure", async () => {
+    const locationId = randomUUID();
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    await pushTill({ ...till, note: "replaced after the erasure" }, { locationId, revision: 3, erasedRevision: 2 });
+    await waitUntilEventsHandled(environment, service);
+    const published = await listPublishedTestEvents(environment, "report.finalized", computeTillReportId(till.id));
+    expect(published.map(({ revision, isErased }) => [revision, isErased])).toEqual([
+      [1, undefined],
+      [3, true],
+    ]);
   });
 
   it("remove the report when the till changes to training mode", async () => {

@@ -183,7 +183,7 @@ async function deletePackedOrders(
 
 /** Returns the data of the `report.finalized` event. */
 export function toReportFinalizedData(
-  { locationId, tillId, revision, isErasure }: TillPushedData,
+  { locationId, tillId, revision, isErasure, erasedRevision }: TillPushedData,
   report: StoredReportAndOrderResponses,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
@@ -199,6 +199,6 @@ export function toReportFinalizedData(
     finalizedAt,
     totalSales,
     orderIds,
-    ...(isErasure && { isErasure }),
+    ...((isErasure || erasedRevision !== undefined) && { isErased: true }),
   };
 }

@@ -1,8 +1,10 @@
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
+import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import { eraseTillPersonalData } from "./erase-till.ts";
+import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
 import { buildTestOrder, buildTestTill } from "./testing/till-fixtures.ts";
 
@@ -76,5 +78,44 @@ describe("a till whose personal data was erased", () => {
     expect((await replace(till.id, { ...till, note: "other" })).status).toBe(200);
     expect(await readTillBody(till.id)).toContain("other");
     expect((await push(till)).status).toBe(409);
+  });
+
+  const listErasures = async (tillId: string) =>
+    (await service.tillPushedEvents(tillId)).map(({ revision, isErasure, erasedRevision }) => ({
+      ...{ revision, isErasure, erasedRevision },
+    }));
+
+  it("has the revision of the erasure in all later events, because reporting may skip the erasure", async () => {
+    const till = createTillNamingCustomer();
+    await push(till);
+    await erasePersonalData(till.id);
+    const { db } = service;
+    const log = createLogger({ name: "test", level: "silent" });
+    await db.sql`update tills set next_requeue_at = now() where id = ${till.id}`;
+    await requeueTillsWithOverdueReportTask.run({ db, log, requeueAfterSeconds: 300 });
+    await service.request("POST", `/v1/tills/${till.id}/reprocess`, { principal });
+    await replace(till.id, { ...till, note: "other" });
+    expect(await listErasures(till.id)).toEqual([
+      { revision: 1 },
+      { revision: 2, isErasure: true, erasedRevision: 2 },
+      { revision: 2, isErasure: true, erasedRevision: 2 },
+      { revision: 3, erasedRevision: 2 },
+      { revision: 4, erasedRevision: 2 },
+    ]);
+  });
+
+  it("gets one more revision when only an earlier body has personal data, whose report may still be stored", async () => {
+    const till = createTillNamingCustomer();
+    await push(till);
+    await replace(till.id, { ...till, orderList: [] });
+    for (const _ of ["erasure", "repeated event"]) await erasePersonalData(till.id);
+    expect(await listErasures(till.id)).toEqual([
+      { revision: 1 },
+      { revision: 2 },
+      { revision: 3, isErasure: true, erasedRevision: 3 },
+    ]);
+    expect(JSON.parse(await readTillBody(till.id))).toMatchObject({ id: till.id, orderList: [] });
+    const [pushed] = await service.tillPushedEvents(till.id);
+    await expect(service.objects.get(pushed?.object.key ?? "")).rejects.toThrow(ObjectNotFoundError);
   });
 });

@@ -58,9 +58,10 @@ interface TillErasure {
 
 /**
  * Replaces a till's body with a copy without the personal data of the given orders, as the next revision. The report
- * and orders are computed again from the copy, with the same figures. If the current body has nothing to erase, it is
- * kept. In both cases, every earlier body is removed, because it may contain the data. Does nothing if the till does
- * not exist.
+ * and orders are computed again from the copy, with the same figures. Every earlier body is removed, because it may contain
+ * the data. If the current body has nothing to erase, it is kept, and is the next revision's body only if an earlier body
+ * was removed: the report, exports and copies of clients may come from the earlier body. Does nothing if the till does not
+ * exist.
  *
  * @throws Error when the till was replaced at the same time.
  */
@@ -86,17 +87,21 @@ export async function eraseTillPersonalData(
   const removed = await db.transaction(async (tx) => {
     const till = await lockTillRow(tx, existing);
     if (till?.hash !== existing.hash) throw new Error(`Till ${tillId} was replaced during its erasure.`);
-    if (hash !== existing.hash) {
-      const next = await saveNextTillRevision(tx, till, { body: erased, requeueAfterSeconds });
-      await recordErasedTillPushedHash(tx, till, existing.pushedHash ?? existing.hash);
-      await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
-      await writeTillPushedToOutbox(tx, next, { reason: "replace", isErasure: true, traceparent });
-      await confirmTillObjectUpload(tx, erased.objectKey);
-    }
+    const isChanged = hash !== existing.hash;
     // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
-    const objectKey = hash === existing.hash ? till.objectKey : erased.objectKey;
+    const objectKey = isChanged ? erased.objectKey : till.objectKey;
     await fillTillRevisionLocations(db, tx, { locationId, tillIds: [tillId] });
-    return scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
+    const removedKeys = await scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
+    if (!isChanged && removedKeys.length === 0) return [];
+    const revision = { isErasure: true, requeueAfterSeconds };
+    const next = await saveNextTillRevision(tx, till, isChanged ? { ...revision, body: erased } : revision);
+    await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
+    await writeTillPushedToOutbox(tx, next, { reason: "replace", traceparent });
+    if (isChanged) {
+      await recordErasedTillPushedHash(tx, till, existing.pushedHash ?? existing.hash);
+      await confirmTillObjectUpload(tx, objectKey);
+    }
+    return removedKeys;
   });
   for (const key of removed) await removeTillObjectIfUnreferenced({ db, objects }, key);
 }

@@ -8,15 +8,15 @@ interface TillPushedDetails {
   reason: TillRevisionReason;
   /** W3C trace context of the request, event or task that caused the publication. */
   traceparent: string | undefined;
-  isErasure?: boolean;
 }
 
 /** Publishes `till.pushed` for a till's current revision, in the transaction that created or requeued the revision. */
 export async function writeTillPushedToOutbox(
   tx: SqlTransaction,
   till: TillRow,
-  { reason, traceparent, isErasure = false }: TillPushedDetails,
+  { reason, traceparent }: TillPushedDetails,
 ): Promise<void> {
+  const { erasedRevision } = till;
   await writeEventToOutbox(tx, "till.pushed", {
     subject: till.id,
     data: {
@@ -28,7 +28,8 @@ export async function writeTillPushedToOutbox(
       version: till.format,
       object: { key: till.objectKey, hash: till.hash },
       timeZone: till.timeZone,
-      ...(isErasure && { isErasure }),
+      ...(erasedRevision === till.revision && { isErasure: true }),
+      ...(erasedRevision !== null && { erasedRevision }),
     },
     traceparent,
   });

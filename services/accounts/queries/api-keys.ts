@@ -52,6 +52,12 @@ export async function lockApiKey(tx: SqlTransaction, id: string): Promise<Locked
   return row;
 }
 
+/** Returns the requested expiry of a key, which does not depend on rotations; null if it does not expire or exist. */
+export async function findApiKeyExpiry(tx: SqlTransaction, id: string): Promise<Date | null> {
+  const [row] = await tx<{ expiresAt: Date | null }[]>`select expires_at from api_keys where id = ${id}`;
+  return row?.expiresAt ?? null;
+}
+
 export async function findApiKeyConsumerId(tx: SqlTransaction, id: string): Promise<string | undefined> {
   const [row] = await tx<{ consumerId: string }[]>`select consumer_id from api_keys where id = ${id}`;
   return row?.consumerId;

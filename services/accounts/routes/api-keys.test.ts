@@ -326,6 +326,66 @@ describe("POST /v1/auth/keys/{id}/rotate", () => {
   });
 });
 
+describe("a key that expires", () => {
+  const scopes = ["keys:write", "consumers:write", ...defaultApiConsumerScopes] as const;
+
+  async function createExpiringPrincipal(...more: ["locations:any"] | []) {
+    const body = { locationId: ownLocationId, consumerName: "Acme", expiresAt: inHours(5) };
+    const created = { method: "POST", path: "/v1/auth/keys/", body };
+    const { apiKey } = await accounts.sendJson(created, { status: 201, schema: CreatedApiKey });
+    const { keyId, expiresAt } = await resolveKey(apiKey);
+    return { principal: { ...buildTestLocationPrincipal(ownLocationId, ...scopes, ...more), keyId }, keyId, expiresAt };
+  }
+  const rotationOf = (id: string, principal: typeof operatorTestPrincipal, body: object) => ({
+    ...{ method: "POST", path: `/v1/auth/keys/${id}/rotate`, principal, body },
+  });
+  const tooLate = { code: "invalid_request", errors: [{ path: "expiresAt", code: "too_big" }] };
+  const rotated = { status: 201, schema: RotatedApiKey } as const;
+
+  it("cannot rotate itself or another key to one that expires later", async () => {
+    const { principal, keyId, expiresAt } = await createExpiringPrincipal();
+    const { keyId: otherId } = await resolveKey(await createKey());
+    for (const id of [keyId, otherId]) {
+      const problem = await accounts.requestProblem(rotationOf(id, principal, { expiresAt: inHours(6) }));
+      expect(problem).toMatchObject(tooLate);
+      expect(problem.errors?.[0]?.message).toContain(expiresAt);
+      expect((await accounts.sendJson(rotationOf(id, principal, {}), rotated)).expiresAt).toBe(expiresAt);
+    }
+    const earlier = inHours(4);
+    const shorter = await accounts.sendJson(rotationOf(keyId, principal, { expiresAt: earlier }), rotated);
+    expect(shorter.expiresAt).toBe(earlier);
+  });
+
+  it("can create only keys that expire with it or earlier", async () => {
+    const { principal, expiresAt } = await createExpiringPrincipal();
+    const consumer = { name: "Acme of the location" };
+    await accounts.sendJson(
+      { method: "POST", path: "/v1/consumers/", principal, body: consumer },
+      { status: 201, schema: ApiConsumer },
+    );
+    const body = { locationId: ownLocationId, consumerName: consumer.name };
+    const create = { method: "POST", path: "/v1/auth/keys/", principal };
+    expect(await accounts.requestProblem({ ...create, body: { ...body, expiresAt: inHours(6) } })).toMatchObject(
+      tooLate,
+    );
+    const { apiKey } = await accounts.sendJson({ ...create, body }, { status: 201, schema: CreatedApiKey });
+    expect(await resolveKey(apiKey)).toMatchObject({ expiresAt });
+  });
+
+  it("can be extended by a key that does not expire, and extends other keys if it is an operator's", async () => {
+    const { keyId } = await createExpiringPrincipal();
+    const later = inHours(500);
+    const unlimited = buildTestLocationPrincipal(ownLocationId, ...scopes);
+    const operator = await createExpiringPrincipal("locations:any");
+    for (const principal of [unlimited, operator.principal])
+      expect((await accounts.sendJson(rotationOf(keyId, principal, { expiresAt: later }), rotated)).expiresAt).toBe(
+        later,
+      );
+    const own = rotationOf(operator.keyId, operator.principal, { expiresAt: later });
+    expect(await accounts.requestProblem(own)).toMatchObject(tooLate);
+  });
+});
+
 describe("the daily quota of changes of a location", () => {
   it("counts each key of a changed consumer, and does not prevent revocations", async () => {
     const scopes = ["keys:write", "consumers:write", ...defaultApiConsumerScopes] as const;

@@ -59,7 +59,7 @@ export const createApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Create an API key",
   description:
-    "Creates a key for a consumer at a location. With `expiresAt`, the key stops working at that time. The key is returned only in this response, so store it securely. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
+    "Creates a key for a consumer at a location. With `expiresAt`, the key stops working at that time. A calling key that expires, without the scope `locations:any`, can create only keys that do not expire later than it. The key is returned only in this response, so store it securely. The scopes and the rate limit of the consumer must not exceed those of the calling key. Without the scope `locations:any`, you can create keys only at the calling key's own location, and only for consumers that belong to this location. With `locations:any`, the API looks for `consumerName` first among the operators' consumers, and then among the location's consumers.",
   request: {
     body: createValidatingJsonBodyParser(CreateApiKeyRequest, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
@@ -93,7 +93,7 @@ export const rotateApiKeyRoute = defineAccountsRoute({
   ...keyRouteDefaults,
   summary: "Rotate an API key",
   description:
-    "Creates a key with the same consumer and location as an active key, which it replaces. The new key is returned only in this response, so store it securely. The previous key still works for 24 hours, or for `overlapSeconds`, and then expires. Set `isLeaked` to `true` to revoke the previous key immediately. The calling key needs the same permissions as for creating the new key and revoking the previous key. A key can rotate itself.",
+    "Creates a key with the same consumer and location as an active key, which it replaces. The new key is returned only in this response, so store it securely. The previous key still works for 24 hours, or for `overlapSeconds`, and then expires. Set `isLeaked` to `true` to revoke the previous key immediately. The calling key needs the same permissions as for creating the new key and revoking the previous key. A key can rotate itself. If the calling key expires, this does not extend its expiry: the new key expires at the latest with it, unless the calling key has the scope `locations:any` and rotates another key.",
   request: { params: keyPathParams, body: createValidatingJsonBodyParser(RotateApiKeyRequest) },
   responses: {
     201: { description: "The new API key. Later responses do not contain the key.", schema: RotatedApiKey },

@@ -395,6 +395,35 @@ describe("an erasure of personal data", () => {
   });
 });
 
+describe("an erasure that reporting skips, because a later revision of the till waits, too", () => {
+  it.each([
+    ["has the same day", {}],
+    ["has another day", { startedAt: "2026-05-20T08:00:00.000Z" }],
+    ["is in training mode", { isTraining: true }],
+  ])("removes the files and restarts running exports when the later revision %s", async (_, change) => {
+    const principal = newPrincipal();
+    const [till = expect.unreachable()] = await pushTills(principal, [1]);
+    const done = await exportAll(principal, { data: "orders" });
+    const { id: runningId } = await exportAll(principal, { data: "orders", until: "2026-05-01" });
+    await service.db.sql`delete from bulk_export_files where export_id = ${runningId}`;
+    await service.db.sql`
+      update bulk_exports set state = 'running', claim_number = 7, claimed_until = now() + interval '1 hour'
+      where id = ${runningId}`;
+    const locationId = principal.location.id;
+    await service.pushTills([{ ...till, note: "later", ...change }], locationId, { revision: 3, erasedRevision: 2 });
+    expect(await readExport(principal, done.id)).toMatchObject({
+      ...{ state: "removed", failure: { code: "personal_data_erased" }, files: [] },
+    });
+    const lost = { locationId, id: runningId, claimNumber: 7, failedAttempts: 0, traceparent: null };
+    expect(await renewBulkExportClaim(service.db.sql, lost, { seconds: 60, days: 1, rows: 1 })).toBe(false);
+
+    // The next revision has the same field, and its erasure is applied.
+    const next = await exportAll(principal, { data: "reports" });
+    await service.pushTills([{ ...till, note: "last" }], locationId, { revision: 4, erasedRevision: 2 });
+    expect(await readExport(principal, next.id)).toMatchObject({ state: "done" });
+  });
+});
+
 describe("the limits of exports", () => {
   it("reject a range of more than 1,100 days, and one that ends before it begins", async () => {
     const principal = newPrincipal();

@@ -108,17 +108,25 @@ async function applyTillRevision(
   const finalized = isNew
     ? till && toReportFinalizedData(data, till)
     : await findReportFinalizedEventData(tx, { locationId, tillId });
+  // The event of the erasure may have been skipped, because a later revision waited, too.
+  const isErasure = data.isErasure || previousRevision < (data.erasedRevision ?? 0);
   await Promise.all([
-    isNew && changeStoredReport(tx, db, { data, till, traceparent }),
+    isNew && changeStoredReport(tx, db, { data, till, traceparent, isErasure }),
     publishChangedReport(tx, { data, finalized, traceparent }),
   ]);
 }
 
 /** Replaces the report of a till, or deletes it, if the till is now in training mode. */
-async function changeStoredReport(tx: SqlTransaction, db: Database, { data, till, traceparent }: AppliedTill) {
+async function changeStoredReport(
+  tx: SqlTransaction,
+  db: Database,
+  { data, till, traceparent, isErasure }: AppliedTill & { isErasure: boolean },
+) {
   const { tillId, locationId } = data;
+  if (!till) await assertTillCanBeDeleted(tx, { locationId, tillId });
+  // Runs before the report changes, because unfinished exports of its previous day may have read it.
+  if (isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
   if (!till) {
-    await assertTillCanBeDeleted(tx, { locationId, tillId });
     await recordLocationWrite(tx, locationId);
     await deleteReportAndOrdersOfTill(tx, data, { traceparent });
     return;
@@ -127,7 +135,6 @@ async function changeStoredReport(tx: SqlTransaction, db: Database, { data, till
     replaceStoredReportAndOrders(tx, data, till, { traceparent }),
     recordLocationWrite(tx, locationId),
   ]);
-  if (data.isErasure) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
 }
 
 interface ChangedReport extends Pick<AppliedTill, "data" | "traceparent"> {

@@ -18,7 +18,11 @@ export interface TestReportingService extends TestServiceWithFakeAccounts {
   /**
    * Stores tills and publishes their events, as till-ingest does. Then waits until the service has handled the events.
    */
-  pushTills(tills: TillV2[], locationId: string, options?: { revision?: number }): Promise<void>;
+  pushTills(
+    tills: TillV2[],
+    locationId: string,
+    options?: { revision?: number; erasedRevision?: number },
+  ): Promise<void>;
 }
 
 /** Returns the principal of an API key that has these scopes and a new location. */
@@ -36,8 +40,15 @@ export async function startTestReportingService(variables: Record<string, string
   return {
     ...service,
     objects,
-    async pushTills(tills, locationId, { revision = 1 } = {}) {
-      const eventFields = { locationId, revision, reason: "push", version: "V2", timeZone: "Europe/Paris" } as const;
+    async pushTills(tills, locationId, { revision = 1, ...erasure } = {}) {
+      const eventFields = {
+        locationId,
+        revision,
+        ...erasure,
+        reason: "push",
+        version: "V2",
+        timeZone: "Europe/Paris",
+      } as const;
       const events = tills.map((till) => {
         const bytes = Buffer.from(JSON.stringify(till));
         const hash = createHash("sha256").update(bytes).digest("hex");

@@ -21,6 +21,8 @@ export interface TillRow {
   updatedAt: Date;
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
   pushedHash: string | null;
+  /** The last revision that erased personal data; null if there is none, or if version 1.1 created it. */
+  erasedRevision: number | null;
   /** The time at which the till is requeued if it still has no report; null if it does not wait for a report. */
   nextRequeueAt: Date | null;
   /** Number of times that this revision was requeued. */
@@ -41,7 +43,8 @@ export type TillKey = Pick<TillRow, "locationId" | "id">;
  */
 export const tillColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, location_id, application, server_id, format, revision, is_training, hash, object_key, size, time_zone,
-  order_count, created_at, updated_at, pushed_hash, next_requeue_at, requeue_count, result_revision, parked_revision, parked_reason`;
+  order_count, created_at, updated_at, pushed_hash, erased_revision, next_requeue_at, requeue_count, result_revision,
+  parked_revision, parked_reason`;
 
 /** The columns that a push or a replacement provides. All other columns are set by the queries. */
 export type NewTillRow = Omit<
@@ -50,6 +53,7 @@ export type NewTillRow = Omit<
   | "createdAt"
   | "updatedAt"
   | "pushedHash"
+  | "erasedRevision"
   | "nextRequeueAt"
   | "requeueCount"
   | "resultRevision"
@@ -116,13 +120,24 @@ export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey
   return [...new Set(rows.filter(({ isRemoved }) => !isRemoved).map(({ objectKey }) => objectKey))];
 }
 
-/** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
+/**
+ * Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body.
+ * `isErasure` is true for a revision that erases personal data.
+ */
 export async function saveNextTillRevision(
   tx: SqlTransaction,
   till: TillRow,
-  { body, requeueAfterSeconds }: { body?: NewTillRow; requeueAfterSeconds: number },
+  {
+    body,
+    isErasure = false,
+    requeueAfterSeconds,
+  }: { body?: NewTillRow; isErasure?: boolean; requeueAfterSeconds: number },
 ): Promise<TillRow> {
-  const next = { revision: till.revision + 1, isTraining: body?.isTraining ?? till.isTraining };
+  const revision = till.revision + 1;
+  const next = {
+    ...{ revision, isTraining: body?.isTraining ?? till.isTraining },
+    ...(isErasure && { erasedRevision: revision }),
+  };
   const replaced = body && {
     format: body.format,
     serverId: body.serverId,

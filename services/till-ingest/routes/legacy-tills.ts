@@ -10,6 +10,7 @@ import { z } from "zod";
 import { defineTillIngestRoute, tillWriteRouteDefaults } from "../context.ts";
 import { fetchBackofficeTillList } from "../legacy/backoffice.ts";
 import { fetchAndStoreLegacyTills } from "../legacy/fetch-legacy-tills.ts";
+import { rejectDryRun } from "./dry-run-parameter.ts";
 
 const legacyApplicationQuery = z.object({
   application: posApplicationNameSchema.optional().meta({
@@ -96,7 +97,8 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   // Repeating a call is safe, because each till is stored only once, in its own transaction.
   isIdempotent: true,
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
-  async handle({ body, query, principal, services, context, signal }) {
+  async handle({ body, query, principal, services, context, signal, url }) {
+    rejectDryRun(url);
     const tills =
       body ??
       (await fetchBackofficeTillList(services.config, {

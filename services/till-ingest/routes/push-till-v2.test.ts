@@ -72,13 +72,48 @@ describe("the daily quotas of a location", () => {
   });
 });
 
-it.each(["dryrun=true", "dry_run=true", "DryRun=1", "dryRun=false&dryRun=true", "dryRun=true&dryrun=true"])(
+it.each([
+  ...["dryrun=true", "dry_run=true", "DryRun=1", "dryRun=false&dryRun=true", "dryRun=true&dryrun=true"],
+  ...["dryRun[]=true", "dryRun%20=true", "dryRun%00=true", "dry%20run=true", "dry.run", "dryRuns=true", "isDryRun=1"],
+  "a=1&amp;dryRun=true",
+])(
   "POST /v2/tills/?%s is rejected and stores nothing, because the client probably means dryRun=true",
   async (query) => {
     const till = buildTestTill();
     const rejected = await push(till, {}, `?${query}`);
     expect([rejected.status, await rejected.json()]).toMatchObject([400, { code: "invalid_request" }]);
     expect((await service.request("GET", `/v1/tills/${till.id}`, { principal })).status).toBe(404);
+  },
+);
+
+it.each([
+  ["PUT", "", "dryRun=true"],
+  ["PUT", "", "dry-run"],
+  ["POST", "/reprocess", "dryRun=true"],
+])(
+  "%s /v1/tills/{id}%s?%s is rejected and changes nothing, because only a push can be a dry run",
+  async (...request) => {
+    const [method, path, query] = request;
+    const till = buildTestTill();
+    await push(till);
+    const body = method === "PUT" ? { ...till, note: "changed" } : undefined;
+    const problem = await service.requestProblem({
+      ...{ method, path: `/v1/tills/${till.id}${path}?${query}`, principal },
+      ...(body && { body }),
+    });
+    expect(problem).toMatchObject({
+      code: "invalid_request",
+      errors: [{ in: "query", code: "unknown_parameter", message: expect.stringContaining("Only a push") }],
+    });
+    expect(await service.tillPushedEvents(till.id)).toHaveLength(1);
+  },
+);
+
+it.each(["/v1/tills/reprocess?lteReportVersion=1&dryRun=true", "/v1/tills/legacy/?dryRun=true"])(
+  "POST %s is rejected, because only a push can be a dry run",
+  async (path) => {
+    const problem = await service.requestProblem({ method: "POST", path, principal });
+    expect(problem.errors).toMatchObject([{ path: "dryRun", code: "unknown_parameter" }]);
   },
 );
 

@@ -20,6 +20,7 @@ import {
 } from "../queries/reprocessings.ts";
 import { countTillOrders } from "../queries/tills.ts";
 import { requestTillReprocessing } from "../reprocess-tills.ts";
+import { rejectDryRun } from "./dry-run-parameter.ts";
 import { pendingReportHeaders, toObjectAndReportFields } from "./till-response.ts";
 import { tillPathParams } from "./tills.ts";
 
@@ -35,7 +36,8 @@ export const reprocessTillRoute = defineTillIngestRoute({
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
   errors: ["till_not_found", "quota_exceeded"],
-  async handle({ params, principal, services, context, audit, origin }) {
+  async handle({ params, principal, services, context, audit, origin, url }) {
+    rejectDryRun(url);
     const till = await requestTillReprocessing(
       { ...services, quotas: services },
       {
@@ -94,7 +96,8 @@ export const reprocessTillsRoute = defineTillIngestRoute({
     },
   },
   errors: ["location_forbidden", "quota_exceeded"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services, audit }) {
+  async handle({ query: { lteReportVersion, locationId }, principal, services, audit, url }) {
+    rejectDryRun(url);
     const { db, pollReprocessings, orderQuota } = services;
     const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {

@@ -7,7 +7,6 @@ import { TillDryRun } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
-import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import {
   createJsonResponseWithContentEtag,
   jsonResponse,
@@ -28,6 +27,7 @@ import {
   resolveAuthorizedTillReplacementLocation,
 } from "../resolve-till-location.ts";
 import { replaceTillBody, storePushedTill } from "../store-pushed-till.ts";
+import { rejectDryRun, requireClearDryRun } from "./dry-run-parameter.ts";
 import { createTillBodyResponse } from "./till-body-response.ts";
 import { createTillRequestBodyParser } from "./till-request-body.ts";
 import {
@@ -60,26 +60,6 @@ const pushResponses = {
     example: PushTillResponse.meta()?.example,
   },
 };
-
-/**
- * Rejects a request whose parameter `dryRun` is misspelled or repeated. Unknown parameters are otherwise ignored, but this
- * till would be stored.
- *
- * @throws `ApiError` invalid_request.
- */
-function requireClearDryRun({ searchParams }: URL): void {
-  const names = [...searchParams.keys()].filter((name) => name.toLowerCase().replaceAll(/[-_]/g, "") === "dryrun");
-  const wrongName = names.find((name) => name !== "dryRun");
-  if (wrongName !== undefined || names.length > 1)
-    throw createInvalidRequestError([
-      {
-        in: "query",
-        path: wrongName ?? "dryRun",
-        code: wrongName === undefined ? "duplicate" : "unknown_parameter",
-        message: "Send `dryRun` once, and with this name. Nothing was stored",
-      },
-    ]);
-}
 
 export const pushTillV2Route = defineTillIngestRoute({
   method: "post",
@@ -157,7 +137,8 @@ export const replaceTillRoute = defineTillIngestRoute({
   },
   responses: { 200: { description: "The till was replaced", schema: ReplaceTillResponse } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
-  async handle({ params, body: till, principal, services, context, origin }) {
+  async handle({ params, body: till, principal, services, context, origin, url }) {
+    rejectDryRun(url);
     const id = params.id.toLowerCase();
     if (till.metadata.tillId !== id) {
       const message = `Must be the till ID in the path, ${id}; got ${till.metadata.tillId}`;

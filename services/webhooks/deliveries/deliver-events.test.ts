@@ -85,7 +85,7 @@ describe("a report that was computed again", () => {
     };
     const firstId = await service.publishEvent("report.finalized", data);
     await service.waitForDelivery(subscription, firstId, "succeeded");
-    const secondId = await service.publishEvent("report.finalized", { ...data, revision: 2, isErasure: true });
+    const secondId = await service.publishEvent("report.finalized", { ...data, revision: 2, isErased: true });
     await eventually("all messages", () => endpoint.receivedWebhooks.length === 3);
     const messages = endpoint.receivedWebhooks.map(({ headers, body }) => ({ headers, body: JSON.parse(body) }));
     const find = (event: string, revision: number) =>

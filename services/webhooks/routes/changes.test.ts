@@ -58,13 +58,13 @@ const summarize = (changes: Change[]) => changes.map(({ type, action, id }) => `
 
 function buildReport(
   principal: Principal,
-  { reportId = randomUUID() as string, revision = 1, orderIds = [] as string[], isErasure = false } = {},
+  { reportId = randomUUID() as string, revision = 1, orderIds = [] as string[], isErased = false } = {},
 ): BusEventData<"report.finalized"> {
   return {
     ...{ locationId: locationIdOf(principal), reportId, tillId: randomUUID(), revision, orderIds },
     ...{ reportVersion: 1, reportNumber: 1, totalSales: 0 },
     ...{ startedAt: "2026-05-29T08:00:00.000Z", finalizedAt: "2026-05-29T20:00:00.000Z" },
-    ...(isErasure && { isErasure }),
+    ...(isErased && { isErased }),
   };
 }
 
@@ -129,7 +129,7 @@ describe("the change feed", () => {
     const reader = createReader();
     const orderId = randomUUID();
     const reportId = await finalize(reader, { orderIds: [orderId] });
-    await finalize(reader, { reportId, revision: 2, orderIds: [orderId], isErasure: true });
+    await finalize(reader, { reportId, revision: 2, orderIds: [orderId], isErased: true });
     expect(summarize(await readAll(reader)).slice(2)).toEqual([`report erased ${reportId}`, `order erased ${orderId}`]);
   });
 

@@ -54,11 +54,11 @@ function createDayEventSubscription(event: DayEvent): EventSubscription<Webhooks
  */
 const reportFinalizedSubscription = defineEventSubscription<WebhooksServiceContext, "report.finalized">(
   "report.finalized",
-  async ({ eventId, time, data: { isErasure, ...data }, services, context: { traceparent } }) => {
+  async ({ eventId, time, data: { isErased, ...data }, services, context: { traceparent } }) => {
     const { messageEnqueuer } = services;
     const { locationId, revision } = data;
     const isRecorded = await recordReportChange(services, {
-      ...{ ...data, changedAt: time, kind: isErasure ? "erased" : "stored" },
+      ...{ ...data, changedAt: time, kind: isErased ? "erased" : "stored" },
     });
     const enqueue = async (event: "report.finalized" | "report.replaced", messageId: string) => {
       const webhookIds = await messageEnqueuer.findSubscribedWebhookIds({ locationId, event });
