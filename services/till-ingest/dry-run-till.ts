@@ -4,6 +4,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
 import { TillDryRun, type TillDryRunRequest, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
+import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
@@ -18,22 +19,47 @@ const timeoutMs = 20_000;
 const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
 
 /**
+ * Maximum number of unfinished dry runs of a location in this process. reporting calculates one at a time for each location,
+ * and each request that waits occupies a connection of the gateway.
+ */
+const maxConcurrentPerLocation = 10;
+const concurrentDryRuns = new KeyedUsageCounter();
+
+/**
  * Returns what the push of a till would result in. The reporting service calculates and checks the till. Nothing is
  * stored: the body is sent to that service as a request over NATS.
  *
- * @throws `ApiError` till_conflict; body_too_large; quota_exceeded; service_unavailable when reporting does not reply in time.
+ * @throws `ApiError` till_conflict; body_too_large; quota_exceeded; rate_limited when the location has too many unfinished
+ * dry runs; service_unavailable when reporting does not reply in time.
  */
-export async function dryRunTill(
-  { db, config, sendBusRequest }: Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest">,
-  {
-    location: { id: locationId, timeZone },
-    till: { metadata, hash, bytes },
-    context,
-  }: {
-    location: LocationRef;
-    till: TillMetadataWithBodyBytes;
-    context: ObservabilityContext;
-  },
+export async function dryRunTill(services: DryRunServices, request: DryRunRequest): Promise<TillDryRun> {
+  const locationId = request.location.id;
+  if (concurrentDryRuns.get(locationId) >= maxConcurrentPerLocation) {
+    throw new ApiError("rate_limited", {
+      detail: `This location already has ${maxConcurrentPerLocation} unfinished pushes with \`dryRun=true\`. Send the next one after a response.`,
+      limit: { name: "concurrent_till_dry_runs", maximum: maxConcurrentPerLocation, unit: "requests" },
+      headers: { "retry-after": "2" },
+    });
+  }
+  concurrentDryRuns.add(1, locationId);
+  try {
+    return await requestDryRun(services, request);
+  } finally {
+    concurrentDryRuns.add(-1, locationId);
+  }
+}
+
+type DryRunServices = Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest">;
+
+interface DryRunRequest {
+  location: LocationRef;
+  till: TillMetadataWithBodyBytes;
+  context: ObservabilityContext;
+}
+
+async function requestDryRun(
+  { db, config, sendBusRequest }: DryRunServices,
+  { location: { id: locationId, timeZone }, till: { metadata, hash, bytes }, context }: DryRunRequest,
 ): Promise<TillDryRun> {
   const { tillId, format: version, orderCount } = metadata;
   context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });

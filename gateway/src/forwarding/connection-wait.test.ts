@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
@@ -5,6 +6,7 @@ import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { createConnectionWait } from "./connection-wait.ts";
 
 let environment: IsolatedTestEnvironment;
 let port: number;
@@ -98,5 +100,81 @@ describe("requests to a service that does not accept connections", () => {
       expect(statuses.slice(10)).toEqual(Array.from({ length: 251 }, () => 200));
       await service.stop();
     });
+  });
+});
+
+describe("requests that are sent after a wait", () => {
+  const connectFailure = Object.assign(new Error("refused"), { syscall: "connect" });
+  let release: () => void;
+  let released: Promise<void>;
+  let isUp: boolean;
+  beforeEach(() => {
+    isUp = false;
+    released = new Promise((resolve) => {
+      release = resolve;
+    });
+  });
+
+  /** Sends requests through a connection wait. A slow one has a result only after `release`. */
+  function createSender(maxWaitMs: number) {
+    const sendWhenConnected = createConnectionWait(`http://127.0.0.1:${port}`, maxWaitMs);
+    const counts = { sent: 0 };
+    const send = (sender: string, { isSlow = true, isUpload = false, abort = new EventEmitter() } = {}) => {
+      let isCanceled = false;
+      abort.once("abort", () => {
+        isCanceled = true;
+      });
+      return sendWhenConnected(
+        async (onConnected) => {
+          if (!isUp) throw connectFailure;
+          counts.sent += 1;
+          if (isUpload) onConnected();
+          if (isSlow) await released;
+          return "sent";
+        },
+        { sender, bodyBytes: 0, isCanceled: () => isCanceled, abort },
+      ).catch((error: unknown) => error);
+    };
+    return { send, counts };
+  }
+
+  const sendMany = (count: number, send: () => Promise<unknown>) => Array.from({ length: count }, send);
+
+  it("take turns by location, and an upload does not keep the turn of others", async () => {
+    const { send, counts } = createSender(20_000);
+    const pending = [
+      ...sendMany(200, () => send("slow location")),
+      ...sendMany(200, () => send("location with uploads", { isUpload: true })),
+    ];
+    const other = send("other location", { isSlow: false });
+    isUp = true;
+    const service = await startService([]);
+    expect(await other).toBe("sent");
+    while (counts.sent < 32 + 200 + 1) await sleep(10);
+    expect(counts.sent).toBe(32 + 200 + 1);
+    release();
+    expect(new Set(await Promise.all(pending))).toEqual(new Set(["sent"]));
+    await service.stop();
+  });
+
+  it("fail at the deadline or when they are canceled, even if none can be sent before", async () => {
+    const { send, counts } = createSender(1_500);
+    const pending = ["a", "b", "c", "d"].flatMap((sender) => sendMany(32, () => send(sender)));
+    const abort = new EventEmitter();
+    const canceled = send("e", { abort });
+    const late = send("e");
+    isUp = true;
+    const startedAt = performance.now();
+    const service = await startService([]);
+    while (counts.sent < 128) await sleep(10);
+    abort.emit("abort");
+    expect(await canceled).toBe(connectFailure);
+    expect(performance.now() - startedAt).toBeLessThan(1_400);
+    expect(await late).toBe(connectFailure);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(counts.sent).toBe(128);
+    release();
+    expect(new Set(await Promise.all(pending))).toEqual(new Set(["sent"]));
+    await service.stop();
   });
 });

@@ -1,4 +1,5 @@
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import type { EventEmitter } from "node:events";
+import { createRoundRobinQueue, type QueuePermit } from "@pragma/runtime/concurrency/round-robin-queue";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import { isConnectFailure } from "@pragma/runtime/retries/transient-error";
@@ -11,8 +12,12 @@ const maxWaitingRequests = 5_000;
 const maxWaitingRequestsPerLocation = 250;
 /** Maximum total size, in bytes, of the buffered bodies of the requests that wait for one service. */
 const maxWaitingBytes = 64 * 1024 * 1024;
-/** Maximum number of requests that are sent concurrently after their wait, so that a service is not flooded. */
+/**
+ * Maximum number of requests that are sent concurrently after their wait, so that a service is not flooded, in total and
+ * for each location.
+ */
 const maxResumedRequests = 128;
+const maxResumedRequestsPerLocation = 32;
 /** Milliseconds between two attempts to connect to a service, which all requests that wait for it share. */
 const connectIntervalMs = 100;
 
@@ -23,6 +28,8 @@ export interface WaitingRequest {
   bodyBytes: number;
   /** Returns whether the client no longer waits for the response. */
   isCanceled(): boolean;
+  /** Emits `abort` when the request is canceled. */
+  abort: EventEmitter;
 }
 
 /**
@@ -32,7 +39,10 @@ export interface WaitingRequest {
  */
 export function createConnectionWait(url: string, maxWaitMs: number) {
   const waiting = new KeyedUsageCounter();
-  const resumeSemaphore = createKeyedSemaphore(maxResumedRequests);
+  const resumed = createRoundRobinQueue({
+    maxActive: maxResumedRequests,
+    maxActivePerKey: maxResumedRequestsPerLocation,
+  });
   let waitingBytes = 0;
   const outage = new ConnectionOutage(maxWaitMs);
   let connectable: Promise<void> | undefined;
@@ -45,15 +55,21 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     }
   }
 
-  /** Returns whether a connection is possible before the requests that wait time out. */
-  async function waitUntilConnectable(deadline: number): Promise<boolean> {
+  /** Waits until a connection is possible, or until `ended` resolves. All waiting requests share the attempts. */
+  function waitUntilConnectable(ended: Promise<void>): Promise<void> {
     connectable ??= connectRepeatedly().finally(() => {
       connectable = undefined;
     });
-    const timeout = new AbortController();
-    await Promise.race([connectable, sleep(Math.max(0, deadline - performance.now()), timeout.signal)]);
-    timeout.abort();
-    return performance.now() < deadline;
+    return Promise.race([connectable, ended]);
+  }
+
+  /** Returns a permit to send a request again, or undefined if `ended` resolves first. */
+  async function acquireResumePermit(sender: string, ended: Promise<void>): Promise<QueuePermit | undefined> {
+    const permit = resumed.requestPermit(sender);
+    await Promise.race([permit.granted, ended]);
+    if (permit.isGranted) return permit;
+    permit.release();
+    return undefined;
   }
 
   function hasCapacity({ sender, bodyBytes }: WaitingRequest): boolean {
@@ -64,11 +80,18 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     );
   }
 
-  /** Returns the result of `send`. @throws the error of the last attempt. */
-  return async function sendWhenConnected<T>(send: () => Promise<T>, request: WaitingRequest): Promise<T> {
-    const attempt = async () => {
+  /**
+   * Returns the result of `send`, which calls `onConnected` if it is connected long before it has a result.
+   *
+   * @throws the error of the last attempt.
+   */
+  return async function sendWhenConnected<T>(
+    send: (onConnected: () => void) => Promise<T>,
+    request: WaitingRequest,
+  ): Promise<T> {
+    const attempt = async (onConnected: () => void) => {
       try {
-        const result = await send();
+        const result = await send(onConnected);
         outage.recordConnection();
         return { result };
       } catch (error) {
@@ -76,21 +99,37 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
         return { error, deadline: outage.recordFailureAndGetDeadline() };
       }
     };
-    let outcome = await attempt();
+    let outcome = await attempt(() => {});
     if ("result" in outcome) return outcome.result;
     const { deadline } = outcome;
     if (performance.now() >= deadline || !hasCapacity(request)) throw outcome.error;
     waiting.add(1, request.sender);
     waitingBytes += request.bodyBytes;
+    const end = new AbortController();
+    const onEnd = () => end.abort();
+    request.abort.once("abort", onEnd);
+    const ended = sleep(Math.max(0, deadline - performance.now()), end.signal);
+    const canSend = () => performance.now() < deadline && !request.isCanceled();
     try {
-      while ((await waitUntilConnectable(deadline)) && !request.isCanceled()) {
-        outcome = await resumeSemaphore.run(attempt);
+      for (;;) {
+        await waitUntilConnectable(ended);
+        if (!canSend()) throw outcome.error;
+        const permit = await acquireResumePermit(request.sender, ended);
+        if (!permit) throw outcome.error;
+        try {
+          if (!canSend()) throw outcome.error;
+          // An upload would otherwise keep the permit for as long as the client sends.
+          outcome = await attempt(permit.release);
+        } finally {
+          permit.release();
+        }
         if ("result" in outcome) return outcome.result;
       }
     } finally {
+      request.abort.off("abort", onEnd);
+      end.abort();
       waiting.add(-1, request.sender);
       waitingBytes -= request.bodyBytes;
     }
-    throw outcome.error;
   };
 }

@@ -228,38 +228,90 @@ describe("a service", () => {
     await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { timeoutSeconds: 1 });
   });
 
-  it("for which too many requests are waiting yields 503 with Retry-After", async () => {
-    const variables = {
-      REPORTING_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
-      MAX_CONNECTIONS_PER_ADDRESS: "2000",
-    };
-    const busy = await startTestGateway(environment, { accounts: gateway.accounts, variables });
-    const abort = new AbortController();
-    const sendBusy = (signal?: AbortSignal) => busy.request("/v2/reports/", { key, ...(signal && { signal }) });
-    upstreamScript = [() => {}];
-    try {
-      // 256 requests occupy the connections to the service, and 1,000 wait for a connection.
-      const waiting = Array.from({ length: 1_256 }, () => sendBusy(abort.signal).catch(() => {}));
-      const response = await eventually("a rejection", () =>
-        sendBusy(AbortSignal.timeout(1_000)).catch(() => undefined),
-      );
-      expect([response.status, response.headers.get("retry-after"), await problemCodeOf(response)]).toEqual([
-        503,
-        "2",
-        "overloaded",
-      ]);
-      abort.abort();
-      await Promise.all(waiting);
-    } finally {
-      abort.abort();
-      await busy.stop();
-    }
-  });
-
   it("that does not read the body in time yields 504", async () => {
     upstreamScript = [(socket) => void socket.pause()];
     const response = await sendRequest({ method: "POST", body: Buffer.alloc(20_000_000) });
     expect([response.status, await problemCodeOf(response)]).toEqual([504, "upstream_timeout"]);
+  });
+});
+
+describe("the connections to a service", () => {
+  let busy: TestGateway;
+  let abort: AbortController;
+  const keys = { ownLocation: "", secondKey: "", thirdKey: "", otherLocation: "" };
+
+  beforeEach(async () => {
+    const variables = {
+      REPORTING_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
+      MAX_CONNECTIONS_PER_ADDRESS: "2000",
+    };
+    busy = await startTestGateway(environment, { accounts: gateway.accounts, variables });
+    abort = new AbortController();
+    const { key: ownLocation, resolvedKey } = busy.accounts.addKey();
+    const { location } = resolvedKey;
+    keys.ownLocation = ownLocation;
+    keys.secondKey = busy.accounts.addKey({ location }).key;
+    keys.thirdKey = busy.accounts.addKey({ location }).key;
+    keys.otherLocation = busy.accounts.addKey().key;
+    upstreamScript = [(socket, request) => (request.includes("/quick") ? respondOk(socket) : undefined)];
+  });
+  afterEach(() => busy.stop());
+
+  const send = (senderKey: string, path = "", signal = AbortSignal.timeout(5_000)) =>
+    busy.request(`/v2/reports/${path}`, { key: senderKey, signal });
+  it("are shared by locations: one gets a quarter, and then its requests wait, up to a limit", async () => {
+    const rejections: Response[] = [];
+    const pending: Promise<unknown>[] = [];
+    const sendMany = (senderKey: string, count: number) => {
+      const responses = Array.from({ length: count }, () => send(senderKey, "", abort.signal));
+      pending.push(...responses.map((response) => response.then((early) => rejections.push(early)).catch(() => {})));
+    };
+    // All keys of a location share 64 connections, and 250 requests wait.
+    for (const senderKey of [keys.ownLocation, keys.secondKey, keys.thirdKey]) sendMany(senderKey, 106);
+    await eventually("the rejections", () => rejections.length === 4);
+    for (const rejected of rejections.splice(0)) {
+      expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "2"]);
+      expect(await rejected.json()).toMatchObject({ code: "rate_limited", limit: { name: "waiting_requests" } });
+    }
+    expect((await send(keys.otherLocation, "quick")).status).toBe(200);
+    expect(requests).toHaveLength(65);
+    // Together, all locations have 256 connections, and 1,000 requests wait.
+    for (let location = 0; location < 3; location++) sendMany(busy.accounts.addKey().key, 314);
+    await eventually("the requests of four locations", () => requests.length === 257);
+    sendMany(keys.otherLocation, 3);
+    await eventually("the rejections", () => rejections.length === 3);
+    for (const rejected of rejections)
+      expect([rejected.status, rejected.headers.get("retry-after"), await problemCodeOf(rejected)]).toEqual([
+        503,
+        "2",
+        "overloaded",
+      ]);
+    abort.abort();
+    await Promise.all(pending);
+    await eventually("the capacity", async () => (await send(keys.ownLocation, "quick")).status === 200);
+  });
+
+  it("are used by at most 32 uploads of a location, whatever its number of keys", async () => {
+    const sockets = await Promise.all(
+      [keys.ownLocation, keys.secondKey, keys.thirdKey].flatMap((senderKey) =>
+        Array.from({ length: 14 }, async () => {
+          const socket = await openRawTcpConnection(busy.port);
+          const headers = { authorization: senderKey, "transfer-encoding": "chunked" };
+          socket.write(`${formatRequestHead("POST /v2/reports/", headers)}5\r\nslow \r\n`);
+          return socket;
+        }),
+      ),
+    );
+    await eventually("the uploads", () => requests.length >= 32);
+    // The requests and uploads of others, and other requests of the location, do not wait.
+    expect((await send(keys.ownLocation, "quick")).status).toBe(200);
+    const upload = { key: keys.otherLocation, method: "POST", body: "x".repeat(100_000) };
+    expect((await busy.request("/v2/reports/quick", upload)).status).toBe(200);
+    expect(requests).toHaveLength(34);
+    // A client that disconnects makes room for an upload that waits.
+    for (const socket of sockets) socket.destroy();
+    const next = { key: keys.ownLocation, method: "POST", body: "x".repeat(100_000) };
+    expect((await busy.request("/v2/reports/quick", next)).status).toBe(200);
   });
 });
 

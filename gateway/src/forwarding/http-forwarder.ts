@@ -7,10 +7,12 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext, GatewayRequestState } from "../server/gateway-request.ts";
+import { createConnectionLimiter } from "./connection-limiter.ts";
 import { createConnectionWait } from "./connection-wait.ts";
 
 export interface ForwardTimeouts {
@@ -25,14 +27,16 @@ export interface ForwardTimeouts {
   connectWaitMs: number;
 }
 
-/** Maximum number of connections to one service, without those of streams. */
-const maxUpstreamConnections = 256;
-/** Maximum number of requests that wait until one of these connections is free. */
-const maxQueuedRequests = 1_000;
 /**
- * Maximum number of concurrent streamed uploads per API key and service. Limited, because each upload occupies a
+ * Limits of the connections to one service, without those of streams, and of the requests that wait for a connection. A
+ * location has a share of both, so that its requests do not block those of other locations.
+ */
+const connectionLimits = { maxActive: 256, maxActivePerSender: 64, maxWaiting: 1_000, maxWaitingPerSender: 250 };
+/**
+ * Limits of the streamed uploads to one service. Limited further than other requests, because each upload occupies a
  * connection to the service for as long as the client sends.
  */
+const uploadLimits = { maxActive: 192, maxActivePerSender: 32, maxWaiting: 1_000, maxWaitingPerSender: 250 };
 const maxUploadsPerKey = 16;
 /**
  * Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies and bodies of unknown length
@@ -79,11 +83,13 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     bodyTimeout: timeouts.responseTimeoutMs,
     connect: { timeout: 5_000 },
   };
-  const pool = new Pool(url, { ...options, connections: maxUpstreamConnections });
+  const pool = new Pool(url, { ...options, connections: connectionLimits.maxActive });
   // Streams occupy connections for a long time, so they use a separate pool without a connection limit.
   const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
 
-  const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
+  const connectionLimiter = createConnectionLimiter(connectionLimits);
+  const uploadLimiter = createConnectionLimiter(uploadLimits);
+  const keyUploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
 
   const sendWhenConnected = createConnectionWait(url, timeouts.connectWaitMs);
 
@@ -99,39 +105,40 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   ): Promise<Dispatcher.ResponseData> {
     const { incoming, outgoing, requestId, traceparent, origin, principal, client } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
-    const send = async () => {
-      if (outgoing.destroyed) throw new errors.RequestAbortedError();
-      if (pool.stats.queued >= maxQueuedRequests) {
-        throw new ApiError("overloaded", {
-          detail: "Too many requests are waiting for this service. Retry shortly.",
-        });
-      }
-      return (request.isStream ? streamPool : pool).request({
+    const sender = getSenderId(principal);
+    const sendTo = (upstream: Pool, onConnected: () => void) =>
+      upstream.request({
         method,
         path: target,
         headers: {
           ...pickForwardedHeaders(incoming),
           ...sign({ method, target, requestId, traceparent, origin, principal, client }),
         },
-        // Undici would destroy a stream if it cannot connect. It does not begin to read an iterable before it has
-        // connected.
-        body:
-          body instanceof Readable
-            ? ({ [Symbol.asyncIterator]: () => body[Symbol.asyncIterator]() } as Readable)
-            : body,
+        body: body instanceof Readable ? iterateWhenConnected(body, onConnected) : body,
         signal: abort,
       });
+    const isCanceled = () => outgoing.destroyed || request.isStreamEnded;
+    const send = async (onConnected: () => void) => {
+      if (isCanceled()) throw new errors.RequestAbortedError();
+      if (request.isStream) return sendTo(streamPool, onConnected);
+      const release = await connectionLimiter.acquire(sender, abort);
+      try {
+        const response = await sendTo(pool, onConnected);
+        // The connection is occupied until the client has received the body.
+        response.body.once("close", release);
+        return response;
+      } catch (error) {
+        release();
+        throw error;
+      }
     };
-    return sendWhenConnected(send, {
-      sender: principal.location?.id ?? principal.keyId,
-      bodyBytes: Buffer.isBuffer(body) ? body.byteLength : 0,
-      isCanceled: () => outgoing.destroyed || request.isStreamEnded,
-    });
+    const bodyBytes = Buffer.isBuffer(body) ? body.byteLength : 0;
+    return sendWhenConnected(send, { sender, bodyBytes, isCanceled, abort });
   }
 
   async function forward(context: GatewayHonoContext): Promise<Response> {
     const request = context.get("request");
-    const { incoming, outgoing } = request;
+    const { incoming, outgoing, principal } = request;
     // Undici also accepts an EventEmitter as a signal, which takes less CPU time than an AbortController.
     const abort = new EventEmitter();
     let isClientGone = false;
@@ -142,6 +149,23 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     });
     // A request that waits for a change would otherwise wait until the service responds.
     request.onStreamEndedBeforeHeaders = () => abort.emit("abort");
+    const releaseUpload = isStreamedUpload(incoming)
+      ? await uploadLimiter.acquire(getSenderId(principal), abort)
+      : undefined;
+    try {
+      return await exchange(context, { abort, isClientGone: () => isClientGone });
+    } finally {
+      releaseUpload?.();
+    }
+  }
+
+  /** Sends a request to the service, and returns or sends its response. */
+  async function exchange(
+    context: GatewayHonoContext,
+    { abort, isClientGone }: { abort: EventEmitter; isClientGone: () => boolean },
+  ): Promise<Response> {
+    const request = context.get("request");
+    const { incoming, outgoing } = request;
     const target = requestTargetOf(context.req.url);
     const body = await readBody(incoming);
     const upstreamResponse = await sendUpstream(request, { target, body, abort }).catch((error: unknown) => {
@@ -168,7 +192,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     outgoing.flushHeaders();
     let upstreamError: unknown;
     upstreamResponse.body.once("error", (error) => {
-      if (!isClientGone) upstreamError = error;
+      if (!isClientGone()) upstreamError = error;
     });
     // Prevents Node's warning about more than 10 listeners, because middleware and `pipeline` add several listeners.
     outgoing.setMaxListeners(20);
@@ -181,7 +205,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     forward(context: GatewayHonoContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
       const response = isStreamedUpload(incoming)
-        ? uploadSemaphore.run(() => forward(context), principal.keyId)
+        ? keyUploadSemaphore.run(() => forward(context), principal.keyId)
         : forward(context);
       return response.catch((error) => {
         context.get("request").throwIfStreamEnded();
@@ -192,6 +216,20 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       await Promise.all([pool.destroy(), streamPool.destroy()]);
     },
   };
+}
+
+/**
+ * Returns the body of a request to undici. Undici would destroy a stream if it cannot connect. It does not begin to read an
+ * iterable before it has connected.
+ */
+function iterateWhenConnected(body: Readable, onConnected: () => void): Readable {
+  const iterable = {
+    [Symbol.asyncIterator]() {
+      onConnected();
+      return body[Symbol.asyncIterator]();
+    },
+  };
+  return iterable as Readable;
 }
 
 /** Returns whether to stream a body. Small bodies are buffered, so that slow clients occupy no service connection. */

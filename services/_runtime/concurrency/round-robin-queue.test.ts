@@ -64,3 +64,25 @@ it("counts tasks that wait for capacity, and tasks that wait for their own key",
   await endAll();
   expect(queue.countWaiting()).toEqual({ ready: 0, behindOwnKey: 0 });
 });
+
+describe("a permit", () => {
+  it("that is released before it is granted leaves the queue, and later ones are granted in turn", async () => {
+    const queue = createRoundRobinQueue({ maxActive: 1, maxActivePerKey: 1 });
+    const [first, canceled, next, other] = ["a", "a", "a", "b"].map((key) => queue.requestPermit(key));
+    expect([first?.isGranted, next?.isGranted, queue.getWaitingCount("a"), queue.getWaitingCount()]).toEqual([
+      ...[true, false],
+      ...[2, 3],
+    ]);
+    canceled?.release();
+    canceled?.release();
+    expect([queue.getWaitingCount("a"), queue.getWaitingCount()]).toEqual([1, 2]);
+    first?.release();
+    first?.release();
+    await other?.granted;
+    expect(next?.isGranted).toBe(false);
+    other?.release();
+    await next?.granted;
+    next?.release();
+    expect([canceled?.isGranted, queue.getWaitingCount()]).toEqual([false, 0]);
+  });
+});

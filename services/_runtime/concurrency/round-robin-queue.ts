@@ -1,3 +1,12 @@
+/** A permit to run, or a place in the queue until it is granted. */
+export interface QueuePermit {
+  readonly isGranted: boolean;
+  /** Resolves when the permit is granted. Never settles if the permit is released before. */
+  readonly granted: Promise<void>;
+  /** Returns the permit, or leaves the queue. Later calls have no effect. */
+  release(): void;
+}
+
 interface KeyState {
   active: number;
   /** The start functions of the tasks that wait, in the sequence in which they were added. */
@@ -42,22 +51,60 @@ export function createRoundRobinQueue({ maxActive, maxActivePerKey }: { maxActiv
     startTasks();
   }
 
+  function removeWaiting(key: string, state: KeyState, start: () => void): void {
+    state.waiting.splice(state.waiting.indexOf(start), 1);
+    waitingCount -= 1;
+    if (state.waiting.length > 0) return;
+    turns.delete(key);
+    if (state.active === 0) keys.delete(key);
+  }
+
+  /** Requests a permit, which is granted when it is the turn of its key: at once if there is capacity. */
+  function requestPermit(key: string): QueuePermit {
+    const state = keys.get(key) ?? { active: 0, waiting: [] };
+    keys.set(key, state);
+    let isGranted = false;
+    let isReleased = false;
+    let start = () => {};
+    const granted = new Promise<void>((resolve) => {
+      start = () => {
+        isGranted = true;
+        resolve();
+      };
+    });
+    state.waiting.push(start);
+    waitingCount += 1;
+    scheduleTurn(key, state);
+    startTasks();
+    return {
+      get isGranted() {
+        return isGranted;
+      },
+      granted,
+      release() {
+        if (isReleased) return;
+        isReleased = true;
+        if (isGranted) release(key, state);
+        else removeWaiting(key, state, start);
+      },
+    };
+  }
+
   return {
+    requestPermit,
     /** Runs a task when it is the turn of its key. */
     async run<T>(task: () => Promise<T>, key: string): Promise<T> {
-      const state = keys.get(key) ?? { active: 0, waiting: [] };
-      keys.set(key, state);
-      await new Promise<void>((resolve) => {
-        state.waiting.push(resolve);
-        waitingCount += 1;
-        scheduleTurn(key, state);
-        startTasks();
-      });
+      const permit = requestPermit(key);
       try {
+        await permit.granted;
         return await task();
       } finally {
-        release(key, state);
+        permit.release();
       }
+    },
+    /** Returns the number of waiting tasks, of one key or of all keys. */
+    getWaitingCount(key?: string): number {
+      return key === undefined ? waitingCount : (keys.get(key)?.waiting.length ?? 0);
     },
     /**
      * Returns how many waiting tasks could start if no other key had tasks, and how many also wait for earlier tasks of

@@ -33,6 +33,8 @@ interface ChangeWaitersOptions {
   /** The interval between polls for new positions, in milliseconds. Polls replace notifications that were lost. */
   pollMs: number;
   maxPerKey: number;
+  /** The maximum for all API keys of a location together. */
+  maxPerSender: number;
   maxPerProcess: number;
 }
 
@@ -40,6 +42,8 @@ interface WaitRequest {
   /** The id of the location, or `allLocations`. */
   waitKey: string;
   keyId: string;
+  /** See `getSenderId`. */
+  senderId: string;
   timeoutMs: number;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
@@ -55,9 +59,18 @@ interface WaitingLocation {
 const sequencingDelayMs = 20;
 const maxSequencedBatches = 10;
 
-export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxPerProcess }: ChangeWaitersOptions) {
+export function createChangeWaiters({
+  db,
+  notifier,
+  log,
+  pollMs,
+  maxPerKey,
+  maxPerSender,
+  maxPerProcess,
+}: ChangeWaitersOptions) {
   const locations = new Map<string, WaitingLocation>();
-  const counts = new KeyedUsageCounter();
+  const keyCounts = new KeyedUsageCounter();
+  const senderCounts = new KeyedUsageCounter();
   let pollTimer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -122,14 +135,21 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
      * Counts a request as waiting until it calls `close`. Call this before the first read of the feed, so that no change
      * between the read and the wait is missed.
      *
-     * @throws `ApiError` too_many_waiting_requests when the key or the process has too many.
+     * @throws `ApiError` too_many_waiting_requests when the key or its location has too many, and overloaded when the
+     * process has too many.
      */
-    open({ waitKey, keyId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
-      if (counts.get(keyId) >= maxPerKey || counts.total >= maxPerProcess)
-        throw new ApiError("too_many_waiting_requests", {
-          detail: `At most ${maxPerKey} requests of an API key can wait at a time. Retry later, or without \`wait\`.`,
+    open({ waitKey, keyId, senderId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
+      if (keyCounts.get(keyId) >= maxPerKey) throw createTooManyWaitingError("an API key", maxPerKey);
+      if (senderCounts.get(senderId) >= maxPerSender) {
+        throw createTooManyWaitingError("all API keys of a location together", maxPerSender);
+      }
+      if (senderCounts.total >= maxPerProcess) {
+        throw new ApiError("overloaded", {
+          detail: "Too many requests of all locations are waiting for changes. Retry later, or without `wait`.",
         });
-      counts.add(1, keyId);
+      }
+      keyCounts.add(1, keyId);
+      senderCounts.add(1, senderId);
       const location = locations.get(waitKey) ?? { position: 0, waiters: new Set() };
       locations.set(waitKey, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
@@ -158,7 +178,8 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
           }),
         close() {
           if (!location.waiters.delete(check)) return;
-          counts.add(-1, keyId);
+          keyCounts.add(-1, keyId);
+          senderCounts.add(-1, senderId);
           if (location.waiters.size === 0) locations.delete(waitKey);
           if (locations.size > 0) return;
           clearInterval(pollTimer);
@@ -167,7 +188,7 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
       };
     },
     get waitingCount(): number {
-      return counts.total;
+      return senderCounts.total;
     },
     /** Ends all waits. Later requests do not wait. */
     close(): void {
@@ -175,4 +196,11 @@ export function createChangeWaiters({ db, notifier, log, pollMs, maxPerKey, maxP
       for (const { waiters } of locations.values()) for (const check of [...waiters]) check();
     },
   };
+}
+
+function createTooManyWaitingError(owner: string, maximum: number): ApiError {
+  return new ApiError("too_many_waiting_requests", {
+    detail: `At most ${maximum} requests of ${owner} can wait at a time. Retry later, or without \`wait\`.`,
+    limit: { name: "waiting_change_requests", maximum, unit: "requests" },
+  });
 }

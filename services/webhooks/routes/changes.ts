@@ -9,6 +9,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { createInvalidRequestError } from "@pragma/runtime/http/request-issues";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -69,7 +70,8 @@ export const listChangesRoute = defineChangesRoute({
     };
     if (query.wait === 0) return respond(await read(after));
     const waiter = services.changeWaiters.open({
-      ...{ waitKey: feed.waitKey, keyId: principal.keyId, timeoutMs: query.wait * 1_000, signal },
+      ...{ waitKey: feed.waitKey, keyId: principal.keyId, senderId: getSenderId(principal) },
+      ...{ timeoutMs: query.wait * 1_000, signal },
     });
     try {
       let page = await read(after);
