@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => waiters.close());
 
 const open = (senderId: string, keyId: string = randomUUID()) =>
-  waiters.open({ locationId: senderId, senderId, keyId, timeoutMs: 60_000, signal: new AbortController().signal });
+  waiters.open({ waitKey: senderId, senderId, keyId, timeoutMs: 60_000, signal: new AbortController().signal });
 const findError = (senderId: string, keyId?: string): unknown => {
   try {
     open(senderId, keyId).close();
