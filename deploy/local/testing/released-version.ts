@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,8 +17,8 @@ export interface Release {
 }
 
 /**
- * Version 1.0, which has no tag: the last commit before the changes for version 1.1 that instances of version 1.0 notice,
- * such as renamed columns.
+ * Version 1.0, by its commit, because copies of the repository can lack tags: the last commit before the changes for
+ * version 1.1 that instances of version 1.0 notice, such as renamed columns.
  */
 export const version10: Release = { version: "1.0.0", commit: "bf4f0f9652b5c369f1ef4761119119d6f46573c2" };
 
@@ -41,16 +41,13 @@ export async function isReleaseAvailable({ commit }: Release): Promise<boolean> 
 }
 
 /**
- * Returns the last release before the version of this checkout: the newest version with a tag, such as `v1.2.0`, or
+ * Returns the last release before this checkout: the newest version with a tag, such as `v1.2.0`, on an earlier commit, or
  * version 1.0.
  */
 export async function findLastRelease(): Promise<Release> {
-  const { version: current } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
-  const { stdout } = await run("git", ["tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname"], {
-    cwd: repository,
-  }).catch(() => ({ stdout: "" }));
-  const versions = stdout.split("\n").flatMap((tag) => /^v(\d+\.\d+\.\d+)$/.exec(tag)?.[1] ?? []);
-  const version = versions.find((each) => each !== current);
+  const earlierTags = ["tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname"];
+  const { stdout } = await run("git", earlierTags, { cwd: repository }).catch(() => ({ stdout: "" }));
+  const [version] = stdout.split("\n").flatMap((tag) => /^v(\d+\.\d+\.\d+)$/.exec(tag)?.[1] ?? []);
   return version === undefined ? version10 : { version, commit: `v${version}` };
 }
 
