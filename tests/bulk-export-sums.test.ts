@@ -11,7 +11,7 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
 import { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
-import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-writer";
+import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-formats";
 import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";

@@ -17,7 +17,7 @@ import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
 import { tillDryRunHandler } from "./days/dry-run-handler.ts";
 import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
-import type { ExportFileInput, ExportFileOutput } from "./exports/export-file-task.ts";
+import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
@@ -145,7 +145,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countUnfinishedAccountingExports(db.sql),
     );
     const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-      createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/write-export-file", {
+      createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
         threads: 1,
         minThreads: 0,
         ...heap,

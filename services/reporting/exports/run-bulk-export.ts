@@ -19,13 +19,13 @@ import {
 } from "../queries/bulk-export-claims.ts";
 import { type BulkExportPosition, findStoredBulkExportBytes } from "../queries/bulk-exports.ts";
 import { recordUpload } from "../queries/unused-objects.ts";
-import type { WrittenExportFile } from "./export-file-task.ts";
 import {
   createExportFileRunner,
   type ExportFileServices,
   TillTooLargeError,
   TooManyRowsError,
-} from "./run-export-file.ts";
+} from "./export-worker-client.ts";
+import type { WrittenExportFile } from "./export-worker-messages.ts";
 
 export interface BulkExportServices
   extends ExportFileServices,

@@ -8,14 +8,14 @@ import { isTransient } from "@pragma/runtime/retries/transient-error";
 import { listReportsToExport, type ReportToExport } from "../queries/bulk-exports.ts";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
 import { DocumentTooLargeError, type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
+import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
 import type {
   ExportFileInput,
   ExportFileOutput,
   ExportMainMessage,
   ExportThreadMessage,
   WrittenExportFile,
-} from "./export-file-task.ts";
-import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-writer.ts";
+} from "./export-worker-messages.ts";
 import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
 
 const reportsPerPage = 100;
@@ -39,11 +39,11 @@ export default async function writeExportFile(input: ExportFileInput): Promise<E
   const { database, schema, port } = input;
   const sql = createSqlClient({ ...database, DATABASE_POOL: 1 }, { schema, log: { debug() {} } });
   try {
-    const written = await writeReports({ ...input, sql, process: connectToProcess(port) });
+    const written = await writeReports({ ...input, sql, mainThread: connectToMainThread(port) });
     return markWorkerOutputForTransfer(written, [written.buffer]);
   } catch (error) {
     if (error instanceof EndedWithoutFileError) return error.output;
-    // Errors of other classes lose their properties on the way to the process.
+    // Errors of other classes lose their properties on the way to the main thread.
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     const isUnavailable = error instanceof ApiError && error.code === "service_unavailable";
     return { outcome: "failed", message, isTransient: isUnavailable || isTransient(error) };
@@ -68,8 +68,8 @@ function freeUnusedBuffers(): void {
   if (getHeapStatistics().external_memory > maxExternalBytes) collectGarbage();
 }
 
-/** Sends messages to the process, and receives its messages. */
-function connectToProcess(port: ExportFileInput["port"]) {
+/** Sends messages to the main thread, and receives its messages. */
+function connectToMainThread(port: ExportFileInput["port"]) {
   let isStopped = false;
   let receiveBlock: (bytes: Uint8Array | undefined) => void = () => {};
   const send = (message: ExportThreadMessage) => port.postMessage(message);
@@ -78,12 +78,12 @@ function connectToProcess(port: ExportFileInput["port"]) {
     else receiveBlock(message.type === "block" ? message.bytes : undefined);
   });
   return {
-    /** @throws when the process wants the thread to stop. */
+    /** @throws when the main thread wants this thread to stop. */
     reportProgress(report: ReportToExport, rows: number): void {
       if (isStopped) throw new EndedWithoutFileError({ outcome: "stopped" });
       send({ type: "progress", day: report.day, tillId: report.tillId, rows });
     },
-    /** Returns a block of a packed till, which the process reads, because it knows whether the object store answers. */
+    /** Returns a block of a packed till, which the main thread reads, because it knows whether the object store answers. */
     async readBlock(index: PackedTillIndex, block: number): Promise<Uint8Array> {
       const bytes = await new Promise<Uint8Array | undefined>((resolve) => {
         receiveBlock = resolve;
@@ -97,7 +97,7 @@ function connectToProcess(port: ExportFileInput["port"]) {
 
 interface FileTask extends ExportFileInput {
   sql: SqlClient;
-  process: ReturnType<typeof connectToProcess>;
+  mainThread: ReturnType<typeof connectToMainThread>;
 }
 
 /** The file that is being written, and the tills whose rows are in it or in a file before. */
@@ -138,14 +138,14 @@ async function writeReports(task: FileTask): Promise<WrittenExportFile> {
 
 /** Writes the rows of a report to a file, unless a file contains them already because its business day has changed. */
 async function writeReport(task: FileTask, file: FileInProgress, report: ReportToExport): Promise<void> {
-  const { sql, process, maxDocumentBytes, maxRows } = task;
+  const { sql, mainThread, maxDocumentBytes, maxRows } = task;
   const { locationId, data, format, currencyCode } = task.export;
-  process.reportProgress(report, file.rows);
+  mainThread.reportProgress(report, file.rows);
   const { tillId } = report;
   if (file.writtenTillIds.has(tillId)) return;
   try {
     await readTillDocuments(
-      { sql, readBlock: process.readBlock },
+      { sql, readBlock: mainThread.readBlock },
       { locationId, tillId, data, maxDocumentBytes },
       async (documents, till) => {
         const { checksum } = file.writer;
@@ -158,7 +158,7 @@ async function writeReport(task: FileTask, file: FileInProgress, report: ReportT
         file.writer.add(encoded);
         addToFile(file, encoded, till);
         freeUnusedBuffers();
-        process.reportProgress(report, file.rows);
+        mainThread.reportProgress(report, file.rows);
       },
     );
   } catch (error) {
@@ -167,7 +167,7 @@ async function writeReport(task: FileTask, file: FileInProgress, report: ReportT
   }
   file.writtenTillIds.add(tillId);
   file.tillIds.push(tillId);
-  if (file.rows > maxRows) throw new EndedWithoutFileError({ outcome: "too many rows" });
+  if (file.rows > maxRows) throw new EndedWithoutFileError({ outcome: "too_many_rows" });
 }
 
 function addToFile(file: FileInProgress, { rows, sums }: EncodedExportRows, { businessDay }: ReadTillReport): void {

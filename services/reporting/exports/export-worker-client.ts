@@ -10,7 +10,7 @@ import type {
   ExportMainMessage,
   ExportThreadMessage,
   WrittenExportFile,
-} from "./export-file-task.ts";
+} from "./export-worker-messages.ts";
 
 export interface ExportFileServices extends Pick<ReportingServiceContext, "db" | "objects" | "config"> {
   worker: ExportFileWorker;
@@ -82,7 +82,7 @@ export function createExportFileRunner(services: ExportFileServices) {
         (bytes) => send({ type: "block", bytes }, listOwnBuffers(bytes)),
         (error: unknown) => {
           failure ??= { error };
-          send({ type: "no block" });
+          send({ type: "block_unavailable" });
         },
       );
     });
@@ -124,7 +124,7 @@ export function createExportFileRunner(services: ExportFileServices) {
           // A larger buffer is not kept, because few files need it.
           if (output.buffer.byteLength === bufferBytes) buffer = output.buffer;
           return output;
-        case "too many rows":
+        case "too_many_rows":
           throw new TooManyRowsError();
         case "out of memory":
           throw new TillTooLargeError(output.tillId);

@@ -45,18 +45,18 @@ export interface WrittenExportFile {
 
 export type ExportFileOutput =
   | WrittenExportFile
-  | { outcome: "stopped" | "too many rows" }
+  | { outcome: "stopped" | "too_many_rows" }
   | { outcome: "out of memory"; tillId: string }
   | { outcome: "failed"; message: string; isTransient: boolean };
 
-/** From the thread to the process. */
+/** From the worker thread to the main thread. */
 export type ExportThreadMessage =
   /** The thread exports a report, and has written this number of rows. */
   | { type: "progress"; day: string; tillId: string; rows: number }
   /** The thread waits for a block of a packed till. */
   | { type: "block"; index: PackedTillIndex; block: number };
 
-/** From the process to the thread. */
-export type ExportMainMessage = { type: "stop" } | { type: "block"; bytes: Uint8Array } | { type: "no block" };
+/** From the main thread to the worker thread. */
+export type ExportMainMessage = { type: "stop" } | { type: "block"; bytes: Uint8Array } | { type: "block_unavailable" };
 
 export type ExportFileWorker = WorkerThreadPool<ExportFileInput, ExportFileOutput>;
