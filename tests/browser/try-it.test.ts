@@ -97,8 +97,10 @@ describe("the form beside an operation", () => {
     const { page, form, close } = await openForm("/api/get-own-location");
     await form.getByLabel("API key").fill(testLocation.key);
     const gate = new EventEmitter();
+    // Begins to wait now, because the gate can open before the request is intercepted.
+    const opened = once(gate, "open");
     await page.route("**/v1/locations/own", async (route) => {
-      await once(gate, "open");
+      await opened;
       await route.continue();
     });
     await page.getByRole("button", { name: "Send" }).click();
