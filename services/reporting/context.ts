@@ -2,8 +2,11 @@ import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
+import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingServiceConfig } from "./config.ts";
+import type { LocationCurrencies } from "./metrics/location-currencies.ts";
+import type { MetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 /** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
@@ -14,6 +17,9 @@ export interface ReportingServiceContext {
   objects: CompressingObjectStore;
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
+  locationCurrencies: LocationCurrencies;
+  metricsLimiter: MetricsLimiter;
+  recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
   /** Claims pending accounting exports now, without waiting for the next regular poll. */
   pollAccountingExports(): void;
   /** Does the same for bulk exports. */

@@ -20,6 +20,8 @@ import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
+import { createLocationCurrencies } from "./metrics/location-currencies.ts";
+import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
@@ -62,6 +64,7 @@ import {
   getBulkExportRoute,
   listBulkExportsRoute,
 } from "./routes/exports.ts";
+import { getMetricsMetaRoute, getMetricsRoute } from "./routes/metrics.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -179,6 +182,16 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
+    const metricsLimiter = createMetricsLimiter(config.METRICS_CONCURRENCY);
+    metrics.observeCounter(
+      "metrics_queries_rejected",
+      "Queries of metrics that were rejected, because too many were waiting",
+      metricsLimiter.countRejected,
+    );
+    const recordMetricsDuration = metrics.createDurationHistogram(
+      "metrics_query_duration_seconds",
+      "Duration of queries of metrics, including the wait for their turn, by the kind of figures",
+    );
     const accountingExportLoop = startClaimLoop({
       name: "accounting exports",
       log,
@@ -204,7 +217,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     });
     return {
       services: {
-        ...{ db, log, config, objects, calculator, locations },
+        ...{ db, log, config, objects, calculator, locations, metricsLimiter, recordMetricsDuration },
+        locationCurrencies: createLocationCurrencies(locations),
         pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,
       },
@@ -225,6 +239,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getReportV0Route,
     listDaysRoute,
     getDayRoute,
+    getMetricsRoute,
+    getMetricsMetaRoute,
     listOrdersRoute,
     getOrderV1Route,
     getOrderV2Route,

@@ -10,6 +10,7 @@ import {
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
 import { decompressV2OrderSync } from "../v2-order-compression.ts";
+import { formatCsvLine } from "./csv-cell.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /**
@@ -50,7 +51,7 @@ export interface EncodedExportRows {
   sums: Record<string, number>;
 }
 
-const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name }) => name).join(",")}\r\n`;
+const formatCsvHeader = (columns: BulkExportColumn[]) => formatCsvLine(columns.map(({ name }) => name));
 
 /**
  * Returns the lines and the sums of the rows of some documents.
@@ -127,21 +128,7 @@ function formatRow(
 ): string {
   if (format === "jsonl") return `${JSON.stringify(row)}\n`;
   const values = columns.map(({ name }) => row[name] ?? null);
-  return format === "csv" ? `${values.map(formatCsvCell).join(",")}\r\n` : `${JSON.stringify(values)}\n`;
-}
-
-/** Matches texts that spreadsheet programs would interpret as formulas. Some of them accept full-width signs. */
-const formulaStart = /^[=+\-@＝＋－＠\t\r\n]/;
-
-/**
- * Returns a value as a cell of a CSV file (RFC 4180). A text that a spreadsheet program would run as a formula begins with
- * an apostrophe. Null is an empty cell, and an empty text is two quotes.
- */
-function formatCsvCell(value: BulkExportValue): string {
-  if (value === null) return "";
-  if (typeof value !== "string") return String(value);
-  const text = formulaStart.test(value) ? `'${value}` : value;
-  return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return format === "csv" ? formatCsvLine(values) : `${JSON.stringify(values)}\n`;
 }
 
 /** Returns the values of the rows in `lines` for Parquet. */
