@@ -48,12 +48,12 @@ export const mergeMetricMonthsTask: PeriodicTask<Services> = {
   },
 };
 
-/** Merges months for at most `maxRunMs`, and continues where the last call ended. */
-export async function mergeMetricMonths(services: Services): Promise<void> {
+/** Merges months for at most `maxRunMs`, and continues where the last call ended. `now` is in the form of `Date.now`. */
+export async function mergeMetricMonths(services: Services, { now = Date.now() } = {}): Promise<void> {
   const { db, log } = services;
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs > maxRunMs;
-  for (const [key, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(key);
+  for (const [key, retryTime] of retryTimes) if (retryTime <= now) retryTimes.delete(key);
   const partitions = await listMetricPartitions(db.sql);
   let merged = 0;
   for (let partition = partitions[partitionNumber]; partition && !isOver(); partition = partitions[partitionNumber]) {
