@@ -565,9 +565,10 @@ describe("a query that is too expensive", () => {
   /** Inserts a copy of the figures of a till with other cells. */
   const insertCells = (insertedDay: string, cells: string) =>
     service.db.sql.unsafe(`
-    insert into metric_cells select (jsonb_populate_record(cells, ${cells} || jsonb_build_object(
-      'day', '${insertedDay}', 'till_id', gen_random_uuid()))).*
-    from metric_cells cells where location_id = '${otherLocationId}' and day = '2026-05-29'`);
+    insert into metric_cells select inserted.*
+    from metric_cells cells, jsonb_populate_record(cells, ${cells} || jsonb_build_object(
+      'day', '${insertedDay}', 'till_id', gen_random_uuid())) inserted
+    where cells.location_id = '${otherLocationId}' and cells.day = '2026-05-29'`);
 
   it("returns amounts_too_large", async () => {
     await insertCells("2020-01-01", `'{"order_sales": [9007199254740991]}'::jsonb`);
@@ -635,6 +636,6 @@ it("reads one partition of each table for one location", async () => {
   const ofMonths = plans.filter(
     ({ text, partitions }) => text.includes("location_id = $") && partitions.has("metric_months"),
   );
-  expect(ofMonths.length).toBeGreaterThan(2);
+  expect(ofMonths.length).toBeGreaterThanOrEqual(2);
   for (const { partitions } of ofMonths) expect(partitions.get("metric_months")?.size).toBe(1);
 });
