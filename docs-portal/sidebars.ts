@@ -20,6 +20,7 @@ const sidebars: SidebarsConfig = {
       "totals-by-payment-method",
       "month-of-orders",
       "days",
+      "metrics",
       "keep-a-copy",
       "bulk-exports",
       "accounting-exports",

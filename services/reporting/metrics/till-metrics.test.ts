@@ -13,6 +13,7 @@ import {
   buildTestTill,
 } from "../testing/till-fixtures.ts";
 import type { CellLimits } from "./cell-family.ts";
+import { mergeMetricColumns } from "./metric-cells.ts";
 import { computeTillMetrics } from "./till-metrics.ts";
 
 const timeZone = "Europe/Paris";
@@ -74,6 +75,29 @@ describe("the figures of a till by dimension", () => {
     if (!order) throw new Error("The till has no order.");
     const manyOrders = Array.from({ length: 50_000 }, () => order);
     expect(computeTillMetrics(manyOrders, reportV2, { timeZone })).toBeNull();
+  });
+});
+
+describe("the merged figures of tills", () => {
+  const build = (guestsCount: number) =>
+    compute(
+      buildTestTill([
+        buildTestOrder({ total: 1_100, guestsCount, roomName: "Bar", paymentRowList: [buildTestOrderPaymentRow()] }),
+        buildTestOrder({ total: 500, roomName: `Room ${guestsCount}`, paymentRowList: [buildTestOrderPaymentRow()] }),
+      ]),
+    ).cells;
+
+  it("keep the orders of each payment", async () => {
+    expect(await mergeMetricColumns([build(1), build(2)], { maxCells: 100 })).toMatchObject({
+      order_room_name: ["Bar", "Room 1", "Room 2"],
+      ...{ order_sales: [2_200, 500, 500], order_guests: [3, 0, 0], order_payments: [2_200, 1_100, 1_100] },
+      ...{ payment_order_cell: [1, 2, 3], payment_payments: [2_200, 1_100, 1_100] },
+    });
+  });
+
+  it("do not exist if they are too many", async () => {
+    expect(await mergeMetricColumns([build(1)], { maxCells: 4 })).not.toBeNull();
+    expect(await mergeMetricColumns([build(1), build(2)], { maxCells: 4 })).toBeNull();
   });
 });
 
