@@ -204,7 +204,7 @@ async function measureMetrics(
     if (!computed) throw new Error("The sample till has no report.");
     const computeAndStore = async (tills: number) => {
       for (let number = 0; number < tills; number += 1) {
-        const metrics = computeTillMetrics(till.orderList, computed.reportV2, { timeZone: "Europe/Paris" });
+        const metrics = computeTillMetrics(computed.reportableOrders, computed.reportV2, { timeZone: "Europe/Paris" });
         const rollback = new Error("roll back");
         await stores.db
           .transaction(async (tx) => {
