@@ -12,7 +12,7 @@ export const filtersArgument = {
   filters: z
     .partialRecord(z.enum(metricDimensionNames), z.array(z.union([z.string(), z.int()])).min(1))
     .optional()
-    .describe('Accepted values by dimension, e.g. {"room":["Terrasse"]}'),
+    .describe('Accepted values by dimension, e.g. {"room":["Terrasse"],"weekday":["friday"]}'),
 };
 
 /** The maximum of `limit` of the API, for answers whose rows the tool sorts itself. */

@@ -95,9 +95,18 @@ export function defineTool<Shape extends z.core.$ZodLooseShape>(definition: Tool
   };
 }
 
-/** Returns the JSON schema of arguments, without what clients do not need. */
+/** Returns the JSON schema of arguments, without what clients do not need, because an assistant reads all of it. */
 function createInputSchema(schema: z.ZodObject): Tool["inputSchema"] {
-  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" });
+  const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, {
+    io: "input",
+    override({ jsonSchema: part }) {
+      if (part.format !== undefined) delete part.pattern;
+      if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
+      if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
+      // Errors name the accepted keys.
+      delete part.propertyNames;
+    },
+  });
   return jsonSchema as Tool["inputSchema"];
 }
 
