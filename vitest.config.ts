@@ -54,6 +54,8 @@ export default defineConfig({
   test: {
     globalSetup: "deploy/local/setup.mjs",
     sequence: { sequencer: LongestFirstSequencer },
+    // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
+    server: { deps: { inline: [/@modelcontextprotocol\/sdk/, /eventsource-parser/] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be

@@ -20,7 +20,8 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { Hono } from "hono";
 import type { ApiDocuments, ApiDocumentWithEtag } from "./documents/api-documents.ts";
-import { routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
+import { mcpPath, routePrefixByStreamPath, routeTable, waitingPaths } from "./forwarding/route-table.ts";
+import { mcpMethods } from "./mcp/mcp-route.ts";
 import type { GatewayHonoContext, GatewayHonoEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
 interface GatewayAppOptions {
@@ -34,6 +35,8 @@ interface GatewayAppOptions {
   trackStream: GatewayMiddleware;
   /** Returns the last middleware of a route. It forwards the request to a service and returns the response. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
+  /** The last middleware of the MCP server's route. */
+  mcp: GatewayMiddleware;
   documents: ApiDocuments;
   /** The URL of the documentation, which `/health` returns and to which errors lead. */
   docsUrl: string;
@@ -48,7 +51,7 @@ const ownMethods = "GET, HEAD, OPTIONS";
 /** Returns the gateway's Hono app. Requests pass through the middleware in the sequence in which it is registered. */
 export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHonoEnv> {
   const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
-  const { documents, docsUrl, log } = middleware;
+  const { mcp, documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayHonoEnv>({ strict: false });
 
@@ -81,6 +84,15 @@ export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayHon
   registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "To download this document, use an API key with the scope admin." });
+  });
+
+  app.options(mcpPath, () => allowResponse(mcpMethods));
+  app.post(mcpPath, authenticate, rateLimit, mcp);
+  app.all(mcpPath, () => {
+    throw new ApiError("method_not_allowed", {
+      detail: "The MCP server has no sessions and no streams. Send each message with POST.",
+      headers: { allow: mcpMethods },
+    });
   });
 
   for (const [path, prefix] of Object.entries(routePrefixByStreamPath)) {

@@ -16,11 +16,14 @@ import { subscribeToApiKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
+import { createSubrequestSender } from "./forwarding/subrequests.ts";
 import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
 import { createApiKeyRateLimiter, createApiKeyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
 import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
+import { createDocumentationSearch } from "./mcp/documentation-search.ts";
+import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";
 import { createRequestLog } from "./server/request-log.ts";
@@ -82,6 +85,13 @@ export async function startGateway({
     idleTimeoutMs: 1000 * config.STREAM_IDLE_TIMEOUT_SECONDS,
   });
 
+  const sendSubrequest = createSubrequestSender({
+    authenticate,
+    rateLimiter,
+    forwarder,
+    addToLog: requestLog.addSubrequest,
+  });
+  const searchDocumentation = createDocumentationSearch({ openapi: documents.openapi.body, docsUrl: config.DOCS_URL });
   const app = createGatewayApp({
     requestId: createGatewayRequestMiddleware({
       proxies: {
@@ -102,6 +112,7 @@ export async function startGateway({
     rateLimit: createApiKeyRateLimitMiddleware(rateLimiter),
     trackStream: createStreamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,
+    mcp: createMcpMiddleware({ sendSubrequest, searchDocumentation, corsOrigins: config.CORS_ORIGINS, log }),
     documents,
     docsUrl: config.DOCS_URL,
     log,

@@ -7,11 +7,11 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
-import { getSenderId } from "@pragma/runtime/http/request-identity";
+import { getSenderId, type RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
-import type { GatewayHonoContext, GatewayRequestState } from "../server/gateway-request.ts";
+import type { GatewayHonoContext } from "../server/gateway-request.ts";
 import { createConnectionLimiter } from "./connection-limiter.ts";
 import { createConnectionWait } from "./connection-wait.ts";
 
@@ -74,6 +74,21 @@ const strippedResponseHeaders = new Set([
   "x-request-id",
 ]);
 
+/** A request to a service in another process. */
+interface UpstreamRequest {
+  method: Dispatcher.HttpMethod;
+  headers: Record<string, string>;
+  /** The path and query. */
+  target: string;
+  body: Buffer | Readable | null;
+  /** Whether the response is a stream, which stays open until the client disconnects. */
+  isStream: boolean;
+  /** Returns whether the client no longer waits for the response. */
+  isCanceled(): boolean;
+  /** Emits `abort` when the request is canceled. */
+  abort: EventEmitter;
+}
+
 /** Creates a forwarder that sends requests over HTTP to a service in another process. */
 export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
@@ -100,27 +115,21 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   }
 
   async function sendUpstream(
-    request: GatewayRequestState,
-    { target, body, abort }: { target: string; body: Buffer | Readable | null; abort: EventEmitter },
+    { requestId, traceparent, origin, principal, client }: RequestPrincipalAndMetadata,
+    { method, headers, target, body, isStream, isCanceled, abort }: UpstreamRequest,
   ): Promise<Dispatcher.ResponseData> {
-    const { incoming, outgoing, requestId, traceparent, origin, principal, client } = request;
-    const method = incoming.method as Dispatcher.HttpMethod;
     const sender = getSenderId(principal);
     const sendTo = (upstream: Pool, onConnected: () => void) =>
       upstream.request({
         method,
         path: target,
-        headers: {
-          ...pickForwardedHeaders(incoming),
-          ...sign({ method, target, requestId, traceparent, origin, principal, client }),
-        },
+        headers: { ...headers, ...sign({ method, target, requestId, traceparent, origin, principal, client }) },
         body: body instanceof Readable ? iterateWhenConnected(body, onConnected) : body,
         signal: abort,
       });
-    const isCanceled = () => outgoing.destroyed || request.isStreamEnded;
     const send = async (onConnected: () => void) => {
       if (isCanceled()) throw new errors.RequestAbortedError();
-      if (request.isStream) return sendTo(streamPool, onConnected);
+      if (isStream) return sendTo(streamPool, onConnected);
       const release = await connectionLimiter.acquire(sender, abort);
       try {
         const response = await sendTo(pool, onConnected);
@@ -168,12 +177,18 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     const { incoming, outgoing } = request;
     const target = requestTargetOf(context.req.url);
     const body = await readBody(incoming);
-    const upstreamResponse = await sendUpstream(request, { target, body, abort }).catch((error: unknown) => {
+    const upstreamRequest: UpstreamRequest = {
+      method: incoming.method as Dispatcher.HttpMethod,
+      headers: pickForwardedHeaders(incoming),
+      ...{ target, body, abort, isStream: request.isStream },
+      isCanceled: () => outgoing.destroyed || request.isStreamEnded,
+    };
+    const upstreamResponse = await sendUpstream(request, upstreamRequest).catch((error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
       if (request.isStreamEnded || !shouldRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return sendUpstream(request, { target, body, abort });
+      return sendUpstream(request, upstreamRequest);
     });
     const headers = pickClientHeaders(upstreamResponse.headers);
     const isBuffered =
@@ -211,6 +226,30 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
         context.get("request").throwIfStreamEnded();
         throw toUpstreamApiError(error);
       });
+    },
+    /** Sends a GET request of the gateway for a client. Returns the response when its headers have arrived. */
+    async get(identity: RequestPrincipalAndMetadata, target: string, signal: AbortSignal): Promise<Response> {
+      const abort = new EventEmitter();
+      const onAbort = () => abort.emit("abort");
+      signal.addEventListener("abort", onAbort, { once: true });
+      const upstreamRequest: UpstreamRequest = {
+        ...{ method: "GET", headers: {}, target, body: null, abort, isStream: false },
+        isCanceled: () => signal.aborted,
+      };
+      try {
+        const { statusCode, headers, body } = await sendUpstream(identity, upstreamRequest).catch((error: unknown) => {
+          if (signal.aborted || !isConnectionClosed(error)) throw error;
+          return sendUpstream(identity, upstreamRequest);
+        });
+        body.once("close", () => signal.removeEventListener("abort", onAbort));
+        return new Response(Readable.toWeb(body) as ReadableStream, {
+          status: statusCode,
+          headers: pickClientHeaders(headers),
+        });
+      } catch (error) {
+        signal.removeEventListener("abort", onAbort);
+        throw toUpstreamApiError(error);
+      }
     },
     async close(): Promise<void> {
       await Promise.all([pool.destroy(), streamPool.destroy()]);

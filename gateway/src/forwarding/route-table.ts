@@ -25,6 +25,9 @@ export const routeTable = {
   "/v1/audit": "accounts",
 } as const satisfies Record<`/${string}`, ServiceName>;
 
+/** The path of the MCP server, which the gateway itself provides. */
+export const mcpPath = "/mcp";
+
 /**
  * The paths on which a request with the query parameter `wait` waits for a change. As for streams, such requests do not
  * use the connections of other requests, and end when their API key is revoked or the gateway stops.

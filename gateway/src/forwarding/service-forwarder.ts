@@ -1,7 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { hasRequestBody } from "@pragma/runtime/http/read-body";
-import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
+import type { RequestPrincipalAndMetadata, ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import { createServiceUnavailableError, type ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import type { GatewayHonoContext, GatewayMiddleware } from "../server/gateway-request.ts";
@@ -51,6 +52,24 @@ export function createServiceForwarder(registry: ServiceRegistry, timeouts: Forw
         context.get("request").route = { prefix, service };
         return forward(context, service);
       };
+    },
+    /**
+     * Sends a GET request to a service for a client of the gateway, with the identity of the client's own request.
+     * Returns the response, whatever its status.
+     *
+     * @throws `ApiError` service_unavailable, upstream_timeout, overloaded or rate_limited when there is no response.
+     */
+    async get(
+      service: ServiceName,
+      identity: RequestPrincipalAndMetadata,
+      { target, signal }: { target: string; signal: AbortSignal },
+    ): Promise<Response> {
+      const remoteService = httpForwarders.get(service);
+      if (remoteService) return remoteService.get(identity, target, signal);
+      const localService = registry.findLocalService(service);
+      if (!localService) throw createServiceUnavailableError(service);
+      const request = new Request(identity.origin + target, { signal });
+      return racePromiseWithAbort(Promise.resolve(localService(request, { requestIdentity: identity })), signal);
     },
     async close(): Promise<void> {
       await Promise.all([...httpForwarders.values()].map((remote) => remote.close()));

@@ -1,7 +1,8 @@
+import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { LRUCache } from "lru-cache";
-import type { GatewayMiddleware } from "../server/gateway-request.ts";
+import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
 import type { RateLimitLeaseStore } from "./token-lease-store.ts";
 
 /** Whether a request is allowed, with the rate limit headers of its response. */
@@ -137,17 +138,33 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
   };
 }
 
+/**
+ * Uses one token of an API key, and sets the rate limit headers of the response.
+ *
+ * @throws `ApiError` rate_limited if the key has no token.
+ */
+export async function takeRateLimitToken(
+  limiter: ApiKeyRateLimiter,
+  { principal, rateLimit }: CachedApiKey,
+  outgoing: ServerResponse,
+): Promise<void> {
+  const decision = limiter.acquire(principal.keyId, rateLimit);
+  // Awaiting a decision that is already known would delay the request.
+  const { isAllowed, headers, retryAfterSeconds } = decision instanceof Promise ? await decision : decision;
+  for (const name in headers) outgoing.setHeader(name, headers[name] as string);
+  if (isAllowed) return;
+  throw new ApiError("rate_limited", {
+    detail: `This API key has exceeded its rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
+}
+
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
 export function createApiKeyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
     if (!key) throw new Error("The request is not authenticated.");
-    const { isAllowed, headers, retryAfterSeconds } = await limiter.acquire(key.principal.keyId, key.rateLimit);
-    for (const name in headers) outgoing.setHeader(name, headers[name] as string);
-    if (isAllowed) return next();
-    throw new ApiError("rate_limited", {
-      detail: `This API key has exceeded its rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
-      headers: { "retry-after": String(retryAfterSeconds) },
-    });
+    await takeRateLimitToken(limiter, key, outgoing);
+    return next();
   };
 }

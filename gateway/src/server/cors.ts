@@ -10,6 +10,7 @@ const allowedHeaders = [
   "if-none-match",
   "if-range",
   "last-event-id",
+  "mcp-protocol-version",
   "prefer",
   "range",
   "traceparent",

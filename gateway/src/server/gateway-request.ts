@@ -72,7 +72,8 @@ export class GatewayRequestState implements RequestPrincipalAndMetadata {
   readonly logFields: Record<string, unknown> = {};
   /** The path without the query, which is matched against routes. */
   path = "";
-  route: { prefix: string; service: ServiceName } | undefined;
+  /** The matched route. `service` is undefined if the gateway responds itself. */
+  route: { prefix: string; service?: ServiceName } | undefined;
   key: CachedApiKey | undefined;
   /** The error code if the gateway itself, or a service in another process, responds with an error. */
   errorCode: string | undefined;

@@ -5,7 +5,7 @@ import type { UsageCounter } from "../usage/usage-counter.ts";
 import type { GatewayRequestState } from "./gateway-request.ts";
 
 /** The status that is logged if the client disconnected before the response began. */
-const clientClosedRequestStatus = 499;
+export const clientClosedRequestStatus = 499;
 /** Maximum milliseconds for which a log line is delayed, so that several lines are written in one batch. */
 const flushDelayMs = 200;
 
@@ -45,19 +45,37 @@ export function createRequestLog({ log, metrics, usage }: RequestLogOptions) {
     );
   }
 
+  function addLine(line: RequestLogLine): void {
+    lines.push(line);
+    timer ??= setTimeout(flush, flushDelayMs);
+  }
+
   return {
     add(request: GatewayRequestState): void {
       const line = createLogLine(request);
-      lines.push(line);
+      addLine(line);
       // The span of a probe is never ended, so it is not exported.
       if (request.span.isRecording() && !isSuccessfulProbe(line)) endRequestSpan(request.span, line);
-      timer ??= setTimeout(flush, flushDelayMs);
+    },
+    /** Adds a request that the gateway sent to a service while it handled `request`. It counts as usage of the same key. */
+    addSubrequest(request: GatewayRequestState, { logFields, ...subrequest }: FinishedSubrequest): void {
+      // The client's request is still in progress, so it looks aborted.
+      addLine({ ...createLogLine(request), aborted: undefined, ...subrequest, isSubrequest: true, ...logFields });
     },
     flush,
   };
 }
 
-type RequestLogLine = ReturnType<typeof createLogLine>;
+type RequestLogLine = ReturnType<typeof createLogLine> & { isSubrequest?: true };
+
+/** A request that the gateway sent to a service while it handled a client's request, with its response. */
+export interface FinishedSubrequest extends Pick<RequestLogLine, "route" | "upstream" | "path" | "status" | "code"> {
+  method: "GET";
+  milliseconds: number;
+  bytes: number;
+  /** The fields that the service added, if it runs in this process. */
+  logFields: Record<string, unknown>;
+}
 
 /** Returns whether a request is a health check that succeeded. Load balancers send one every few seconds. */
 function isSuccessfulProbe({ path, status }: RequestLogLine): boolean {

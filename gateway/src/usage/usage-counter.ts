@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type UsageBatch, usageBatchLimits } from "@pragma/contracts/usage";
-import { routeTable } from "../forwarding/route-table.ts";
+import { mcpPath, routeTable } from "../forwarding/route-table.ts";
 
 /** The fields of a finished request that are counted. Their names are those of the log line of the request. */
 export interface FinishedRequest {
@@ -42,7 +42,7 @@ interface MinuteCounts {
 
 const otherRoute = "other";
 /** The only routes that are counted. Paths that clients choose are never stored. */
-const routes = [...Object.keys(routeTable), otherRoute];
+const routes = [...Object.keys(routeTable), mcpPath, otherRoute];
 const routeIndexes = new Map(routes.map((route, index) => [route, index]));
 const otherRouteIndex = routes.length - 1;
 

@@ -86,9 +86,11 @@ function isGzipEncoding(encoding: string | undefined): boolean {
   });
 }
 
+const mebibyte = 1024 * 1024;
+
 function createBodyTooLargeError(maxBytes: number): ApiError {
   return new ApiError("body_too_large", {
-    detail: `The body is larger than the maximum of ${maxBytes / 1024 / 1024} MB after decompression.`,
+    detail: `The body is larger than the maximum of ${maxBytes < mebibyte ? `${maxBytes / 1024} KB` : `${maxBytes / mebibyte} MB`} after decompression.`,
   });
 }
 

@@ -1,0 +1,102 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import { toApiError } from "@pragma/runtime/http/error-response";
+import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
+import { type ApiKeyRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
+import type { GatewayRequestState } from "../server/gateway-request.ts";
+import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
+import { routeTable } from "./route-table.ts";
+import type { createServiceForwarder } from "./service-forwarder.ts";
+
+interface SubrequestServices {
+  authenticate: ApiKeyAuthenticator;
+  rateLimiter: ApiKeyRateLimiter;
+  forwarder: Pick<ReturnType<typeof createServiceForwarder>, "get">;
+  /** Logs the subrequest, and counts it as usage of the API key. */
+  addToLog(request: GatewayRequestState, subrequest: FinishedSubrequest): void;
+}
+
+/** A response to a subrequest, with its whole body. */
+export interface SubrequestResponse {
+  status: number;
+  body: unknown;
+}
+
+/** Sends a GET request to the API with the API key of a client's request. */
+export type SubrequestSender = (
+  request: GatewayRequestState,
+  subrequest: { path: string; query?: URLSearchParams; signal: AbortSignal },
+) => Promise<SubrequestResponse>;
+
+/** Maximum size of the response to a subrequest, in bytes. The gateway holds the whole response in memory. */
+export const maxSubrequestResponseBytes = 16 * 1024 * 1024;
+
+/**
+ * Creates a sender of GET requests that the gateway sends to services while it handles a client's request. A subrequest has
+ * exactly the rights of the client: its API key is authenticated again, the service checks the scopes and the location, the
+ * subrequest uses one token of the key's rate limit, and it is logged and counted as usage like a request of the client. It
+ * has the request id, the trace, the client address and the user agent of the client's request.
+ */
+export function createSubrequestSender({
+  authenticate,
+  rateLimiter,
+  forwarder,
+  addToLog,
+}: SubrequestServices): SubrequestSender {
+  return async (request, { path, query = new URLSearchParams(), signal }) => {
+    const startedAt = performance.now();
+    const { prefix, service } = findRoute(path);
+    const logFields: Record<string, unknown> = {};
+    const log = (outcome: Pick<FinishedSubrequest, "status" | "code" | "bytes">) => {
+      const milliseconds = performance.now() - startedAt;
+      addToLog(request, { method: "GET", route: prefix, upstream: service, path, milliseconds, logFields, ...outcome });
+    };
+    try {
+      // The key may have been revoked since the client's request began.
+      const { incoming, requestId, traceparent, origin, client } = request;
+      const key = await authenticate(incoming.headers.authorization, () => request.clientAddress);
+      await takeRateLimitToken(rateLimiter, key, request.outgoing);
+      const identity = { principal: key.principal, requestId, traceparent, origin, client, logFields };
+      const queryText = query.toString();
+      const target = queryText === "" ? path : `${path}?${queryText}`;
+      const response = await forwarder.get(service, identity, { target, signal });
+      const bytes = await readLimitedBody(response);
+      const { code, body } = parseBody(bytes);
+      log({ status: response.status, code: response.ok ? undefined : code, bytes: bytes.byteLength });
+      return { status: response.status, body };
+    } catch (cause) {
+      const error = signal.aborted ? signal.reason : cause;
+      const { status, code } = toApiError(error);
+      log({ status: request.outgoing.destroyed ? clientClosedRequestStatus : status, code, bytes: 0 });
+      throw error;
+    }
+  };
+}
+
+/** @throws Error if no service serves the path. */
+function findRoute(path: string): { prefix: string; service: ServiceName } {
+  const prefix = path.split("/").slice(0, 3).join("/");
+  if (!Object.hasOwn(routeTable, prefix)) throw new Error(`No route matches ${path}.`);
+  return { prefix, service: routeTable[prefix as keyof typeof routeTable] };
+}
+
+/** @throws `ApiError` body_too_large if the body exceeds `maxSubrequestResponseBytes`. */
+async function readLimitedBody(response: Response): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > maxSubrequestResponseBytes) {
+      throw new ApiError("body_too_large", {
+        detail: `The response has more than ${maxSubrequestResponseBytes / 1024 / 1024} MB.`,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function parseBody(bytes: Buffer): { body: unknown; code: FinishedSubrequest["code"] } {
+  const body = bytes.byteLength === 0 ? undefined : JSON.parse(bytes.toString());
+  return { body, code: body?.code };
+}

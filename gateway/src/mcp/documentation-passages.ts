@@ -1,0 +1,115 @@
+/** A part of the documentation that an answer can quote. */
+export interface Passage {
+  title: string;
+  /** The URL of the section or page. */
+  url: string;
+  text: string;
+  /** Identifiers by which the passage is found, such as the path of an operation. */
+  names: string;
+}
+
+/** Maximum length of a passage's text. Longer sections are split. */
+export const maxPassageLength = 600;
+
+/** Returns the passages of a guide, which is written in MDX. Leaves out code and components. */
+export function readGuidePassages(mdx: string, { url }: { url: string }): Passage[] {
+  const [, front = "", body = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(mdx) ?? [];
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(front)?.[1] ?? "";
+  const pageTitle = field("title");
+  const sections: { title: string; url: string; lines: string[] }[] = [
+    { title: pageTitle, url, lines: [field("description")] },
+  ];
+  for (const line of body.replace(/^(```|~~~).*?^\1/gms, "").split("\n")) {
+    const heading = /^#{2,5} (.*?)(?: \{#([\w-]+)\})?$/.exec(line);
+    if (heading) {
+      const name = toPlainText(heading[1] ?? "");
+      sections.push({ title: `${pageTitle}: ${name}`, url: `${url}#${heading[2] ?? createAnchor(name)}`, lines: [] });
+      continue;
+    }
+    const text = toPlainText(line);
+    if (text !== "") sections.at(-1)?.lines.push(text);
+  }
+  return sections.flatMap(({ title, url: sectionUrl, lines }) =>
+    splitText(lines).map((text) => ({ title, url: sectionUrl, text, names: sectionUrl.split("#")[1] ?? "" })),
+  );
+}
+
+/** The parts of an OpenAPI document that passages contain. */
+interface DescribedOperations {
+  paths: Record<
+    string,
+    Record<string, { operationId: string; summary: string; description?: string; tags?: string[] }>
+  >;
+}
+
+/** Returns a passage for each operation. `url` is the URL of the reference. */
+export function readOperationPassages({ paths }: DescribedOperations, url: string): Passage[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { operationId, summary, description = "", tags = [] }]) =>
+      splitText([`${method.toUpperCase()} ${path}`, ...description.split("\n").map(toPlainText)]).map((text) => ({
+        title: `Operation: ${summary}`,
+        url: `${url}/${getOperationPageName(operationId)}`,
+        text,
+        names: `${operationId} ${path} ${tags.join(" ")}`,
+      })),
+    ),
+  );
+}
+
+/** Returns the name of an operation's page, as the site names it: `get-report-v-0` for `getReportV0`. */
+function getOperationPageName(operationId: string): string {
+  return operationId
+    .replace(/([a-z])([A-Z])/g, "$1-$2")
+    .replace(/([A-Za-z])(\d)/g, "$1-$2")
+    .toLowerCase();
+}
+
+/** Returns the anchor that the site gives a heading without its own. */
+function createAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
+}
+
+/** Returns a line of MDX without markup; an empty text for an import or a separator of a table. */
+function toPlainText(line: string): string {
+  if (/^(?:import|export) /.test(line) || /^\|[\s:|-]+\|$/.test(line)) return "";
+  return line
+    .replace(/<\/?[A-Za-z][^>]*>/g, "")
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/`|\*\*/g, "")
+    .replace(/^\s*\|\s*|\s*\|\s*$/g, "")
+    .replace(/\s*(?<!\\)\|\s*/g, " – ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Joins lines into texts of at most `maxPassageLength` characters. Splits a longer line between words. */
+function splitText(lines: string[]): string[] {
+  const texts: string[] = [];
+  let current = "";
+  const parts = lines.flatMap((line) => (line.length <= maxPassageLength ? [line] : splitLine(line)));
+  for (const part of parts) {
+    if (part === "") continue;
+    if (current !== "" && current.length + 1 + part.length > maxPassageLength) {
+      texts.push(current);
+      current = "";
+    }
+    current = current === "" ? part : `${current}\n${part}`;
+  }
+  return current === "" ? texts : [...texts, current];
+}
+
+function splitLine(line: string): string[] {
+  const parts: string[] = [];
+  let rest = line;
+  while (rest.length > maxPassageLength) {
+    const cut = rest.lastIndexOf(" ", maxPassageLength);
+    const end = cut > 0 ? cut : maxPassageLength;
+    parts.push(rest.slice(0, end).trim());
+    rest = rest.slice(end).trim();
+  }
+  return [...parts, rest];
+}

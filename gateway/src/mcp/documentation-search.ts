@@ -1,0 +1,95 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import MiniSearch from "minisearch";
+import { type Passage, readGuidePassages, readOperationPassages } from "./documentation-passages.ts";
+
+/** Returns the best passages of the documentation for a query, and how many passages contain words of it. */
+export type DocumentationSearch = (
+  query: string,
+  limit: number,
+) => Promise<{ passages: Pick<Passage, "title" | "url" | "text">[]; foundCount: number }>;
+
+interface DocumentationSources {
+  /** The public OpenAPI document. */
+  openapi: Buffer;
+  /** The URL of the guides, such as `https://docs.example/docs`. */
+  docsUrl: string;
+  /** The folder of the guides. */
+  folder?: string;
+}
+
+const guidesFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs");
+
+/** Words that questions contain but that distinguish no passage. */
+const stopWords = new Set(
+  "a an and are as at be by can do does for from get how i in is it mean my of on or that the there this to what when where which why with you your".split(
+    " ",
+  ),
+);
+
+/**
+ * Creates a search of the documentation of an installation. The index is built with the first query, which takes about a
+ * tenth of a second, and stays in memory.
+ */
+export function createDocumentationSearch(sources: DocumentationSources): DocumentationSearch {
+  let loading: Promise<MiniSearch<Passage>> | undefined;
+  return async (query, limit) => {
+    loading ??= buildIndex(sources).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    const index = await loading;
+    const options = {
+      boost: { title: 3, names: 3 },
+      prefix: (term: string) => term.length > 3,
+      fuzzy: (term: string) => (term.length > 5 ? 0.2 : false),
+      weights: { prefix: 0.4, fuzzy: 0.1 },
+    };
+    const results = index.search(query, options) as unknown as Passage[];
+    const byUrl = new Map<string, Passage>();
+    for (const passage of results) if (!byUrl.has(passage.url)) byUrl.set(passage.url, passage);
+    return { passages: [...byUrl.values()].slice(0, limit), foundCount: byUrl.size };
+  };
+}
+
+async function buildIndex({ openapi, docsUrl, folder = guidesFolder }: DocumentationSources) {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".mdx")).sort();
+  const guides = await Promise.all(
+    files.map(async (file) =>
+      readGuidePassages(await readFile(join(folder, file), "utf8"), {
+        url: `${docsUrl}/${file.slice(0, -".mdx".length)}`,
+      }),
+    ),
+  );
+  const siteUrl = docsUrl.replace(/\/docs\/?$/, "");
+  const passages = [...guides.flat(), ...readOperationPassages(JSON.parse(openapi.toString()), `${siteUrl}/api`)];
+  const index = new MiniSearch<Passage>({
+    fields: ["title", "names", "text"],
+    storeFields: ["title", "url", "text"],
+    tokenize: splitIntoTerms,
+    processTerm: normalizeTerm,
+  });
+  // In parts, so that other requests are answered meanwhile.
+  await index.addAllAsync(
+    passages.map((passage, id) => ({ ...passage, id })),
+    { chunkSize: 50 },
+  );
+  return index;
+}
+
+/** Returns the words of a text. An identifier yields itself and its parts: `day_not_found` also yields `day`. */
+function splitIntoTerms(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}_]+/u).flatMap((word) => {
+    const parts = word.split(/_+|(?<=[a-z\d])(?=[A-Z])/).filter((part) => part !== "");
+    return parts.length > 1 ? [word, ...parts] : parts;
+  });
+}
+
+/** Returns a term in lower case and in the singular, or null for a word that distinguishes no passage. */
+function normalizeTerm(term: string): string | null {
+  const lower = term.toLowerCase();
+  if (stopWords.has(lower)) return null;
+  if (lower.length > 4 && lower.endsWith("ies")) return `${lower.slice(0, -3)}y`;
+  return lower.length > 3 && /[^su]s$/.test(lower) ? lower.slice(0, -1) : lower;
+}

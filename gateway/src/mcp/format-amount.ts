@@ -1,0 +1,36 @@
+/** Returns the number of decimals of a currency, such as 2 for EUR and 0 for JPY. An unknown currency has 2. */
+export function getCurrencyDecimals(currency: string | null): number {
+  if (currency === null) return defaultDecimals;
+  const known = decimalsByCurrency.get(currency);
+  if (known !== undefined) return known;
+  const decimals = readCurrencyDecimals(currency);
+  if (decimalsByCurrency.size < maxKnownCurrencies) decimalsByCurrency.set(currency, decimals);
+  return decimals;
+}
+
+const defaultDecimals = 2;
+const decimalsByCurrency = new Map<string, number>();
+const maxKnownCurrencies = 500;
+
+function readCurrencyDecimals(currency: string): number {
+  try {
+    const { maximumFractionDigits } = new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions();
+    return maximumFractionDigits ?? defaultDecimals;
+  } catch {
+    return defaultDecimals;
+  }
+}
+
+/** Returns an amount in minor units as a decimal number without the currency: 123450 in EUR is `1234.50`. Exact. */
+export function formatDecimalAmount(minorUnits: number, currency: string | null): string {
+  const decimals = getCurrencyDecimals(currency);
+  const digits = String(Math.abs(minorUnits)).padStart(decimals + 1, "0");
+  const sign = minorUnits < 0 ? "-" : "";
+  return decimals === 0 ? sign + digits : `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/** Returns an amount in minor units with its currency: `1234.50 EUR`. */
+export function formatAmount(minorUnits: number | null | undefined, currency: string | null): string {
+  if (minorUnits === null || minorUnits === undefined) return "none";
+  return `${formatDecimalAmount(minorUnits, currency)} ${currency ?? "(unknown currency)"}`;
+}

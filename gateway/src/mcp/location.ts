@@ -1,0 +1,97 @@
+import type { LocationDetails } from "@pragma/contracts/location";
+import { z } from "zod";
+import { formatCount } from "./answer.ts";
+import {
+  countDays,
+  getCurrentDay,
+  type NamedPeriod,
+  needsCurrentDay,
+  type Period,
+  type PeriodArguments,
+  resolvePeriod,
+} from "./period.ts";
+import { ApiProblem, type ToolContext, ToolInputError } from "./tool.ts";
+
+/** The argument by which the key of an operator selects a location. */
+export const locationArgument = {
+  locationId: z.guid().optional().describe("Only for operator keys (scope locations:any)"),
+};
+
+/** The location whose data a tool reads. */
+export interface ToolLocation {
+  /** The query parameters that select the location; none for the location of the API key. */
+  query: { locationId?: string };
+  /** The arguments that select the location, for the next call of a tool. */
+  args: { locationId?: string };
+  /** Null if the API key must not read it. */
+  timeZone: string | null;
+}
+
+/**
+ * Returns the location in the arguments, or that of the API key. The time zone of another location than that of the key
+ * is read from the API, for which the key needs the scope `locations:write`, and only if `isTimeZoneNeeded`.
+ *
+ * @throws `ToolInputError` if neither the arguments nor the key have a location.
+ */
+export async function findToolLocation(
+  { principal, api }: ToolContext,
+  { locationId }: { locationId?: string | undefined },
+  { isTimeZoneNeeded = true } = {},
+): Promise<ToolLocation> {
+  const own = principal.location;
+  const id = locationId?.toLowerCase();
+  if (own && (id === undefined || id === own.id)) return { query: {}, args: {}, timeZone: own.timeZone };
+  if (id === undefined) {
+    throw new ToolInputError(
+      'This API key belongs to no location, so the argument locationId is required, such as {"locationId":"7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11"}. Ask the user which location they mean.',
+    );
+  }
+  const selection = { locationId: id };
+  return {
+    query: selection,
+    args: selection,
+    timeZone: isTimeZoneNeeded ? await readTimeZone(api, id) : null,
+  };
+}
+
+async function readTimeZone(api: ToolContext["api"], id: string): Promise<string | null> {
+  try {
+    const { locationSettings } = await api.get<LocationDetails>(`/v1/locations/${id}`);
+    return locationSettings.timezone;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.problem.code === "scope_missing") return null;
+    throw error;
+  }
+}
+
+/** Returns the location and the period of a tool's arguments. */
+export async function findLocationAndPeriod(
+  context: ToolContext,
+  args: PeriodArguments & { locationId?: string | undefined },
+  defaultPeriod: NamedPeriod = "last_7_days",
+): Promise<{ location: ToolLocation; period: Period }> {
+  const location = await findToolLocation(context, args, { isTimeZoneNeeded: needsCurrentDay(args) });
+  const today = getCurrentDay(location.timeZone ?? "UTC", context.now);
+  return { location, period: resolvePeriod(args, { today, defaultPeriod }) };
+}
+
+/** Returns a period as text, with the time zone of its days: `2026-05-01 to 2026-05-31 (last_month, 31 days, Europe/Paris)`. */
+export function describePeriod(period: Period, { timeZone }: ToolLocation): string {
+  const { since, until, name } = period;
+  const days = since === until ? since : `${since} to ${until}`;
+  const zone =
+    timeZone ?? (name === undefined ? "time zone of the location" : "days in UTC: the key cannot read the time zone");
+  return `${days} (${[...(name ? [name] : []), formatCount(countDays(period), "day"), zone].join(", ")})`;
+}
+
+/** Returns the arguments of a period, for the next call of a tool. */
+export function periodArgumentsOf({ since, until, name }: Period): PeriodArguments {
+  return name === undefined ? { since, until } : { period: name };
+}
+
+/** Returns a note if figures of the period are incomplete. */
+export function describeOpenShifts({ includesToday }: Period): string | undefined {
+  return includesToday
+    ? "Note: figures come from closed shifts. Sales of a shift that is still open today are not included."
+    : undefined;
+}

@@ -1,0 +1,203 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { toApiError } from "@pragma/runtime/http/error-response";
+import { readRequestBody } from "@pragma/runtime/http/read-body";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
+import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
+import type { Logger } from "@pragma/runtime/observability/logger";
+import { mcpPath } from "../forwarding/route-table.ts";
+import type { SubrequestSender } from "../forwarding/subrequests.ts";
+import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
+import type { DocumentationSearch } from "./documentation-search.ts";
+import type { ToolResult } from "./mcp-server.ts";
+import { ApiProblem, type ToolApi, ToolInputError } from "./tool.ts";
+
+/** Limits of a request to the MCP server. */
+export const mcpLimits = {
+  bodyBytes: 64 * 1024,
+  /** Messages of a batch, which only clients of the protocol version 2025-03-26 send. */
+  batchMessages: 10,
+  /** Concurrent tool calls of a location. Further calls wait. */
+  concurrentCalls: 4,
+  seconds: 30,
+} as const;
+
+interface McpRouteOptions {
+  sendSubrequest: SubrequestSender;
+  searchDocumentation: DocumentationSearch;
+  /** The origins of web pages that may call the API; `*` for all. */
+  corsOrigins: string[];
+  log: Logger;
+}
+
+/** The methods that the MCP server supports. GET would open a stream, and DELETE would end a session; it has neither. */
+export const mcpMethods = "POST, OPTIONS";
+
+/**
+ * Returns the last middleware of the MCP server's route. The request must be authenticated and must have used a token of
+ * its key's rate limit. Each request to the API that a tool sends uses another one.
+ */
+export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware {
+  const allowedOrigins = options.corsOrigins.includes("*") ? null : options.corsOrigins;
+  const callSemaphore = createKeyedSemaphore(mcpLimits.concurrentCalls);
+
+  return async (context) => {
+    const request = context.get("request");
+    request.route = { prefix: mcpPath };
+    const message = await readMessage(request);
+    if (message instanceof Response) return message;
+    const abort = new AbortController();
+    const timeout = setTimeout(
+      () =>
+        abort.abort(
+          new ApiError("upstream_timeout", { detail: `The tools did not answer within ${mcpLimits.seconds} seconds.` }),
+        ),
+      1000 * mcpLimits.seconds,
+    );
+    const onClose = () => abort.abort(new ApiError("service_unavailable", { detail: "The client disconnected." }));
+    request.outgoing.once("close", onClose);
+    try {
+      // Loaded with the first request, so that a gateway without MCP clients needs no memory for it.
+      const [{ answerMcpRequest }, { tools }] = await Promise.all([import("./mcp-server.ts"), import("./tools.ts")]);
+      const { headers } = request.incoming;
+      return await answerMcpRequest({
+        request: new Request(`http://gateway${mcpPath}`, { method: "POST", headers: pickMcpHeaders(headers) }),
+        message,
+        allowedOrigins,
+        signal: abort.signal,
+        callTool: (name, args) =>
+          callSemaphore.run(async () => {
+            const tool = tools.find((candidate) => candidate.name === name);
+            request.logFields.tool = name;
+            return runTool(request, options.log, async () => {
+              abort.signal.throwIfAborted();
+              if (!tool) throw new Error(`There is no tool ${name}.`);
+              return tool.call(args, {
+                principal: request.principal,
+                api: createToolApi(request, options.sendSubrequest, abort.signal),
+                searchDocumentation: options.searchDocumentation,
+                now: new Date(),
+              });
+            });
+          }, getSenderId(request.principal)),
+      });
+    } finally {
+      clearTimeout(timeout);
+      request.outgoing.off("close", onClose);
+      // Ends the requests to the API that tools still wait for.
+      abort.abort(new ApiError("service_unavailable"));
+    }
+  };
+}
+
+const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
+
+function pickMcpHeaders(headers: GatewayRequestState["incoming"]["headers"]): Record<string, string> {
+  return Object.fromEntries(
+    mcpHeaderNames.flatMap((name) => {
+      const value = headers[name];
+      return value === undefined ? [] : [[name, String(value)]];
+    }),
+  );
+}
+
+/** Returns the JSON-RPC message or batch in the body, or the response to an invalid body. */
+async function readMessage(request: GatewayRequestState): Promise<unknown> {
+  const { incoming, outgoing, principal } = request;
+  // With `Expect: 100-continue`, the client waits for status 100 before it sends the body.
+  if (incoming.headers.expect !== undefined && Number(incoming.headers["content-length"] ?? 0) <= mcpLimits.bodyBytes) {
+    outgoing.writeContinue();
+    outgoing.removeHeader("connection");
+  }
+  const memoryReservation = new RequestBodyMemoryReservation(getSenderId(principal));
+  try {
+    const bytes = await readRequestBody(incoming, { memoryReservation, maxBytes: mcpLimits.bodyBytes });
+    const message: unknown = JSON.parse(Buffer.from(bytes).toString());
+    return Array.isArray(message) ? (findBatchIssue(message) ?? message) : message;
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      return createJsonRpcErrorResponse(-32700, "Parse error: The body is not valid JSON");
+    throw error;
+  } finally {
+    memoryReservation.release();
+  }
+}
+
+/** Returns the response to a batch that cannot be answered completely. */
+function findBatchIssue(batch: unknown[]): Response | undefined {
+  const invalid = (detail: string) => createJsonRpcErrorResponse(-32600, `Invalid Request: ${detail}`);
+  if (batch.length === 0) return invalid("The batch is empty");
+  if (batch.length > mcpLimits.batchMessages)
+    return invalid(`A batch can have at most ${mcpLimits.batchMessages} messages. Send single messages instead`);
+  const members = batch.filter(
+    (member): member is { id?: unknown; method?: unknown } => typeof member === "object" && member !== null,
+  );
+  const ids = members.flatMap(({ id }) => (id === undefined ? [] : [JSON.stringify(id)]));
+  if (new Set(ids).size < ids.length) return invalid("Two requests of the batch have the same id");
+  // The request that it cancels would get no response, and the batch would wait for it.
+  if (members.some(({ method }) => method === "notifications/cancelled"))
+    return invalid("A batch cannot cancel its own requests");
+  return undefined;
+}
+
+function createJsonRpcErrorResponse(code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
+}
+
+function createToolApi(request: GatewayRequestState, sendSubrequest: SubrequestSender, signal: AbortSignal): ToolApi {
+  return {
+    async get<Body>(path: string, parameters: Record<string, string | number | undefined> = {}) {
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
+      const { status, body } = await sendSubrequest(request, { path, query, signal });
+      if (status === 200) return body as Body;
+      const problem = problemSchema.safeParse(body);
+      if (problem.success) throw new ApiProblem(problem.data);
+      throw new Error(`The API responded with ${status} to ${path}.`);
+    },
+  };
+}
+
+/** Returns the answer of a tool. Returns an error as text that an assistant can act on. */
+async function runTool(request: GatewayRequestState, log: Logger, answer: () => Promise<string>): Promise<ToolResult> {
+  try {
+    return { text: await answer(), isError: false };
+  } catch (error) {
+    if (error instanceof ToolInputError) return { text: error.message, isError: true };
+    if (error instanceof ApiProblem) return { text: describeProblem(error.problem), isError: true };
+    const { status, code, message, headers } = toApiError(error);
+    if (status >= 500 && !(error instanceof ApiError) && !request.outgoing.destroyed)
+      log.error({ err: error, requestId: request.requestId, tool: request.logFields.tool }, "tool call failed");
+    return {
+      text: describeProblem({
+        ...{ status, code, detail: message, requestId: request.requestId },
+        retryAfterSeconds: headers["retry-after"],
+      }),
+      isError: true,
+    };
+  }
+}
+
+/** Returns an error of the API as text: what is wrong, and what to do. */
+function describeProblem({
+  status,
+  code,
+  detail,
+  errors = [],
+  requestId,
+  retryAfterSeconds,
+}: Pick<Problem, "status" | "code" | "detail" | "requestId" | "errors"> & {
+  retryAfterSeconds?: string | undefined;
+}): string {
+  const isTemporary = status === 429 || status >= 500;
+  const wait = retryAfterSeconds === undefined ? "a few seconds" : `${retryAfterSeconds} seconds`;
+  return [
+    errors.length > 0 ? "The arguments are invalid:" : `${detail} (${code})`,
+    ...errors.map(({ path, message }) => `- ${path}: ${message}`),
+    ...(isTemporary ? [`Wait ${wait} and call the tool again with the same arguments.`] : []),
+    ...(code === "order_not_found" ? ["Next: find_orders – to find the ID of an order"] : []),
+    ...(code === "report_not_found" ? ["Next: explain_report with a day instead of an ID"] : []),
+    ...(status >= 500 ? [`Request ID for support: ${requestId}`] : []),
+  ].join("\n");
+}

@@ -1,0 +1,124 @@
+import { createDayFormatter } from "@pragma/contracts/date-time";
+import { dayQueryParameter } from "@pragma/contracts/pagination";
+import { z } from "zod";
+
+/** The periods that tools accept by name, with how they are explained. Weeks begin on Monday. */
+export const namedPeriods = [
+  "today",
+  "yesterday",
+  "this_week",
+  "last_week",
+  "this_month",
+  "last_month",
+  "this_year",
+  "last_year",
+  "last_7_days",
+  "last_30_days",
+  "last_90_days",
+  "last_365_days",
+] as const;
+
+export type NamedPeriod = (typeof namedPeriods)[number];
+
+/** The arguments by which a tool selects a period. */
+export const periodArguments = {
+  period: z.enum(namedPeriods).optional().describe("last_N_days end yesterday; weeks begin on Monday"),
+  since: dayArgument().optional().describe("First business day YYYY-MM-DD, instead of period"),
+  until: dayArgument().optional().describe("Last business day; default: today"),
+};
+
+function dayArgument() {
+  return z.string().refine((text) => dayQueryParameter.safeParse(text).success, {
+    error: "Must be an existing date as YYYY-MM-DD, such as 2026-05-29",
+  });
+}
+
+export interface PeriodArguments {
+  period?: NamedPeriod | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+/** A range of business days, both included. */
+export interface Period {
+  since: string;
+  until: string;
+  /** Undefined if the period was given by its dates. */
+  name?: NamedPeriod;
+  /** Whether the period contains the current day, whose figures are incomplete. */
+  includesToday: boolean;
+}
+
+/** Returns what is wrong with the combination of arguments; undefined if nothing is. */
+export function findPeriodIssue({ period, since, until }: PeriodArguments): string | undefined {
+  if (period !== undefined && (since !== undefined || until !== undefined))
+    return "period: use either period, or since and until";
+  if (since === undefined && until !== undefined) return "since: is required with until";
+  if (since !== undefined && until !== undefined && since > until)
+    return `since: ${since} is after until, ${until}. Exchange the two values`;
+  return undefined;
+}
+
+/** Returns whether the dates of a period depend on the current day in the location's time zone. */
+export function needsCurrentDay({ since, until }: PeriodArguments): boolean {
+  return since === undefined || until === undefined;
+}
+
+/** Returns the business days of a period. `today` is the current day at the location. */
+export function resolvePeriod(
+  { period, since, until }: PeriodArguments,
+  { today, defaultPeriod }: { today: string; defaultPeriod: NamedPeriod },
+): Period {
+  const name = since === undefined ? (period ?? defaultPeriod) : undefined;
+  const range = name === undefined ? { since: since ?? today, until: until ?? today } : getNamedRange(name, today);
+  return { ...range, ...(name && { name }), includesToday: range.since <= today && today <= range.until };
+}
+
+/** Returns the current day in a time zone, YYYY-MM-DD. */
+export function getCurrentDay(timeZone: string, now = new Date()): string {
+  return createDayFormatter(timeZone)(now.toISOString());
+}
+
+function getNamedRange(name: NamedPeriod, today: string): Pick<Period, "since" | "until"> {
+  const yesterday = addDays(today, -1);
+  const monday = addDays(today, -((new Date(today).getUTCDay() + 6) % 7));
+  const firstOfMonth = `${today.slice(0, 7)}-01`;
+  const year = Number(today.slice(0, 4));
+  const yearText = (number: number) => String(number).padStart(4, "0");
+  switch (name) {
+    case "today":
+      return { since: today, until: today };
+    case "yesterday":
+      return { since: yesterday, until: yesterday };
+    case "this_week":
+      return { since: monday, until: today };
+    case "last_week":
+      return { since: addDays(monday, -7), until: addDays(monday, -1) };
+    case "this_month":
+      return { since: firstOfMonth, until: today };
+    case "last_month": {
+      const until = addDays(firstOfMonth, -1);
+      return { since: `${until.slice(0, 7)}-01`, until };
+    }
+    case "this_year":
+      return { since: `${yearText(year)}-01-01`, until: today };
+    case "last_year":
+      return { since: `${yearText(year - 1)}-01-01`, until: `${yearText(year - 1)}-12-31` };
+    default: {
+      const days = Number(name.split("_")[1]);
+      return { since: addDays(today, -days), until: yesterday };
+    }
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Returns the date a number of days later, or earlier if it is negative. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
+}
+
+/** Returns the number of days from one date to another, both included. */
+export function countDays({ since, until }: Pick<Period, "since" | "until">): number {
+  return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
+}

@@ -1,0 +1,122 @@
+import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
+import { canMeasureByDimension } from "@pragma/contracts/metric-definitions";
+import type { MetricRow, Metrics, MetricValues } from "@pragma/contracts/metrics";
+import { z } from "zod";
+import { Answer, formatShare } from "../answer.ts";
+import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import {
+  describeOpenShifts,
+  describePeriod,
+  findLocationAndPeriod,
+  locationArgument,
+  periodArgumentsOf,
+} from "../location.ts";
+import {
+  describeDimensionValue,
+  describeMissingReports,
+  describeOmittedRows,
+  getMetrics,
+  maxMetricRows,
+  splitByCurrency,
+} from "../metrics.ts";
+import { findPeriodIssue, periodArguments } from "../period.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+
+const groups = [
+  ...["day", "weekday", "hour", "room", "clerk", "device", "product", "category"],
+] as const satisfies MetricDimension[];
+const amounts = ["discounts", "cancellations", "losses", "refunds"] as const satisfies MetricMeasure[];
+const counts = ["discountCount", "canceledQuantity"] as const satisfies MetricMeasure[];
+
+export const cancellationsAndDiscountsTool = defineTool({
+  name: "cancellations_and_discounts",
+  title: "Cancellations and discounts",
+  description: "Discounts by name, cancellations by reason, losses and refunds; with groupBy, who or what has most.",
+  scopes: ["reports:read"],
+  arguments: {
+    ...periodArguments,
+    groupBy: z.enum(groups).optional(),
+    limit: z.int().min(1).max(50).default(10),
+    ...locationArgument,
+  },
+  example: { period: "last_30_days", groupBy: "clerk" },
+  findIssue: findPeriodIssue,
+  async answer({ groupBy, limit, ...args }, context) {
+    const { location, period } = await findLocationAndPeriod(context, args);
+    const request = { location, period, limit: maxMetricRows };
+    const totalMeasures = ["sales", ...amounts, ...counts] as const;
+    const totals = await getMetrics(context, { ...request, measures: totalMeasures });
+    const answer = new Answer().add(`Cancellations and discounts, ${describePeriod(period, location)}`);
+    for (const { currency, totals: total } of splitByCurrency(totals)) addTotals(answer, total.values, currency);
+    const tables = groupBy
+      ? [await getGroup(context, request, groupBy)]
+      : await Promise.all([
+          getMetrics(context, { ...request, measures: ["discounts", "discountCount"], dimensions: ["discount"] }),
+          getMetrics(context, {
+            ...request,
+            measures: ["cancellations", "canceledQuantity"],
+            dimensions: ["cancellationReason"],
+          }),
+        ]);
+    for (const table of tables) addTable(answer, table, limit);
+    if (totals.totals.length === 0) answer.add("There are no figures for this period.");
+    answer.add(describeMissingReports(totals), describeOpenShifts(period));
+    const next = { ...periodArgumentsOf(period), ...location.args };
+    if (groupBy !== "clerk")
+      answer.addNext("cancellations_and_discounts", { ...next, groupBy: "clerk" }, "see them by clerk");
+    return answer.addNext("find_orders", { ...next, status: "discounted" }, "see orders with discounts").toString();
+  },
+});
+
+function getGroup(
+  context: ToolContext,
+  request: Omit<Parameters<typeof getMetrics>[1], "measures">,
+  groupBy: MetricDimension,
+): Promise<Metrics> {
+  const measures = [...amounts, ...counts].filter((measure) => canMeasureByDimension(measure, groupBy));
+  return getMetrics(context, { ...request, measures, dimensions: [groupBy] });
+}
+
+function addTotals(answer: Answer, values: MetricValues, currency: string | null): void {
+  const { sales = 0, discounts, discountCount, cancellations, canceledQuantity, losses, refunds } = values;
+  const share = (amount: number | null | undefined) => formatShare(amount ?? 0, sales ?? 0);
+  answer.add(
+    `Sales incl. tax: ${formatAmount(sales, currency)}`,
+    `Discounts: ${formatAmount(discounts, currency)} (${share(discounts)} of sales), used ${discountCount} times`,
+    `Cancellations: ${formatAmount(cancellations, currency)} (${share(cancellations)} of sales), ${canceledQuantity} units`,
+    `Losses: ${formatAmount(losses, currency)}, refunds: ${formatAmount(refunds, currency)}`,
+  );
+}
+
+function addTable(answer: Answer, metrics: Metrics, limit: number): void {
+  const { measures, dimensions } = metrics;
+  const [dimension = "day"] = dimensions;
+  const rankedBy = measures.filter((measure) => (amounts as readonly MetricMeasure[]).includes(measure));
+  const sumOf = (values: MetricValues) => rankedBy.reduce((sum, measure) => sum + (values[measure] ?? 0), 0);
+  for (const { currency, totals, rows, omittedRowCount } of splitByCurrency(metrics)) {
+    const isAmount = (measure: MetricMeasure) => rankedBy.includes(measure);
+    const format = (values: MetricValues, measure: MetricMeasure) =>
+      isAmount(measure) ? formatDecimalAmount(values[measure] ?? 0, currency) : String(values[measure] ?? 0);
+    const ranked = rows
+      .filter(({ values }) => measures.some((measure) => (values[measure] ?? 0) !== 0))
+      .sort((one: MetricRow, other: MetricRow) => sumOf(other.values) - sumOf(one.values));
+    answer.addTable({
+      columns: [
+        dimension,
+        ...measures.map((measure) => (isAmount(measure) ? `${measure} (${currency ?? "unknown currency"})` : measure)),
+      ],
+      rows: ranked
+        .slice(0, limit)
+        .map(({ dimensions: values, values: figures }) => [
+          describeDimensionValue(dimension, values),
+          ...measures.map((measure) => format(figures, measure)),
+        ]),
+      describeRest: (shownCount) => {
+        const shown = ranked.slice(0, shownCount).reduce((sum, { values }) => sum + sumOf(values), 0);
+        const count = (omittedRowCount ?? 0) + ranked.length - shownCount;
+        const rest = formatAmount(sumOf(totals.values) - shown, currency);
+        return describeOmittedRows(count, `${rankedBy.join(" + ")} ${rest}`);
+      },
+    });
+  }
+}
