@@ -27,14 +27,12 @@ const isolatedProcessTests = [
 
 /**
  * Small files whose tests take long, in the sequence in which they start. Unless vitest knows the durations of earlier
- * runs, it starts the largest files first, so it would start these files last. `key-rotation` is first and
- * `rolling-restart` is last, so that these two files, which restart replicated products, do not start at the same time.
+ * runs, it starts the largest files first, so it would start these files last.
  */
 const longTests = [
-  "tests/key-rotation.test.ts",
   "tests/equivalence.test.ts",
-  "tests/browser/routes.test.ts",
   "tests/rolling-restart.test.ts",
+  "tests/browser/routes.test.ts",
 ];
 
 class LongestFirstSequencer extends BaseSequencer {

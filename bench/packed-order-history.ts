@@ -15,6 +15,7 @@ import {
 } from "@pragma/reporting/packing/pack-format";
 import { packTill } from "@pragma/reporting/packing/pack-till";
 import { unpackTill } from "@pragma/reporting/packing/unpack-till";
+import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
 import { findPackedTill, replaceTillByPackedTill } from "@pragma/reporting/queries/packed-tills";
 import { upsertReportRow } from "@pragma/reporting/queries/reports";
 import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
@@ -129,7 +130,7 @@ export async function vacuumPackedOrderHistory({ db }: PackedOrderHistoryStores)
   const connection = await db.sql.reserve();
   try {
     await connection`set statement_timeout = 0`;
-    for (const table of ["orders", "reports", "tills", "day_counts", "packed_tills", "packed_orders"])
+    for (const table of ["orders", "reports", "tills", "day_counts", "packed_tills", "packed_orders", "metric_totals", "metric_cells"])
       await connection`vacuum analyze ${connection(table)}`;
   } finally {
     connection.release();
@@ -241,7 +242,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   const { pushed, report } = till;
   const { tillId, locationId, revision, pushedAt, object } = pushed;
   const { id, day, reportVersion, reportNumber, startedAt, finalizedAt, totalSales, orders } = report;
-  const { v2, listItem, accountingDataJson, tillFiguresJson } = report;
+  const { v2, listItem, accountingDataJson, tillFiguresJson, metrics } = report;
   const times = { createdAt: storedAt, updatedAt: storedAt };
   const v0 = joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0);
   const finalized = {
@@ -267,8 +268,10 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     await upsertReportRow(tx, {
       ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingDataJson, etag },
       storedTillFigures: tillFiguresJson === null ? null : toStoredTillFigures(etag, tillFiguresJson),
+      metricsEtag: metrics && etag,
       finalized: "",
     });
+    await replaceTillMetrics(tx, { locationId, tillId, previousDay: undefined, day, metrics });
     await replaceTillByPackedTill(
       tx,
       {

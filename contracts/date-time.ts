@@ -100,6 +100,12 @@ function isKnownTimeZone(timeZone: string): boolean {
   }
 }
 
+/** Returns a function that returns the local hour, 0 to 23, of an instant. */
+export function createHourFormatter(timeZone: string): (instant: string) => number {
+  const format = new Intl.DateTimeFormat("en", { timeZone, hour: "2-digit", hourCycle: "h23" });
+  return (instant) => Number(format.format(new Date(instant)));
+}
+
 const earliestDay = "0001-01-01";
 const latestDay = "9999-12-31";
 

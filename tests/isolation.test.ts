@@ -29,7 +29,7 @@ import {
 } from "./isolation/victim-data.ts";
 
 /** Number of generated sequences, each of which has up to 40 requests. */
-const runs = Number(process.env.ISOLATION_RUNS ?? 15);
+const runs = Number(process.env.ISOLATION_RUNS ?? 10);
 
 /** The suffix of names at the victim's location. A response to the other location must not contain this suffix. */
 const nameSuffix = ` (${randomUUID()})`;

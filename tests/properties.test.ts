@@ -63,7 +63,7 @@ describe("the report of any till", () => {
 });
 
 /** The number of days, with about four tills each. */
-const dayRuns = Number(process.env.DAY_RUNS ?? 40);
+const dayRuns = Number(process.env.DAY_RUNS ?? 25);
 
 /** Generates the tills of a day, of which some are in the V1 format. */
 const tillsOfDay = fc.array(

@@ -8,6 +8,7 @@ import { computeTillAccountingData } from "./accounting/till-accounting-data.ts"
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
 import { computeTillFigures } from "./days/till-figures.ts";
+import { computeTillMetrics, type TillMetrics } from "./metrics/till-metrics.ts";
 import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
@@ -42,6 +43,8 @@ export interface SerializedReportAndOrderResponses {
   accountingDataJson: string;
   /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
   tillFiguresJson: string | null;
+  /** Figures by dimension. Null if a sum is too large. */
+  metrics: TillMetrics | null;
   orders: SerializedV1AndV2Order[];
 }
 
@@ -93,6 +96,7 @@ export default function calculateTill({
     listItem: JSON.stringify(report.listItem),
     accountingDataJson: JSON.stringify(accountingData),
     tillFiguresJson: tillFigures && JSON.stringify(tillFigures),
+    metrics: computeTillMetrics(till, report.reportV2, { timeZone }),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),

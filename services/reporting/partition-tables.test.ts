@@ -134,6 +134,7 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
         totalSales: 1,
         accountingDataJson: "{}",
         tillFiguresJson: null,
+        metrics: null,
         finalizedAt: now,
       },
       ...{

@@ -9,6 +9,7 @@ import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tag
 import { replaceOrderTimes, type StoredOrderTexts } from "./order-texts.ts";
 import { assertTillCanChange } from "./packing/with-unpacked-tills.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
+import { replaceTillMetrics } from "./queries/metrics.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
@@ -48,6 +49,7 @@ export async function replaceStoredReportAndOrders(
   const reportRow: reports.ReportRow = {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingDataJson, etag, ...times },
     storedTillFigures: report.tillFiguresJson === null ? null : toStoredTillFigures(etag, report.tillFiguresJson),
+    metricsEtag: report.metrics && etag,
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
@@ -59,6 +61,7 @@ export async function replaceStoredReportAndOrders(
       rows: generateOrderRows(report, creationTimes, content),
     }),
     reports.upsertReportRow(tx, reportRow),
+    replaceTillMetrics(tx, { locationId, tillId, previousDay: previousReport?.day, day, metrics: report.metrics }),
   ]);
   // Only a till with a report can be packed or lost.
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));

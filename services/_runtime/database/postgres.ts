@@ -25,7 +25,7 @@ export interface Database {
   replica: SqlClient | undefined;
   schema: string;
   /** The settings of its connections, for threads that open a connection of their own. */
-  connection: PostgresConfig;
+  connectionConfig: PostgresConfig;
   /** Runs `work` in a transaction. The events that `work` publishes are sent after the transaction has committed. */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
   /**
@@ -90,7 +90,7 @@ export function createDatabasePool(
     sql,
     replica,
     schema,
-    connection: pickConnectionConfig(config),
+    connectionConfig: pickConnectionConfig(config),
     async transaction(work) {
       const callbacks = new Set<AfterCommitCallback>();
       let result: Awaited<ReturnType<typeof work>> | undefined;

@@ -30,14 +30,26 @@ export function getCanceledProductRowsOfOrder(order: PosOrderData): CanceledProd
     .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
 }
 
+/** A canceled row, with the values by which reports group it. */
+interface ReportableCancellation extends Pick<Cancellation, "name" | "afterFinalization"> {
+  row: PosOrderProductRow;
+}
+
+/** Returns the canceled rows of an order, each with whether it was canceled after the first print of the bill. */
+export function listReportableCancellations(order: PosOrderData): ReportableCancellation[] {
+  return getCanceledProductRowsOfOrder(order).map(({ row, reason, canceledAt }) => ({
+    row,
+    name: reason ?? "",
+    afterFinalization:
+      order.firstBillPrintDate !== null && canceledAt !== null && isUtcBefore(order.firstBillPrintDate, canceledAt),
+  }));
+}
+
 /** Groups canceled rows by reason, and by whether they were canceled after the first print of the order's bill. */
 export function groupCanceledProductRowsByReason(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
-    for (const { row, reason, canceledAt } of getCanceledProductRowsOfOrder(order)) {
-      const name = reason ?? "";
-      const afterFinalization =
-        order.firstBillPrintDate !== null && canceledAt !== null && isUtcBefore(order.firstBillPrintDate, canceledAt);
+    for (const { row, name, afterFinalization } of listReportableCancellations(order)) {
       const group = groups.getOrCreate([name, afterFinalization], () => ({
         quantity: 0,
         amount: 0,

@@ -1,11 +1,10 @@
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { flattenOrderProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillClerkShift } from "@pragma/contracts/till-v2";
 import { getCanceledProductRowsOfOrder } from "./cancellations.ts";
 import { listValidatedProductRowDiscounts } from "./discounts.ts";
-import type { ReportableOrder } from "./reportable-orders.ts";
+import { listLostProductRows, type ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
@@ -48,7 +47,8 @@ function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: TillClerkShi
   };
 }
 
-function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: ReportableOrder): void {
+function addOrderToShift(figures: ShiftFigures, reportable: ReportableOrder): void {
+  const { order, isSale, rows } = reportable;
   for (const { row } of getCanceledProductRowsOfOrder(order))
     figures.cancellations = addMoneyAmounts(figures.cancellations, row.totalRow);
   if (!isSale) return;
@@ -58,10 +58,7 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Reporta
     figures.totalDiscount = addMoneyAmounts(figures.totalDiscount, discount.amount);
     figures.quantityDiscounted += 1;
   }
-  for (const row of flattenOrderProductRows(order)) {
-    if (row.isLoss && !row.isCanceled && !row.isTransferred)
-      figures.losses = addMoneyAmounts(figures.losses, row.totalRow);
-  }
+  for (const row of listLostProductRows(reportable)) figures.losses = addMoneyAmounts(figures.losses, row.totalRow);
 }
 
 /**

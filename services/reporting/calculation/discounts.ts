@@ -20,39 +20,51 @@ export function listValidatedProductRowDiscounts(row: PosOrderProductRow): PosOr
   return row.discountRowList.filter((discount) => discount.status === "validated");
 }
 
+/** A validated discount of a sold product row. Reports group it by its name and catalog id, and by `gifted`. */
+interface SoldProductDiscount {
+  discount: PosOrderDiscountRow;
+  row: PosOrderProductRow;
+  gifted: boolean;
+}
+
+/** Returns the validated discounts of sold products, each with whether its product row has a total of 0. */
+export function listSoldProductDiscounts(rows: ReportableProductRow[]): SoldProductDiscount[] {
+  return rows.flatMap(({ row }) =>
+    listValidatedProductRowDiscounts(row).map((discount) => ({ discount, row, gifted: row.totalRow === 0 })),
+  );
+}
+
 /**
  * Groups discounts on sold products by name, by catalog id, and by whether the discounted product row has a total of 0.
  */
 export function groupSoldProductDiscounts(rows: ReportableProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
-  for (const { row } of rows) {
-    const gifted = row.totalRow === 0;
-    for (const { name, discountId, discountGroupId, amount } of listValidatedProductRowDiscounts(row)) {
-      const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
-        discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
-        distinctDiscounts: new Set(),
-        taxes: new AggregateMap(),
-      }));
-      const withoutTax = computeAmountWithoutTax(amount, row.taxRate);
-      const vat = amount - withoutTax;
-      distinctDiscounts.add(discountGroupId ?? Symbol());
-      discount.discountValue = addMoneyAmounts(discount.discountValue, amount);
-      discount.vatAmount = addMoneyAmounts(discount.vatAmount, vat);
+  for (const { row, gifted, discount: discountRow } of listSoldProductDiscounts(rows)) {
+    const { name, discountId, discountGroupId, amount } = discountRow;
+    const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
+      discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
+      distinctDiscounts: new Set(),
+      taxes: new AggregateMap(),
+    }));
+    const withoutTax = computeAmountWithoutTax(amount, row.taxRate);
+    const vat = amount - withoutTax;
+    distinctDiscounts.add(discountGroupId ?? Symbol());
+    discount.discountValue = addMoneyAmounts(discount.discountValue, amount);
+    discount.vatAmount = addMoneyAmounts(discount.vatAmount, vat);
 
-      const taxRate = percentToBasisPoints(row.taxRate);
-      const tax = taxes.getOrCreate([row.taxName, taxRate], () => ({
-        quantity: 0,
-        discountValue: 0,
-        taxableAmount: 0,
-        taxAmount: 0,
-        taxName: row.taxName,
-        taxRate,
-      }));
-      tax.quantity += 1;
-      tax.discountValue = addMoneyAmounts(tax.discountValue, amount);
-      tax.taxableAmount = addMoneyAmounts(tax.taxableAmount, withoutTax);
-      tax.taxAmount = addMoneyAmounts(tax.taxAmount, vat);
-    }
+    const taxRate = percentToBasisPoints(row.taxRate);
+    const tax = taxes.getOrCreate([row.taxName, taxRate], () => ({
+      quantity: 0,
+      discountValue: 0,
+      taxableAmount: 0,
+      taxAmount: 0,
+      taxName: row.taxName,
+      taxRate,
+    }));
+    tax.quantity += 1;
+    tax.discountValue = addMoneyAmounts(tax.discountValue, amount);
+    tax.taxableAmount = addMoneyAmounts(tax.taxableAmount, withoutTax);
+    tax.taxAmount = addMoneyAmounts(tax.taxAmount, vat);
   }
   return groups.values().map(({ discount, distinctDiscounts, taxes }) => ({
     ...discount,

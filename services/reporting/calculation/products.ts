@@ -16,7 +16,7 @@ interface ProductSales {
  * product outside menus are separate groups.
  */
 export function groupProductSales(rows: ReportableProductRow[]): ReportV2["reportProducts"] {
-  return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
+  return groupSales(rows, getReportProductKey).map((group) => ({
     productCatalogId: group.first.row.productId,
     productQuantity: group.quantity,
     productSales: group.sales,
@@ -38,6 +38,11 @@ export function groupProductSalesV0(rows: ReportableProductRow[]): ReportV0["rep
     productQuantity: group.quantity,
     productCatalogId: group.first.row.productId,
   }));
+}
+
+/** Returns what distinguishes the entry of a row in `reportProducts` from other entries. */
+export function getReportProductKey(soldRow: ReportableProductRow): (string | boolean | null)[] {
+  return [...productKey(soldRow), soldRow.inMenu];
 }
 
 function productKey({ row }: ReportableProductRow) {

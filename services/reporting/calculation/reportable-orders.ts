@@ -1,5 +1,6 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import {
+  flattenOrderProductRows,
   isRowCountedAsSale,
   type PosOrderMenuRow,
   type PosOrderPaymentRow,
@@ -42,6 +43,12 @@ export function toReportableOrders(orders: PosOrderData[]): ReportableOrder[] {
 /** Returns the quantity of a row; 0 for a child row of a split bill, because its parent row has the full quantity. */
 export function getQuantityUnlessSplitChild(row: PosOrderProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
+}
+
+/** Returns the rows of an order that were lost, unless the order or the row is canceled or transferred. */
+export function listLostProductRows({ order, isSale }: ReportableOrder): PosOrderProductRow[] {
+  if (!isSale) return [];
+  return flattenOrderProductRows(order).filter((row) => row.isLoss && !row.isCanceled && !row.isTransferred);
 }
 
 function toReportableOrder(order: PosOrderData): ReportableOrder {

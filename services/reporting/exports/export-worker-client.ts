@@ -92,7 +92,7 @@ export function createExportFileRunner(services: ExportFileServices) {
       const output = await (name === "worker" ? worker : largeWorker).run(
         {
           ...request,
-          ...{ database: db.connection, schema: db.schema, maxFileBytes },
+          ...{ database: db.connectionConfig, schema: db.schema, maxFileBytes },
           ...{ maxDocumentBytes: maxDocumentBytesOf[name], port: port2, buffer: fileBuffer },
         },
         [port2, fileBuffer],

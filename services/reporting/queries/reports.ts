@@ -22,6 +22,8 @@ export interface ReportRow {
   accountingDataJson: string;
   /** As `toStoredTillFigures` returns them. */
   storedTillFigures: Uint8Array | null;
+  /** The entity tag, or null if the figures by dimension are not stored. */
+  metricsEtag: string | null;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
@@ -60,7 +62,7 @@ export async function upsertReportRow(
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
       list_item = excluded.list_item, accounting_facts = excluded.accounting_facts,
-      till_figures = excluded.till_figures, packed_v0_bytes = null`;
+      till_figures = excluded.till_figures, metrics_etag = excluded.metrics_etag, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {

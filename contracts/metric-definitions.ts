@@ -1,0 +1,393 @@
+import { z } from "zod";
+import { nullableTextField } from "./fields.ts";
+
+/**
+ * The measures and dimensions of metrics, and the rules by which they go together. The validation of queries, the response
+ * of `GET /v1/metrics/meta`, the OpenAPI document, the tables of the guide, and the SQL of the reporting service derive from
+ * this file.
+ */
+
+/** The groups of dimensions. Dimensions go together if their groups do. */
+export const metricDimensionGroups = {
+  time: {
+    description: "When: the business day of the report, which is the day on which its shift began",
+    combinesWith: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
+  },
+  location: {
+    description: "Where: the location",
+    combinesWith: ["time", "location", "order", "product", "payment", "discount", "cancellation"],
+  },
+  order: {
+    description: "Properties of orders",
+    combinesWith: ["time", "location", "order", "payment", "discount", "cancellation"],
+  },
+  product: { description: "Properties of product rows", combinesWith: ["time", "location", "product"] },
+  payment: { description: "Properties of payments", combinesWith: ["time", "location", "order"] },
+  discount: { description: "Properties of discounts", combinesWith: ["time", "location", "order"] },
+  cancellation: { description: "Properties of canceled product rows", combinesWith: ["time", "location", "order"] },
+} as const satisfies Record<string, { description: string; combinesWith: readonly string[] }>;
+
+export type MetricDimensionGroup = keyof typeof metricDimensionGroups;
+
+export const metricDimensionGroupNames = Object.keys(metricDimensionGroups) as MetricDimensionGroup[];
+
+/** The units of measures. Amounts are in minor units of the currency. */
+export const metricUnits = ["amount", "count"] as const;
+
+export type MetricUnit = (typeof metricUnits)[number];
+
+interface MetricMeasureDefinition {
+  unit: MetricUnit;
+  description: string;
+  /** The fields of reports and days whose sum the measure equals, or null if they contain no such figure. */
+  equals: string | null;
+  /** The groups of dimensions that the measure goes with, in addition to `time`, `location` and `order`. */
+  alsoWith: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
+  /** The sums from which an average is computed; undefined for a measure that is a sum. */
+  average?: { dividend: string; divisor: string };
+}
+
+/** The measures, by name. */
+export const metricMeasures = {
+  sales: {
+    unit: "amount",
+    description:
+      "Sales including tax. With a dimension of products, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    equals: "`totalSales` of reports; with a dimension of products, `productSales` of `reportProducts`",
+    alsoWith: ["product"],
+  },
+  salesWithoutTax: {
+    unit: "amount",
+    description:
+      "Sales excluding tax. With a dimension of products, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    equals: "`totalExcludingTax` of `reportRooms`; with a dimension of products, `excludingTax` of `reportProducts`",
+    alsoWith: ["product"],
+  },
+  tax: {
+    unit: "amount",
+    description: "Tax on product rows that count as sales",
+    equals: "`taxAmount` of `reportTaxes`",
+    alsoWith: ["product"],
+  },
+  orders: {
+    unit: "count",
+    description: "Number of orders that were neither canceled nor transferred",
+    equals: "`orderCount` of reports",
+    alsoWith: [],
+  },
+  guests: {
+    unit: "count",
+    description: "Number of guests in orders that were neither canceled nor transferred",
+    equals: "`guestsNumber` of reports",
+    alsoWith: [],
+  },
+  averageOrder: {
+    unit: "amount",
+    description: "Sales divided by the number of orders, rounded half away from zero; null without orders",
+    equals: null,
+    alsoWith: [],
+    average: { dividend: "sales", divisor: "orders" },
+  },
+  averageGuest: {
+    unit: "amount",
+    description:
+      "Sales of orders with at least one guest, divided by the number of guests, rounded half away from zero; null without guests",
+    equals: null,
+    alsoWith: [],
+    average: { dividend: "salesWithGuests", divisor: "guests" },
+  },
+  quantity: {
+    unit: "count",
+    description: "Number of units sold",
+    equals: "`productQuantity` of `reportProducts`",
+    alsoWith: ["product"],
+  },
+  discounts: {
+    unit: "amount",
+    description: "Discounts on sold products, which are already deducted from sales",
+    equals: "`discountValue` of `reportDiscounts`",
+    alsoWith: ["product", "discount"],
+  },
+  discountCount: {
+    unit: "count",
+    description: "Number of uses of discounts. A discount on several products counts once.",
+    equals: "`quantity` of `reportDiscounts`",
+    alsoWith: ["discount"],
+  },
+  cancellations: {
+    unit: "amount",
+    description: "Price of canceled products, which are not part of sales",
+    equals: "`amount` of `reportCancellations`",
+    alsoWith: ["product", "cancellation"],
+  },
+  canceledQuantity: {
+    unit: "count",
+    description: "Number of canceled units",
+    equals: "`quantity` of `reportCancellations`",
+    alsoWith: ["product", "cancellation"],
+  },
+  losses: {
+    unit: "amount",
+    description: "Price of products that were lost, for example broken or spoiled, which are not part of sales",
+    equals: null,
+    alsoWith: ["product"],
+  },
+  payments: {
+    unit: "amount",
+    description:
+      "Payments that were recorded in orders, including those on customer accounts, without tips. Payments count regardless of whether their order was canceled or transferred.",
+    equals: "`recordedAmount` of `totals.payments` of days",
+    alsoWith: ["payment"],
+  },
+  paymentCount: {
+    unit: "count",
+    description: "Number of these payments",
+    equals: "`quantity` of `reportRecordedPayments` of the types `payment` and `customerAccount`",
+    alsoWith: ["payment"],
+  },
+  tips: {
+    unit: "amount",
+    description: "Tips, which are neither part of sales nor of payments",
+    equals: "`tipsAmount` of `totals.payments` of days",
+    alsoWith: ["payment"],
+  },
+  refunds: {
+    unit: "amount",
+    description: "Amount of refunds, as a positive number. Refunds are already deducted from sales.",
+    equals: null,
+    alsoWith: ["product"],
+  },
+} as const satisfies Record<string, MetricMeasureDefinition>;
+
+export type MetricMeasure = keyof typeof metricMeasures;
+
+export const metricMeasureNames = Object.keys(metricMeasures) as [MetricMeasure, ...MetricMeasure[]];
+
+export const getMetricMeasure = (name: MetricMeasure): MetricMeasureDefinition => metricMeasures[name];
+
+export const metricWeekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
+
+export type MetricWeekday = (typeof metricWeekdays)[number];
+
+interface MetricDimensionDefinition {
+  group: MetricDimensionGroup;
+  description: string;
+  /** The schema of a value: an object, an integer or a text. */
+  schema: z.ZodType;
+  /** The values that a filter accepts, if not all texts. `message` states how a correct value looks. */
+  filter?: { pattern: RegExp; message: string; example: string };
+}
+
+const idField = (of: string) => nullableTextField(`ID of the ${of}; null if it has none`);
+const nameField = (of: string) => nullableTextField(`Name of the ${of}; null if it has none`);
+const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+
+/** The dimensions, by name. */
+export const metricDimensions = {
+  day: {
+    group: "time",
+    description: "Business day, as YYYY-MM-DD",
+    schema: z.iso.date(),
+    filter: {
+      pattern: /^\d{4}-\d{2}-\d{2}$/,
+      message: "Must be days as YYYY-MM-DD, such as 2026-05-29",
+      example: "2026-05-29",
+    },
+  },
+  week: {
+    group: "time",
+    description: "Week of the business day (ISO 8601), such as 2026-W22",
+    schema: z.string(),
+    filter: { pattern: /^\d{4}-W\d{2}$/, message: "Must be ISO weeks, such as 2026-W22", example: "2026-W22" },
+  },
+  month: {
+    group: "time",
+    description: "Month of the business day, such as 2026-05",
+    schema: z.string(),
+    filter: { pattern: /^\d{4}-\d{2}$/, message: "Must be months as YYYY-MM, such as 2026-05", example: "2026-05" },
+  },
+  weekday: {
+    group: "time",
+    description: "Weekday of the business day",
+    schema: z.enum(metricWeekdays),
+    filter: {
+      pattern: new RegExp(`^(${metricWeekdays.join("|")})$`),
+      message: `Must be some of: ${metricWeekdays.join(", ")}`,
+      example: "monday",
+    },
+  },
+  location: {
+    group: "location",
+    description: "Location",
+    schema: z.object({ id: z.guid().meta({ description: "ID of the location" }) }),
+    filter: {
+      pattern: uuidPattern,
+      message: "Must be IDs of locations",
+      example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
+    },
+  },
+  hour: {
+    group: "order",
+    description: "Local hour at which the order was opened, from 0 to 23",
+    schema: z.int(),
+    filter: { pattern: /^(\d|1\d|2[0-3])$/, message: "Must be hours from 0 to 23", example: "12" },
+  },
+  room: {
+    group: "order",
+    description: "Room of the order",
+    schema: z.object({
+      name: nameField("room"),
+      type: nullableTextField("Type of the room, such as `room` (dining room) or `bar`; null if unknown"),
+    }),
+  },
+  serviceType: {
+    group: "order",
+    description: "Service type of the order: `eatin`, `takeout`, `delivery` or `unknown`",
+    schema: z.string().nullable(),
+  },
+  channel: {
+    group: "order",
+    description: "Sales channel of the order; `unknown` if the point of sale sent none",
+    schema: z.string().nullable(),
+  },
+  clerk: {
+    group: "order",
+    description: "Clerk who owns the order",
+    schema: z.object({ id: idField("clerk"), name: nameField("clerk") }),
+  },
+  device: {
+    group: "order",
+    description: "Device that closed the till",
+    schema: z.object({ id: idField("device"), name: nameField("device") }),
+  },
+  product: {
+    group: "product",
+    description: "Product. The ID is null for a temporary product, which is not in the catalog",
+    schema: z.object({ id: idField("product"), name: nameField("product") }),
+  },
+  category: {
+    group: "product",
+    description: "Name of the product's category; null if it has none",
+    schema: z.string().nullable(),
+  },
+  subcategory: {
+    group: "product",
+    description: "Name of the product's subcategory; null if it has none",
+    schema: z.string().nullable(),
+  },
+  taxRate: {
+    group: "product",
+    description: "VAT rate in hundredths of a percent: 1000 means 10%",
+    schema: z.int(),
+    filter: {
+      pattern: /^\d{1,9}$/,
+      message: "Must be VAT rates in hundredths of a percent: 1000 means 10%",
+      example: "1000",
+    },
+  },
+  paymentMethod: {
+    group: "payment",
+    description: "Payment method",
+    schema: z.object({
+      name: nameField("payment method"),
+      mode: nullableTextField("Payment mode, such as `cash` or `card`"),
+    }),
+  },
+  discount: {
+    group: "discount",
+    description: "Discount",
+    schema: z.object({
+      id: idField("discount"),
+      name: nameField("discount"),
+      gifted: z.boolean().meta({ description: "Whether the discount reduced the price of the product to zero" }),
+    }),
+  },
+  cancellationReason: {
+    group: "cancellation",
+    description: "Reason of the cancellation",
+    schema: z.object({
+      name: nullableTextField("Name of the reason; empty if there is none"),
+      afterFinalization: z
+        .boolean()
+        .meta({ description: "Whether the product was canceled after the bill was first printed" }),
+    }),
+  },
+} as const satisfies Record<string, MetricDimensionDefinition>;
+
+export type MetricDimension = keyof typeof metricDimensions;
+
+export const metricDimensionNames = Object.keys(metricDimensions) as [MetricDimension, ...MetricDimension[]];
+
+export const getMetricDimension = (name: MetricDimension): MetricDimensionDefinition => metricDimensions[name];
+
+/** The value of a dimension in a response. */
+export type MetricDimensionValue<Name extends MetricDimension> = z.infer<(typeof metricDimensions)[Name]["schema"]>;
+
+/** A field of the values of a dimension. */
+export interface MetricValueField {
+  name: string;
+  type: "string" | "integer" | "boolean";
+  isNullable: boolean;
+  description: string;
+}
+
+/** Returns the fields of the values of a dimension; none if its values are not objects. */
+export function listMetricValueFields(name: MetricDimension): MetricValueField[] {
+  const { schema } = getMetricDimension(name);
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries<z.ZodType>(schema.shape).map(([field, fieldSchema]) => ({
+    name: field,
+    ...describeScalar(fieldSchema),
+    description: fieldSchema.meta()?.description ?? "",
+  }));
+}
+
+/** Returns the JSON type of the values of a dimension. */
+export function describeMetricValue(name: MetricDimension): {
+  type: MetricValueField["type"] | "object";
+  isNullable: boolean;
+} {
+  const { schema } = getMetricDimension(name);
+  return schema instanceof z.ZodObject ? { type: "object", isNullable: false } : describeScalar(schema);
+}
+
+function describeScalar(schema: z.ZodType): Pick<MetricValueField, "type" | "isNullable"> {
+  const isNullable = schema instanceof z.ZodNullable;
+  const inner = isNullable ? schema.unwrap() : schema;
+  const type = inner instanceof z.ZodBoolean ? "boolean" : inner instanceof z.ZodNumber ? "integer" : "string";
+  return { type, isNullable };
+}
+
+/** Returns whether two dimensions can be in the same query, as dimensions or as filters. */
+export function canCombineMetricDimensions(one: MetricDimension, other: MetricDimension): boolean {
+  const groups: readonly MetricDimensionGroup[] = metricDimensionGroups[getMetricDimension(one).group].combinesWith;
+  return one === other || groups.includes(getMetricDimension(other).group);
+}
+
+/** Returns whether a measure can be computed by a dimension, or with a filter by it. */
+export function canMeasureByDimension(measure: MetricMeasure, dimension: MetricDimension): boolean {
+  const { group } = getMetricDimension(dimension);
+  if (group === "time" || group === "location" || group === "order") return true;
+  return getMetricMeasure(measure).alsoWith.includes(group);
+}
+
+export const listDimensionsOfMeasure = (measure: MetricMeasure): MetricDimension[] =>
+  metricDimensionNames.filter((dimension) => canMeasureByDimension(measure, dimension));
+
+export const listMeasuresOfDimension = (dimension: MetricDimension): MetricMeasure[] =>
+  metricMeasureNames.filter((measure) => canMeasureByDimension(measure, dimension));
+
+export const listCombinableDimensions = (dimension: MetricDimension): MetricDimension[] =>
+  metricDimensionNames.filter((other) => other !== dimension && canCombineMetricDimensions(dimension, other));
+
+/** The measures of which a response with a dimension of products states the part that no product row explains. */
+export const unattributedMeasures = ["sales", "salesWithoutTax"] as const satisfies readonly MetricMeasure[];
+
+/**
+ * Returns the description of a measure, with the unit of amounts. Counts by product can be negative, for example of a
+ * product that was only refunded.
+ */
+export function describeMetricMeasure(name: MetricMeasure): string {
+  const { unit, description } = getMetricMeasure(name);
+  return unit === "amount" ? `${description.replace(/\.$/, "")}, in minor units (1400 means 14.00)` : description;
+}

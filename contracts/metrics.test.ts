@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import {
+  canCombineMetricDimensions,
+  canMeasureByDimension,
+  metricDimensionGroupNames,
+  metricDimensionGroups,
+  metricDimensionNames,
+  metricMeasureNames,
+} from "./metric-definitions.ts";
+import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "./metrics.ts";
+
+const base = { measures: "sales", since: "2026-05-01", until: "2026-05-31" };
+const parse = (fields: Record<string, string> = {}) => MetricsQuery.safeParse({ ...base, ...fields });
+const listIssues = (fields: Record<string, string>) =>
+  parse(fields).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
+
+test("the example of a response and the description of measures and dimensions are valid", () => {
+  expect(z.strictObject(Metrics.shape).safeParse(Metrics.meta()?.example).error?.issues ?? []).toEqual([]);
+  const meta = MetricsMeta.parse(buildMetricsMeta());
+  expect(meta.measures.map(({ name }) => name)).toEqual(metricMeasureNames);
+  expect(meta.dimensions.map(({ name }) => name)).toEqual(metricDimensionNames);
+  const fieldNames = meta.dimensions.flatMap(({ name, fields }) => fields.map((field) => `${name}.${field.name}`));
+  expect(fieldNames).toContain("paymentMethod.mode");
+});
+
+test("groups of dimensions go together in both directions", () => {
+  for (const group of metricDimensionGroupNames) {
+    const others: readonly string[] = metricDimensionGroups[group].combinesWith;
+    for (const other of metricDimensionGroupNames) {
+      const back: readonly string[] = metricDimensionGroups[other].combinesWith;
+      expect(back.includes(group), `${group} and ${other}`).toBe(others.includes(other));
+    }
+  }
+});
+
+test("every measure goes with a dimension of orders, and every dimension with a measure", () => {
+  for (const measure of metricMeasureNames) expect(canMeasureByDimension(measure, "room")).toBe(true);
+  for (const dimension of metricDimensionNames)
+    expect(metricMeasureNames.some((measure) => canMeasureByDimension(measure, dimension))).toBe(true);
+  expect(canMeasureByDimension("orders", "product")).toBe(false);
+  expect(canCombineMetricDimensions("product", "clerk")).toBe(false);
+  expect(canCombineMetricDimensions("paymentMethod", "clerk")).toBe(true);
+  expect(canCombineMetricDimensions("paymentMethod", "discount")).toBe(false);
+});
+
+test("a query is parsed with its defaults", () => {
+  expect(parse().data).toEqual({
+    ...{ measures: ["sales"], dimensions: [], since: base.since, until: base.until },
+    ...{ filters: {}, sort: [], limit: 100 },
+  });
+  const fields = {
+    ...{ measures: "payments, tips", dimensions: "day,paymentMethod", sort: "-tips,day", limit: "1000" },
+    ...{ compare: "previous_year", filters: '{"hour": [12, 13], "paymentMethod": ["card"]}' },
+  };
+  expect(parse(fields).data).toMatchObject({
+    ...{ measures: ["payments", "tips"], dimensions: ["day", "paymentMethod"], compare: "previous_year", limit: 1000 },
+    filters: { hour: ["12", "13"], paymentMethod: ["card"] },
+    sort: [
+      { name: "tips", isDescending: true },
+      { name: "day", isDescending: false },
+    ],
+  });
+});
+
+test.each([
+  [{ measures: "" }, "measures: Must have at least one measure. Use some of: sales, salesWithoutTax"],
+  [{ measures: "sales,turnover" }, 'measures: "turnover" is not a measure. Use some of: sales'],
+  [{ measures: "sales,sales" }, "measures: Contains sales twice"],
+  [{ dimensions: "day,table" }, 'dimensions: "table" is not a dimension. Use some of: day, week'],
+  [{ dimensions: "day,week,month,hour,room" }, "dimensions: Must have at most 4 dimensions; got 5"],
+  [
+    { dimensions: "product,clerk" },
+    "dimensions: clerk does not go together with product. Remove one of them. clerk goes",
+  ],
+  [
+    { measures: "orders", dimensions: "product" },
+    "dimensions: orders does not go together with product. Remove one of them. product goes with the measures sales, ",
+  ],
+  [
+    { dimensions: "product", filters: '{"room": ["Bar"]}' },
+    "filters: room does not go together with product. Remove one of them",
+  ],
+  [{ filters: "{room}" }, "filters: Must be a JSON object"],
+  [{ filters: '{"room": "Bar"}' }, 'The values of "room" are invalid'],
+  [{ filters: '{"room": ["\\u0000"]}' }, "without NUL characters"],
+  [{ filters: '{"table": ["1"]}' }, 'filters: "table" is not a dimension'],
+  [{ filters: '{"hour": [24]}' }, 'filters: Values of hour: Must be hours from 0 to 23; got "24"'],
+  [{ filters: '{"room": []}' }, "filters: Values of room: Must have at least 1 value"],
+  [{ filters: JSON.stringify({ room: Array(51).fill("x") }) }, "filters: Values of room: Must have at most 50 values"],
+  [{ sort: "-orders" }, "sort: orders is not part of this query. Add it to measures, or sort by some of: sales"],
+  [{ sort: "table" }, 'sort: "table" is neither a measure nor a dimension'],
+  [{ limit: "1001" }, "limit: "],
+  [{ since: "2026-06-01" }, "since: Must not be after until"],
+  [{ since: "2024-05-30" }, "until: Must be at most 731 days from since to until; got 732"],
+  [{ since: "1899-12-31", until: "1900-01-01" }, "since: Must not be before 1900-01-01"],
+  [{ compare: "last_week" }, "compare: Must be one of: previous_period, previous_year"],
+  [{ locationIds: "7" }, 'locationIds: Must be UUIDs, separated by commas; got "7"'],
+  [
+    { locationId: crypto.randomUUID(), locationIds: crypto.randomUUID() },
+    "locationIds: Must not be used together with locationId",
+  ],
+  [
+    { locationIds: Array.from({ length: 101 }, () => crypto.randomUUID()).join() },
+    "locationIds: Must have at most 100 locations; got 101",
+  ],
+])("the query %o is rejected, with what to correct", (fields: Record<string, string>, message) => {
+  expect(listIssues(fields).some((issue) => issue.includes(message))).toBe(true);
+});

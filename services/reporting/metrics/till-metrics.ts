@@ -1,0 +1,316 @@
+import { createHourFormatter } from "@pragma/contracts/date-time";
+import { stripUnstorableCharacters } from "@pragma/contracts/fields";
+import { AmountOutOfRangeError, addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
+import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { listReportableCancellations } from "../calculation/cancellations.ts";
+import { listSoldProductDiscounts } from "../calculation/discounts.ts";
+import { getReportProductKey } from "../calculation/products.ts";
+import {
+  getQuantityUnlessSplitChild,
+  listLostProductRows,
+  type ReportableOrder,
+  toReportableOrders,
+} from "../calculation/reportable-orders.ts";
+import { getTips, isForOrder } from "../days/check-figures.ts";
+import type { TillFigures } from "../days/till-figures.ts";
+import { addToCell, CellFamily, type CellLimits, type DimensionValue } from "./cell-family.ts";
+
+/** The figures of a till by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
+export interface TillMetrics {
+  totals: string;
+  cells: string;
+}
+
+interface TillMetricsOptions {
+  timeZone: string;
+  limits?: CellLimits;
+}
+
+/** More than ten times what a real till has. Bounds what a till with a unique text in each row can store. */
+const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
+
+const orderDimensions = [
+  "hour",
+  "room_name",
+  "room_type",
+  "service_type",
+  "channel",
+  "clerk_id",
+  "clerk_name",
+  "device_id",
+  "device_name",
+] as const;
+/** Also the columns of `metric_totals`. */
+const orderMeasures = [
+  "sales",
+  "sales_without_tax",
+  "sales_with_guests",
+  "tax",
+  "orders",
+  "guests",
+  "quantity",
+  "discounts",
+  "discount_count",
+  "cancellations",
+  "canceled_quantity",
+  "losses",
+  "payments",
+  "payment_count",
+  "tips",
+  "refunds",
+] as const;
+const productDimensions = ["id", "name", "category", "subcategory", "tax_rate"] as const;
+const productMeasures = [
+  "sales",
+  "sales_without_tax",
+  "tax",
+  "quantity",
+  "discounts",
+  "cancellations",
+  "canceled_quantity",
+  "losses",
+  "refunds",
+] as const;
+
+/**
+ * Returns the figures of a till by dimension; null if a sum is too large, which no real till has. Each figure adds up to
+ * that of the report.
+ */
+export function computeTillMetrics(till: TillV2, report: ReportV2, options: TillMetricsOptions): TillMetrics | null {
+  try {
+    const cells = new TillCells(report, options);
+    for (const order of toReportableOrders(till.orderList)) cells.addOrder(order);
+    cells.adjustToShownQuantities();
+    return {
+      totals: JSON.stringify(cells.orders.computeTotals()),
+      cells: stringifyStorableTexts(cells.toColumns()),
+    };
+  } catch (error) {
+    if (error instanceof AmountOutOfRangeError) return null;
+    throw error;
+  }
+}
+
+type RecordedPayment = TillFigures["recordedPayments"][number];
+
+/** Units that belong to the same entry of a report, and the cells to which the difference to the entry is added. */
+interface UnitsOfEntry {
+  units: number;
+  addDifference(difference: number): void;
+}
+
+/** The cells of a till while its orders are added. */
+class TillCells {
+  readonly #report: ReportV2;
+  readonly #toHour: (instant: string) => number;
+
+  readonly orders: CellFamily<(typeof orderDimensions)[number], (typeof orderMeasures)[number]>;
+  readonly #products: CellFamily<(typeof productDimensions)[number], (typeof productMeasures)[number]>;
+  readonly #payments: CellFamily<"order_cell" | "name" | "mode", "payments" | "payment_count" | "tips">;
+  readonly #discounts: CellFamily<"order_cell" | "id" | "name" | "gifted", "discounts" | "discount_count">;
+  readonly #cancellations: CellFamily<
+    "order_cell" | "reason" | "after_bill",
+    "cancellations" | "canceled_quantity"
+  >;
+
+  readonly #countedDiscounts = new Set<string>();
+  readonly #soldUnits = new Map<string, UnitsOfEntry>();
+  readonly #canceledUnits = new Map<string, UnitsOfEntry>();
+
+  constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
+    this.#report = report;
+    this.#toHour = createHourFormatter(timeZone);
+    this.orders = new CellFamily({ name: "order", dimensions: orderDimensions, measures: orderMeasures, limits });
+    this.#products = new CellFamily({
+      ...{ name: "product", dimensions: productDimensions, measures: productMeasures, limits },
+    });
+    this.#payments = new CellFamily({
+      name: "payment",
+      dimensions: ["order_cell", "name", "mode"],
+      measures: ["payments", "payment_count", "tips"],
+      limits,
+    });
+    this.#discounts = new CellFamily({
+      name: "discount",
+      dimensions: ["order_cell", "id", "name", "gifted"],
+      measures: ["discounts", "discount_count"],
+      limits,
+    });
+    this.#cancellations = new CellFamily({
+      name: "cancellation",
+      dimensions: ["order_cell", "reason", "after_bill"],
+      measures: ["cancellations", "canceled_quantity"],
+      limits,
+    });
+  }
+
+  addOrder(reportable: ReportableOrder): void {
+    const { order, isSale, payments } = reportable;
+    const cancellations = listReportableCancellations(order);
+    if (!isSale && payments.length === 0 && cancellations.length === 0) return;
+    const { deviceIdentifier, deviceName } = this.#report;
+    const hour = this.#toHour(order.openedAt);
+    const cell = this.orders.getOrCreate(
+      [
+        hour,
+        order.roomName,
+        order.roomType,
+        order.serviceType,
+        order.channel,
+        order.operatorId,
+        order.operatorName,
+        deviceIdentifier,
+        deviceName,
+      ],
+      [hour, null, null, null, null, null, null, deviceIdentifier, deviceName],
+    );
+    if (isSale) {
+      addToCell(cell, { sales: order.total, sales_without_tax: order.totalWithoutTax });
+      addToCell(cell, { orders: 1, guests: order.guestsCount });
+      if (order.guestsCount > 0) addToCell(cell, { sales_with_guests: order.total });
+    }
+    this.#addSoldRows(reportable, cell);
+    for (const row of listLostProductRows(reportable)) {
+      addToCell(cell, { losses: row.totalRow });
+      addToCell(this.#getProductCell(row), { losses: row.totalRow });
+    }
+    for (const payment of payments) this.#addPayment(payment, cell);
+    for (const cancellation of cancellations) this.#addCancellation(cancellation, cell);
+  }
+
+  #addSoldRows({ rows }: ReportableOrder, orderCell: OrderCell): void {
+    for (const soldRow of rows) {
+      const { row } = soldRow;
+      const productCell = this.#getProductCell(row);
+      const quantity = getQuantityUnlessSplitChild(row);
+      const amounts = { tax: row.taxAmount, quantity, refunds: row.totalRow < 0 ? -row.totalRow : 0 };
+      addToCell(orderCell, amounts);
+      addToCell(productCell, { ...amounts, sales: row.totalRow, sales_without_tax: row.taxableAmount });
+      addUnits(this.#soldUnits, getReportProductKey(soldRow), quantity, (difference) => {
+        addToCell(orderCell, { quantity: difference });
+        addToCell(productCell, { quantity: difference });
+      });
+    }
+    for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
+      const { name, discountId, discountGroupId, amount } = discount;
+      const cell = this.#discounts.getOrCreate(
+        [orderCell.number, discountId, name, gifted],
+        [orderCell.number, null, null, null],
+      );
+      const isCounted = this.#countDiscount([name, discountId, gifted], discountGroupId);
+      const amounts = { discounts: amount, discount_count: isCounted ? 1 : 0 };
+      addToCell(cell, amounts);
+      addToCell(orderCell, amounts);
+      addToCell(this.#getProductCell(row), { discounts: amount });
+    }
+  }
+
+  /** Returns whether a discount counts: the first row of each discount group, and each row without a group. */
+  #countDiscount(entryKey: DimensionValue[], groupId: string | null): boolean {
+    if (groupId === null) return true;
+    const key = JSON.stringify([...entryKey, groupId]);
+    if (this.#countedDiscounts.has(key)) return false;
+    this.#countedDiscounts.add(key);
+    return true;
+  }
+
+  #addPayment(payment: ReportableOrder["payments"][number], orderCell: OrderCell): void {
+    const { name, paymentMode, paymentType, amount, changeAmount, tipAmount } = payment;
+    const group: RecordedPayment = [paymentMode, paymentType, amount, changeAmount, tipAmount ?? 0];
+    const tips = getTips(group);
+    const amounts = isForOrder(group)
+      ? { payments: amount, payment_count: 1, tips }
+      : { payments: 0, payment_count: 0, tips };
+    if (!isForOrder(group) && tips === 0) return;
+    const cell = this.#payments.getOrCreate([orderCell.number, name, paymentMode], [orderCell.number, null, null]);
+    addToCell(cell, amounts);
+    addToCell(orderCell, amounts);
+  }
+
+  #addCancellation(
+    { row, name, afterFinalization }: ReturnType<typeof listReportableCancellations>[number],
+    orderCell: OrderCell,
+  ): void {
+    const cells = [
+      this.#cancellations.getOrCreate(
+        [orderCell.number, name, afterFinalization],
+        [orderCell.number, null, afterFinalization],
+      ),
+      orderCell,
+      this.#getProductCell(row),
+    ];
+    for (const cell of cells) addToCell(cell, { cancellations: row.totalRow, canceled_quantity: row.quantity });
+    addUnits(this.#canceledUnits, [name, afterFinalization], row.quantity, (difference) => {
+      for (const cell of cells) addToCell(cell, { canceled_quantity: difference });
+    });
+  }
+
+  #getProductCell({ productId, name, categoryName, subCategoryName, taxRate }: PosOrderProductRow) {
+    return this.#products.getOrCreate(
+      [productId, name, categoryName, subCategoryName, percentToBasisPoints(taxRate)],
+      [null, null, null, null, null],
+    );
+  }
+
+  /**
+   * Adds the differences between the quantities that the report shows and the units of its rows. A report omits entries
+   * without units, and shows at least one unit in the others, also if more units were refunded than sold.
+   */
+  adjustToShownQuantities(): void {
+    const { reportProducts, reportCancellations } = this.#report;
+    adjustUnits(
+      this.#soldUnits,
+      reportProducts.map(({ productCatalogId, productName, category, subCategory, inMenu, productQuantity }) => ({
+        key: [productCatalogId, productName, category, subCategory, inMenu],
+        quantity: productQuantity,
+      })),
+    );
+    adjustUnits(
+      this.#canceledUnits,
+      reportCancellations.map(({ name, afterFinalization, quantity }) => ({ key: [name, afterFinalization], quantity })),
+    );
+  }
+
+  toColumns(): Record<string, DimensionValue[]> {
+    const families = [this.orders, this.#products, this.#payments, this.#discounts, this.#cancellations];
+    return Object.assign({}, ...families.map((family) => family.toColumns()));
+  }
+}
+
+type OrderCell = ReturnType<TillCells["orders"]["getOrCreate"]>;
+
+/** Adds units of an entry of a report. The difference to the entry is later added to the cells of its first row. */
+function addUnits(
+  entries: Map<string, UnitsOfEntry>,
+  key: DimensionValue[],
+  units: number,
+  addDifference: UnitsOfEntry["addDifference"],
+): void {
+  const text = JSON.stringify(key);
+  const entry = entries.get(text);
+  if (entry) entry.units = addMoneyAmounts(entry.units, units);
+  else entries.set(text, { units, addDifference });
+}
+
+function adjustUnits(
+  entries: ReadonlyMap<string, UnitsOfEntry>,
+  shown: { key: DimensionValue[]; quantity: number }[],
+): void {
+  const quantities = new Map(shown.map(({ key, quantity }) => [JSON.stringify(key), quantity]));
+  for (const [key, { units, addDifference }] of entries) {
+    const difference = addMoneyAmounts(quantities.get(key) ?? 0, -units);
+    if (difference !== 0) addDifference(difference);
+  }
+}
+
+/** Escapes of NUL and of unpaired surrogates in JSON. Also matches a few texts that only look like such escapes. */
+const maybeUnstorableEscape = /\\u(?:0000|d[89a-f])/;
+
+/** Returns JSON without the characters that PostgreSQL cannot store. */
+function stringifyStorableTexts(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!maybeUnstorableEscape.test(json)) return json;
+  return JSON.stringify(value, (_, inner) => (typeof inner === "string" ? stripUnstorableCharacters(inner) : inner));
+}

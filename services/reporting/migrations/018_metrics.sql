@@ -1,0 +1,141 @@
+-- The figures of each till by dimension (metrics/till-metrics.ts), from which GET /v1/metrics/ is answered. They are
+-- written in the transaction that writes the report, and metrics_etag is then the entity tag of the report. If it
+-- differs, for example because an instance of the previous version stored the report, a periodic task computes the figures.
+do $$
+declare
+  target text;
+begin
+  -- An installation whose table is partitioned later also has the empty partitioned table.
+  foreach target in array '{reports, reports_partitioned}'::text[] loop
+    if to_regclass(target) is null then continue; end if;
+    execute format('alter table %I add column metrics_etag text', target);
+  end loop;
+end
+$$;
+
+-- The sums of a till: amounts in minor units, and numbers.
+create table metric_totals (
+  location_id uuid not null,
+  -- The business day of the report.
+  day date not null,
+  till_id uuid not null,
+  sales bigint not null,
+  sales_without_tax bigint not null,
+  -- Of orders with at least one guest.
+  sales_with_guests bigint not null,
+  tax bigint not null,
+  orders bigint not null,
+  guests bigint not null,
+  quantity bigint not null,
+  discounts bigint not null,
+  discount_count bigint not null,
+  cancellations bigint not null,
+  canceled_quantity bigint not null,
+  losses bigint not null,
+  payments bigint not null,
+  payment_count bigint not null,
+  tips bigint not null,
+  refunds bigint not null,
+  primary key (location_id, day, till_id)
+) partition by hash (location_id);
+
+-- The same figures by dimension. The arrays whose names begin alike have one element for each combination of values
+-- (cell). A cell of the arrays payment_*, discount_* and cancellation_* names the cell of the arrays order_* to which its
+-- orders belong, from 1.
+create table metric_cells (
+  location_id uuid not null,
+  day date not null,
+  till_id uuid not null,
+
+  -- Orders, by the local hour of their opening, room, service type, channel, clerk, and device that closed the till.
+  order_hour smallint[] not null,
+  order_room_name text[] not null,
+  order_room_type text[] not null,
+  order_service_type text[] not null,
+  order_channel text[] not null,
+  order_clerk_id text[] not null,
+  order_clerk_name text[] not null,
+  order_device_id text[] not null,
+  order_device_name text[] not null,
+  order_sales bigint[] not null,
+  order_sales_without_tax bigint[] not null,
+  order_sales_with_guests bigint[] not null,
+  order_tax bigint[] not null,
+  order_orders bigint[] not null,
+  order_guests bigint[] not null,
+  order_quantity bigint[] not null,
+  order_discounts bigint[] not null,
+  order_discount_count bigint[] not null,
+  order_cancellations bigint[] not null,
+  order_canceled_quantity bigint[] not null,
+  order_losses bigint[] not null,
+  order_payments bigint[] not null,
+  order_payment_count bigint[] not null,
+  order_tips bigint[] not null,
+  order_refunds bigint[] not null,
+
+  -- Product rows, by product, category, subcategory and VAT rate in hundredths of a percent.
+  product_id text[] not null,
+  product_name text[] not null,
+  product_category text[] not null,
+  product_subcategory text[] not null,
+  product_tax_rate int[] not null,
+  product_sales bigint[] not null,
+  product_sales_without_tax bigint[] not null,
+  product_tax bigint[] not null,
+  product_quantity bigint[] not null,
+  product_discounts bigint[] not null,
+  product_cancellations bigint[] not null,
+  product_canceled_quantity bigint[] not null,
+  product_losses bigint[] not null,
+  product_refunds bigint[] not null,
+
+  -- Payment rows, by payment method.
+  payment_order_cell int[] not null,
+  payment_name text[] not null,
+  payment_mode text[] not null,
+  payment_payments bigint[] not null,
+  payment_payment_count bigint[] not null,
+  payment_tips bigint[] not null,
+
+  -- Discount rows, by discount.
+  discount_order_cell int[] not null,
+  discount_id text[] not null,
+  discount_name text[] not null,
+  discount_gifted boolean[] not null,
+  discount_discounts bigint[] not null,
+  discount_discount_count bigint[] not null,
+
+  -- Canceled product rows, by reason and by whether they were canceled after the bill was first printed.
+  cancellation_order_cell int[] not null,
+  cancellation_reason text[] not null,
+  cancellation_after_bill boolean[] not null,
+  cancellation_cancellations bigint[] not null,
+  cancellation_canceled_quantity bigint[] not null,
+  primary key (location_id, day, till_id)
+) partition by hash (location_id);
+
+-- The cells of all tills of a past month together, so that a question about a year reads 12 rows. A periodic task writes
+-- them. Each change of a report of the month deletes them, and questions then read the tills.
+create table metric_months (like metric_cells) partition by hash (location_id);
+alter table metric_months drop column till_id;
+-- The first day of the month.
+alter table metric_months rename column day to month;
+alter table metric_months add primary key (location_id, month);
+
+do $$
+declare
+  target text;
+  partition text;
+begin
+  foreach target in array '{metric_totals, metric_cells, metric_months}'::text[] loop
+    perform copy_grants('tills', target::regclass);
+    for number in 0 .. 31 loop
+      partition := target || '_p' || lpad(number::text, 2, '0');
+      execute format(
+        'create table %I partition of %I for values with (modulus 32, remainder %s)', partition, target, number);
+      perform copy_grants('tills', partition::regclass);
+    end loop;
+  end loop;
+end
+$$;
