@@ -7,6 +7,8 @@ import styles from "./demo-week.module.css";
 import type { WeekChart } from "./figures.ts";
 
 const columnsHeight = 220;
+/** The height of the legend with its margin. A chart without a legend is higher, so that it ends beside its neighbor. */
+const legendHeight = 28;
 const heightOfBar = 30;
 
 /**
@@ -16,7 +18,9 @@ const heightOfBar = 30;
 export function WeekChartView({ chart, isNear }: { chart: WeekChart; isNear: boolean }): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   const [point, setPoint] = useState<ChartPoint>();
-  const height = chart.shape === "columns" ? columnsHeight : chart.labels.length * heightOfBar;
+  const hasLegend = chart.series.length > 1;
+  const height =
+    chart.shape === "bars" ? chart.labels.length * heightOfBar : columnsHeight + (hasLegend ? 0 : legendHeight);
   useEffect(() => {
     const element = frame.current;
     if (!isNear || !element) return;
@@ -25,7 +29,7 @@ export function WeekChartView({ chart, isNear }: { chart: WeekChart; isNear: boo
 
   return (
     <>
-      {chart.series.length > 1 && (
+      {hasLegend && (
         <ul className={styles.legend} aria-hidden="true">
           {chart.series.map(({ name, isEarlier }) => (
             <li key={name} data-is-earlier={isEarlier}>

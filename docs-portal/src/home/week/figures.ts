@@ -130,17 +130,27 @@ export function describeProducts({ products }: WeekAnswers, currency: string | n
   });
 }
 
-/** Returns the payments of each payment method. */
+/** Returns the payments of each payment method. The chart omits methods with which guests only left tips. */
 export function describePayments({ payments }: WeekAnswers, currency: string | null): WeekChart {
-  // A method with which guests only left tips has no payments.
-  const rows = rowsOf(payments, currency).filter(({ values }) => values.payments !== 0 || values.tips !== 0);
-  return describeNamedRows(rows, currency, {
+  const rows = rowsOf(payments, currency);
+  const names = rows.map(({ dimensions }) => dimensions.paymentMethod?.name);
+  const options: NamedRowsOptions = {
     title: "Payments by method",
-    nameOf: ({ dimensions }) => dimensions.paymentMethod?.name ?? "",
+    nameOf({ dimensions: { paymentMethod } }) {
+      const { name, mode } = { name: null, mode: null, ...paymentMethod };
+      const isUnique = names.indexOf(name) === names.lastIndexOf(name);
+      return isUnique ? (name ?? "") : `${name ?? ""} (${mode ?? "unknown"})`;
+    },
     measure: "payments",
     head: ["Payment method", "Payments", "Number", "Tips"],
     more: ({ values }) => [formatCount(values.paymentCount ?? 0), formatCurrencyAmount(values.tips ?? 0, currency)],
-  });
+  };
+  const chart = describeNamedRows(
+    rows.filter(({ values }) => values.payments !== 0),
+    currency,
+    options,
+  );
+  return { ...chart, table: describeNamedRows(rows, currency, options).table };
 }
 
 interface NamedRowsOptions {

@@ -30,5 +30,5 @@ interface MetricsDimensions {
   day?: string | null;
   hour?: number | null;
   product?: { name: string | null };
-  paymentMethod?: { name: string | null };
+  paymentMethod?: { name: string | null; mode: string | null };
 }

@@ -16,7 +16,7 @@ export const weekQuestions = [
   { name: "totals", query: "measures=sales,orders,averageOrder,guests", compare: true },
   { name: "days", query: "measures=sales,orders&dimensions=day", compare: true },
   { name: "hours", query: "measures=sales,orders&dimensions=hour", compare: false },
-  { name: "products", query: "measures=sales,quantity&dimensions=product&sort=-sales&limit=8", compare: false },
+  { name: "products", query: "measures=sales,quantity&dimensions=product&sort=-sales&limit=10", compare: false },
   { name: "payments", query: "measures=payments,paymentCount,tips&dimensions=paymentMethod", compare: false },
 ] as const;
 
