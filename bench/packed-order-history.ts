@@ -130,7 +130,16 @@ export async function vacuumPackedOrderHistory({ db }: PackedOrderHistoryStores)
   const connection = await db.sql.reserve();
   try {
     await connection`set statement_timeout = 0`;
-    for (const table of ["orders", "reports", "tills", "day_counts", "packed_tills", "packed_orders", "metric_totals", "metric_cells"])
+    for (const table of [
+      "orders",
+      "reports",
+      "tills",
+      "day_counts",
+      "packed_tills",
+      "packed_orders",
+      "metric_totals",
+      "metric_cells",
+    ])
       await connection`vacuum analyze ${connection(table)}`;
   } finally {
     connection.release();

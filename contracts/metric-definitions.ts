@@ -277,8 +277,9 @@ export const metricDimensions = {
   },
   taxRate: {
     group: "product",
-    description: "VAT rate in hundredths of a percent: 1000 means 10%",
-    schema: z.int(),
+    description:
+      "VAT rate in hundredths of a percent: 1000 means 10%; null for the rest of a till with too many products",
+    schema: z.int().nullable(),
     filter: {
       pattern: /^\d{1,9}$/,
       message: "Must be VAT rates in hundredths of a percent: 1000 means 10%",
@@ -299,7 +300,10 @@ export const metricDimensions = {
     schema: z.object({
       id: idField("discount"),
       name: nameField("discount"),
-      gifted: z.boolean().meta({ description: "Whether the discount reduced the price of the product to zero" }),
+      gifted: z.boolean().nullable().meta({
+        description:
+          "Whether the discount reduced the price of the product to zero; null for the rest of a till with too many discounts",
+      }),
     }),
   },
   cancellationReason: {

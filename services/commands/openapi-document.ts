@@ -162,13 +162,17 @@ function requestHeadersOf({ method, scope, request, responses }: ApiOperationDef
 
 function successResponsesOf({ responses }: ApiOperationDefinition) {
   return Object.fromEntries(
-    Object.entries(responses).map(([status, { description, schema, example, contentType = "application/json" }]) => [
-      status,
-      {
-        description,
-        ...(schema && { content: { [contentType]: { schema, ...(example !== undefined && { example }) } } }),
-      },
-    ]),
+    Object.entries(responses).map(
+      ([status, { description, schema, example, contentType = "application/json", alternatives }]) => [
+        status,
+        {
+          description,
+          ...(schema && {
+            content: { [contentType]: { schema, ...(example !== undefined && { example }) }, ...alternatives },
+          }),
+        },
+      ],
+    ),
   );
 }
 

@@ -36,6 +36,7 @@ const openApiTags = [
   { name: "Health", description: "API availability" },
   { name: "Reports", description: "End-of-day reports" },
   { name: "Days", description: "Business days: tills, totals and reconciliation checks" },
+  { name: "Metrics", description: "Figures of reports by dimension, such as sales by day, room or product" },
   { name: "Catalog", description: "Products, categories, modifiers, taxes and payment methods of a location" },
   { name: "Orders", description: "Orders of closed shifts" },
   { name: "Live orders", description: "Orders of shifts that are still open, and changes to these orders" },

@@ -1,5 +1,6 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Job as BullJob } from "bullmq";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -440,6 +441,29 @@ describe.concurrent("repeat", () => {
     });
     expect(await location.waitForState(id, "completed")).toMatchObject({ runs: 1, failure: null });
     expect(countStarts(message)).toBe(2);
+  });
+});
+
+describe("priority", () => {
+  it("is compared with jobs that are created while the search for due jobs waits for another process", async () => {
+    const location = jobs.createTestLocation();
+    const [held, last, first] = ["held", "last", "first"].map(createUniqueTestJobMessage) as [string, string, string];
+    const { id } = await location.createJob({ message: held });
+    await location.waitForState(id, "active");
+    await location.createJob({ message: last, jobOptions: { priority: 1 } });
+    await jobs.db.transaction(async (tx) => {
+      await acquireTransactionAdvisoryLock(tx, jobs.db, "admit jobs");
+      await eventually("the search to wait", async () => {
+        const [blocked] =
+          await tx`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+        return blocked;
+      });
+      await location.createJob({ message: first });
+      jobs.releasedMessages.add(held);
+      await location.waitForState(id, "completed");
+    });
+    await eventually("both to start", () => countStarts(first) + countStarts(last) === 2);
+    expect(jobs.startedMessages.indexOf(first)).toBeLessThan(jobs.startedMessages.indexOf(last));
   });
 });
 

@@ -20,9 +20,15 @@ import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
+import type { StoredTillDocuments } from "./metrics/compute-stored-till-metrics.ts";
+import { createLocationCurrencies } from "./metrics/location-currencies.ts";
+import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
+import type { TillMetrics } from "./metrics/till-metrics.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
+import { computeMissingMetricsTask, countComputedMissingMetrics } from "./periodic/compute-missing-metrics.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
+import { mergeMetricMonthsTask } from "./periodic/merge-metric-months.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
@@ -38,6 +44,7 @@ import {
   listUnfinishedBulkExports,
   measureUnfinishedBulkExports,
 } from "./queries/bulk-exports.ts";
+import { countReportsWithoutMetrics } from "./queries/metrics.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { deleteEndedShifts } from "./queries/shifts.ts";
@@ -62,6 +69,7 @@ import {
   getBulkExportRoute,
   listBulkExportsRoute,
 } from "./routes/exports.ts";
+import { getMetricsMetaRoute, getMetricsRoute } from "./routes/metrics.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -86,6 +94,7 @@ const endedShiftRetentionDays = 60;
 
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
+const maxCountedReports = 10_000;
 
 /** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
@@ -141,6 +150,12 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       // Exports are rare, so the thread ends when it is idle.
       minThreads: 0,
     });
+    const metricsWorker = createWorkerThreadPool<StoredTillDocuments, TillMetrics | null>(
+      import.meta.url,
+      "./metrics/compute-stored-till-metrics",
+      // Only tills of an earlier version lack figures, so the thread ends when it is idle.
+      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0 },
+    );
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
@@ -165,6 +180,16 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
       countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
     );
+    metrics.observeGauge(
+      "reports_without_metrics",
+      `Reports whose figures by dimension are missing, counted up to ${maxCountedReports}`,
+      () => countReportsWithoutMetrics(db.sql, maxCountedReports),
+    );
+    metrics.observeCounter(
+      "missing_metrics_computed",
+      "Tills whose missing figures by dimension were computed",
+      countComputedMissingMetrics,
+    );
     metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
       countLostPackedTills(db.sql),
     );
@@ -179,6 +204,16 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
+    const metricsLimiter = createMetricsLimiter(config.METRICS_CONCURRENCY);
+    metrics.observeCounter(
+      "metrics_queries_rejected",
+      "Queries of metrics that were rejected, because too many were waiting",
+      metricsLimiter.countRejected,
+    );
+    const recordMetricsDuration = metrics.createDurationHistogram(
+      "metrics_query_duration_seconds",
+      "Duration of queries of metrics, including the wait for their turn, by the kind of figures",
+    );
     const accountingExportLoop = startClaimLoop({
       name: "accounting exports",
       log,
@@ -204,7 +239,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     });
     return {
       services: {
-        ...{ db, log, config, objects, calculator, locations },
+        ...{ db, log, config, objects, calculator, locations, metricsWorker, metricsLimiter, recordMetricsDuration },
+        locationCurrencies: createLocationCurrencies(locations),
         pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,
       },
@@ -213,7 +249,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       async close() {
         await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
         await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
-        await calculator.close();
+        await Promise.all([calculator.close(), metricsWorker.close()]);
         await objects.close();
       },
     };
@@ -225,6 +261,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getReportV0Route,
     listDaysRoute,
     getDayRoute,
+    getMetricsRoute,
+    getMetricsMetaRoute,
     listOrdersRoute,
     getOrderV1Route,
     getOrderV2Route,
@@ -258,6 +296,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     { name: "remove expired bulk exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredBulkExports(db) },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,
+    computeMissingMetricsTask,
+    mergeMetricMonthsTask,
     deleteUnusedObjectsTask,
     removeExpiredTillsTask,
   ],

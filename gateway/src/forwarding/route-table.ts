@@ -7,6 +7,7 @@ export const routeTable = {
   "/v1/reports": "reporting",
   "/v2/reports": "reporting",
   "/v1/days": "reporting",
+  "/v1/metrics": "reporting",
   "/v1/orders": "reporting",
   "/v2/orders": "reporting",
   "/v1/accounting": "reporting",

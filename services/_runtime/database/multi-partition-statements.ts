@@ -20,6 +20,11 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
     reason: "Operators, whose keys have locations:any, read a report or an order by its id alone.",
   },
   {
+    service: "reporting",
+    pattern: /^select source\.period, .* from metric_|^select count\(\*\) as count from reports where location_id = any\(/,
+    reason: "Operators, whose keys have locations:any, query metrics of several locations together.",
+  },
+  {
     service: "webhooks",
     pattern: /^select m\.id, m\.body, m\.traceparent from unnest\(.* where m\.created_on = any\(\$\d+::date\[\]\)$/,
     reason: "Retries of one claim can be of several days. Only the partitions of these days are read.",

@@ -159,6 +159,8 @@ interface ResponseDocumentation {
   schema?: z.ZodType;
   example?: unknown;
   contentType?: string;
+  /** The other content types that the client can select with its Accept header. */
+  alternatives?: Record<string, { schema: z.ZodType; example?: unknown }>;
 }
 
 /** An operation of the API, with its documentation and its handler. */

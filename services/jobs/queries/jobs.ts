@@ -181,16 +181,17 @@ export async function countUnfinishedRepeatingJobRuns(
 
 /**
  * Returns the SQL condition for jobs that are due and wait for no child. It must include the condition of the partial
- * indexes, because PostgreSQL could not use these indexes otherwise.
+ * indexes, because PostgreSQL could not use these indexes otherwise. Does not use `now()`, the start of the transaction,
+ * because jobs that are created while the transaction waits for a lock would not be due, and others would precede them.
  */
 const dueCondition = (sql: SqlClient | SqlTransaction) =>
-  sql`finished_at is null and pending_children = 0 and due_at <= now()`;
+  sql`finished_at is null and pending_children = 0 and due_at <= statement_timestamp()`;
 /**
  * Returns the SQL condition for jobs that are in BullMQ. A job is presumed lost, and does not match, if it was queued
  * more than 3 seconds ago and no process holds an unexpired lease of the job.
  */
 const inQueueCondition = (sql: SqlClient | SqlTransaction) =>
-  sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > now()`;
+  sql`greatest(queued_at + interval '3 seconds', lease_expires_at) > statement_timestamp()`;
 
 /** Returns the SQL expression for the expiry time of a lease that is acquired or renewed now. */
 export const newJobLeaseExpirySql = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
@@ -208,7 +209,7 @@ export async function markDueJobsAsQueued(db: Database, maxPerLocation: number):
     // Without this lock, two processes that count at the same time would admit too many jobs, in the wrong sequence.
     await acquireTransactionAdvisoryLock(tx, db, "admit jobs");
     return tx<JobRow[]>`
-      update location_jobs as job set queued_at = now()
+      update location_jobs as job set queued_at = statement_timestamp()
       from (select distinct location_id from location_jobs where ${dueCondition(tx)}) location (due_location_id), lateral (
         select location_id, id from location_jobs
         where location_id = due_location_id and ${waitingCondition(tx)}

@@ -8,21 +8,9 @@ import {
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { decodeV2ResponsesSync } from "../packing/pack-format.ts";
-import { decompressV2OrderSync } from "../v2-order-compression.ts";
+import { decodeDocuments, decodeText, type StoredDocument } from "../stored-documents.ts";
+import { formatCsvLine } from "./csv-cell.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
-
-/**
- * A V2 response: as JSON, or as `compressV2Order` compressed it with the V1 response; or a block of a packed till with the
- * numbers of the responses in it.
- */
-export type StoredDocument =
-  | string
-  | { v1: string; v2Deflated: Uint8Array }
-  | { packedBlock: Uint8Array; kind: "report" | "orders"; numbers: number[] };
-
-/** A document is too large for the heap of this thread. */
-export class DocumentTooLargeError extends Error {}
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */
 export interface ExportRowsInput {
@@ -50,7 +38,7 @@ export interface EncodedExportRows {
   sums: Record<string, number>;
 }
 
-const formatCsvHeader = (columns: BulkExportColumn[]) => `${columns.map(({ name }) => name).join(",")}\r\n`;
+const formatCsvHeader = (columns: BulkExportColumn[]) => formatCsvLine(columns.map(({ name }) => name));
 
 /**
  * Returns the lines and the sums of the rows of some documents.
@@ -96,30 +84,6 @@ export function encodeExportRows({
   return { ...encoded, lines };
 }
 
-/** Yields documents as JSON. @throws `DocumentTooLargeError` */
-function* decodeDocuments(documents: StoredDocument[], maxDocumentBytes: number): Generator<string> {
-  const decode = (bytes: Uint8Array) => {
-    if (bytes.byteLength > maxDocumentBytes) throw new DocumentTooLargeError();
-    return decodeText(bytes);
-  };
-  for (const document of documents) {
-    if (typeof document === "string") yield document;
-    else if ("v1" in document) {
-      const { v1, v2Deflated } = document;
-      yield decode(decompressV2OrderSync(v2Deflated, { v1: Buffer.from(v1) }));
-    } else {
-      const responses = decodeV2ResponsesSync(document.packedBlock, document.kind);
-      for (const number of document.numbers) {
-        const response = responses[number];
-        if (!response) throw new Error("A packed block does not contain this response.");
-        yield decode(response);
-      }
-    }
-  }
-}
-
-const decodeText = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-
 function formatRow(
   row: Record<string, BulkExportValue>,
   columns: BulkExportColumn[],
@@ -127,21 +91,7 @@ function formatRow(
 ): string {
   if (format === "jsonl") return `${JSON.stringify(row)}\n`;
   const values = columns.map(({ name }) => row[name] ?? null);
-  return format === "csv" ? `${values.map(formatCsvCell).join(",")}\r\n` : `${JSON.stringify(values)}\n`;
-}
-
-/** Matches texts that spreadsheet programs would interpret as formulas. Some of them accept full-width signs. */
-const formulaStart = /^[=+\-@＝＋－＠\t\r\n]/;
-
-/**
- * Returns a value as a cell of a CSV file (RFC 4180). A text that a spreadsheet program would run as a formula begins with
- * an apostrophe. Null is an empty cell, and an empty text is two quotes.
- */
-function formatCsvCell(value: BulkExportValue): string {
-  if (value === null) return "";
-  if (typeof value !== "string") return String(value);
-  const text = formulaStart.test(value) ? `'${value}` : value;
-  return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return format === "csv" ? formatCsvLine(values) : `${JSON.stringify(values)}\n`;
 }
 
 /** Returns the values of the rows in `lines` for Parquet. */

@@ -7,7 +7,8 @@ import { createSqlClient, type SqlClient } from "@pragma/runtime/database/postgr
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import { listReportsToExport, type ReportToExport } from "../queries/bulk-exports.ts";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { DocumentTooLargeError, type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
+import { DocumentTooLargeError } from "../stored-documents.ts";
+import { type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
 import type {
   ExportFileInput,

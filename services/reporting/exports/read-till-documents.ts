@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { findPackedTill, listPackedOrders, type PackedTillIndex } from "../queries/packed-tills.ts";
 import type { TillKey } from "../queries/tills.ts";
-import { DocumentTooLargeError, type StoredDocument } from "./encode-export-rows.ts";
+import { DocumentTooLargeError, type StoredDocument } from "../stored-documents.ts";
 import { isExportOfReports } from "./export-rows.ts";
 
 interface Stores {

@@ -2,7 +2,10 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 
 export type DimensionValue = string | number | boolean | null;
 
-/** The sums of the rows of a till that have the same values of the dimensions of a family. */
+/** Columns of `metric_cells`, by name. Those of a family have one element for each cell. */
+export type CellColumns = Record<string, DimensionValue[]>;
+
+/** The sums of rows with the same values of the dimensions of a family. */
 interface Cell<Measure extends string> {
   /** From 1. */
   number: number;
@@ -10,7 +13,13 @@ interface Cell<Measure extends string> {
   sums: Record<Measure, number>;
 }
 
-interface CellFamilyShape<Dimension extends string, Measure extends string> {
+/** How many cells a family can have, and how many characters their texts can have together. */
+export interface CellLimits {
+  cells: number;
+  textLength: number;
+}
+
+interface CellFamilyOptions<Dimension extends string, Measure extends string> {
   /** What the names of its columns begin with. */
   name: string;
   dimensions: readonly Dimension[];
@@ -18,56 +27,59 @@ interface CellFamilyShape<Dimension extends string, Measure extends string> {
   limits: CellLimits;
 }
 
-/** How many cells a family of a till has, and how many characters their texts have together. */
-export interface CellLimits {
-  cells: number;
-  textLength: number;
-}
-
-/** Cells by the same dimensions, with the columns of `metric_cells` in which they are stored. */
+/** Cells with the same dimensions and measures. */
 export class CellFamily<Dimension extends string, Measure extends string> {
-  readonly #shape: CellFamilyShape<Dimension, Measure>;
+  readonly #options: CellFamilyOptions<Dimension, Measure>;
   readonly #cells: Cell<Measure>[] = [];
   readonly #cellsByKey = new Map<string, Cell<Measure>>();
   #textLength = 0;
 
-  constructor(shape: CellFamilyShape<Dimension, Measure>) {
-    this.#shape = shape;
+  constructor(options: CellFamilyOptions<Dimension, Measure>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#cells.length;
   }
 
   /**
-   * Returns the cell of these values. Once the family has reached a limit, returns the cell of `otherValues` instead, so
-   * that a till with a unique text in each row cannot be large. The caller must pass few different `otherValues`.
+   * Returns the cell of these values. Once the family has reached a limit, returns the cell of `otherValues` instead of a
+   * new one, so that a till with a different text in each row cannot become large. `otherValues` must take few values.
    */
   getOrCreate(values: readonly DimensionValue[], otherValues: readonly DimensionValue[]): Cell<Measure> {
-    const existing = this.#cellsByKey.get(JSON.stringify(values));
+    const key = JSON.stringify(values);
+    const existing = this.#cellsByKey.get(key);
     if (existing) return existing;
-    const { cells, textLength } = this.#shape.limits;
+    const { cells, textLength } = this.#options.limits;
     const length = values.reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 0), 0);
-    if (this.#cells.length >= cells || this.#textLength + length > textLength)
-      return this.#cellsByKey.get(JSON.stringify(otherValues)) ?? this.#create(otherValues);
+    if (this.#cells.length >= cells || this.#textLength + length > textLength) {
+      const otherKey = JSON.stringify(otherValues);
+      return this.#cellsByKey.get(otherKey) ?? this.#create(otherKey, otherValues);
+    }
     this.#textLength += length;
-    return this.#create(values);
+    return this.#create(key, values);
   }
 
-  #create(values: readonly DimensionValue[]): Cell<Measure> {
-    const sums = Object.fromEntries(this.#shape.measures.map((measure) => [measure, 0])) as Record<Measure, number>;
-    const cell = { number: this.#cells.length + 1, values, sums };
+  #create(key: string, values: readonly DimensionValue[]): Cell<Measure> {
+    const cell = { number: this.#cells.length + 1, values, sums: this.#createSums() };
     this.#cells.push(cell);
-    this.#cellsByKey.set(JSON.stringify(values), cell);
+    this.#cellsByKey.set(key, cell);
     return cell;
+  }
+
+  #createSums(): Record<Measure, number> {
+    return Object.fromEntries(this.#options.measures.map((measure) => [measure, 0])) as Record<Measure, number>;
   }
 
   /** Returns the sums of all cells. @throws `AmountOutOfRangeError` when a sum is too large. */
   computeTotals(): Record<Measure, number> {
-    const totals = Object.fromEntries(this.#shape.measures.map((measure) => [measure, 0])) as Record<Measure, number>;
+    const totals = this.#createSums();
     for (const { sums } of this.#cells) addToCell({ sums: totals }, sums);
     return totals;
   }
 
-  /** Returns an array for each column, with one element for each cell. */
-  toColumns(): Record<string, DimensionValue[]> {
-    const { name, dimensions, measures } = this.#shape;
+  toColumns(): CellColumns {
+    const { name, dimensions, measures } = this.#options;
     return Object.fromEntries([
       ...dimensions.map((dimension, index) => [
         `${name}_${dimension}`,
@@ -75,6 +87,28 @@ export class CellFamily<Dimension extends string, Measure extends string> {
       ]),
       ...measures.map((measure) => [`${name}_${measure}`, this.#cells.map(({ sums }) => sums[measure])]),
     ]);
+  }
+
+  /**
+   * Adds the cells in columns to those of this family. `mapValue` returns another value of a dimension.
+   *
+   * @returns the numbers of the cells to which they were added, in their sequence.
+   * @throws `AmountOutOfRangeError` when a sum is too large.
+   */
+  addColumns(
+    columns: CellColumns,
+    mapValue: (value: DimensionValue, dimension: Dimension) => DimensionValue = (value) => value,
+  ): number[] {
+    const { name, dimensions, measures } = this.#options;
+    const dimensionColumns = dimensions.map((dimension) => columns[`${name}_${dimension}`] ?? []);
+    const measureColumns = measures.map((measure) => ({ measure, amounts: columns[`${name}_${measure}`] ?? [] }));
+    return (dimensionColumns[0] ?? []).map((_, row) => {
+      const values = dimensions.map((dimension, index) => mapValue(dimensionColumns[index]?.[row] ?? null, dimension));
+      const cell = this.getOrCreate(values, values);
+      for (const { measure, amounts } of measureColumns)
+        cell.sums[measure] = addMoneyAmounts(cell.sums[measure], Number(amounts[row]));
+      return cell.number;
+    });
   }
 }
 

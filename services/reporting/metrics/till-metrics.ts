@@ -1,9 +1,9 @@
 import { createHourFormatter } from "@pragma/contracts/date-time";
 import { stripUnstorableCharacters } from "@pragma/contracts/fields";
 import { AmountOutOfRangeError, addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
+import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { TillV2 } from "@pragma/contracts/till-v2";
 import { listReportableCancellations } from "../calculation/cancellations.ts";
 import { listSoldProductDiscounts } from "../calculation/discounts.ts";
 import { getReportProductKey } from "../calculation/products.ts";
@@ -15,7 +15,8 @@ import {
 } from "../calculation/reportable-orders.ts";
 import { getTips, isForOrder } from "../days/check-figures.ts";
 import type { TillFigures } from "../days/till-figures.ts";
-import { addToCell, CellFamily, type CellLimits, type DimensionValue } from "./cell-family.ts";
+import { addToCell, type CellLimits, type DimensionValue } from "./cell-family.ts";
+import { createMetricCells, type MetricCells, toMetricColumns } from "./metric-cells.ts";
 
 /** The figures of a till by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
 export interface TillMetrics {
@@ -31,61 +32,22 @@ interface TillMetricsOptions {
 /** More than ten times what a real till has. Bounds what a till with a unique text in each row can store. */
 const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
 
-const orderDimensions = [
-  "hour",
-  "room_name",
-  "room_type",
-  "service_type",
-  "channel",
-  "clerk_id",
-  "clerk_name",
-  "device_id",
-  "device_name",
-] as const;
-/** Also the columns of `metric_totals`. */
-const orderMeasures = [
-  "sales",
-  "sales_without_tax",
-  "sales_with_guests",
-  "tax",
-  "orders",
-  "guests",
-  "quantity",
-  "discounts",
-  "discount_count",
-  "cancellations",
-  "canceled_quantity",
-  "losses",
-  "payments",
-  "payment_count",
-  "tips",
-  "refunds",
-] as const;
-const productDimensions = ["id", "name", "category", "subcategory", "tax_rate"] as const;
-const productMeasures = [
-  "sales",
-  "sales_without_tax",
-  "tax",
-  "quantity",
-  "discounts",
-  "cancellations",
-  "canceled_quantity",
-  "losses",
-  "refunds",
-] as const;
-
 /**
  * Returns the figures of a till by dimension; null if a sum is too large, which no real till has. Each figure adds up to
  * that of the report.
  */
-export function computeTillMetrics(till: TillV2, report: ReportV2, options: TillMetricsOptions): TillMetrics | null {
+export function computeTillMetrics(
+  orders: PosOrderData[],
+  report: ReportV2,
+  options: TillMetricsOptions,
+): TillMetrics | null {
   try {
-    const cells = new TillCells(report, options);
-    for (const order of toReportableOrders(till.orderList)) cells.addOrder(order);
-    cells.adjustToShownQuantities();
+    const builder = new TillMetricsBuilder(report, options);
+    for (const order of toReportableOrders(orders)) builder.addOrder(order);
+    builder.adjustToShownQuantities();
     return {
-      totals: JSON.stringify(cells.orders.computeTotals()),
-      cells: stringifyStorableTexts(cells.toColumns()),
+      totals: JSON.stringify(builder.cells.orders.computeTotals()),
+      cells: stringifyStorableTexts(toMetricColumns(builder.cells)),
     };
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return null;
@@ -101,49 +63,19 @@ interface UnitsOfEntry {
   addDifference(difference: number): void;
 }
 
-/** The cells of a till while its orders are added. */
-class TillCells {
+/** Adds the orders of a till to its cells. */
+class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
-
-  readonly orders: CellFamily<(typeof orderDimensions)[number], (typeof orderMeasures)[number]>;
-  readonly #products: CellFamily<(typeof productDimensions)[number], (typeof productMeasures)[number]>;
-  readonly #payments: CellFamily<"order_cell" | "name" | "mode", "payments" | "payment_count" | "tips">;
-  readonly #discounts: CellFamily<"order_cell" | "id" | "name" | "gifted", "discounts" | "discount_count">;
-  readonly #cancellations: CellFamily<
-    "order_cell" | "reason" | "after_bill",
-    "cancellations" | "canceled_quantity"
-  >;
-
   readonly #countedDiscounts = new Set<string>();
   readonly #soldUnits = new Map<string, UnitsOfEntry>();
   readonly #canceledUnits = new Map<string, UnitsOfEntry>();
+  readonly cells: MetricCells;
 
   constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
     this.#report = report;
     this.#toHour = createHourFormatter(timeZone);
-    this.orders = new CellFamily({ name: "order", dimensions: orderDimensions, measures: orderMeasures, limits });
-    this.#products = new CellFamily({
-      ...{ name: "product", dimensions: productDimensions, measures: productMeasures, limits },
-    });
-    this.#payments = new CellFamily({
-      name: "payment",
-      dimensions: ["order_cell", "name", "mode"],
-      measures: ["payments", "payment_count", "tips"],
-      limits,
-    });
-    this.#discounts = new CellFamily({
-      name: "discount",
-      dimensions: ["order_cell", "id", "name", "gifted"],
-      measures: ["discounts", "discount_count"],
-      limits,
-    });
-    this.#cancellations = new CellFamily({
-      name: "cancellation",
-      dimensions: ["order_cell", "reason", "after_bill"],
-      measures: ["cancellations", "canceled_quantity"],
-      limits,
-    });
+    this.cells = createMetricCells(limits);
   }
 
   addOrder(reportable: ReportableOrder): void {
@@ -152,7 +84,7 @@ class TillCells {
     if (!isSale && payments.length === 0 && cancellations.length === 0) return;
     const { deviceIdentifier, deviceName } = this.#report;
     const hour = this.#toHour(order.openedAt);
-    const cell = this.orders.getOrCreate(
+    const cell = this.cells.orders.getOrCreate(
       [
         hour,
         order.roomName,
@@ -195,7 +127,7 @@ class TillCells {
     }
     for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
       const { name, discountId, discountGroupId, amount } = discount;
-      const cell = this.#discounts.getOrCreate(
+      const cell = this.cells.discounts.getOrCreate(
         [orderCell.number, discountId, name, gifted],
         [orderCell.number, null, null, null],
       );
@@ -224,7 +156,7 @@ class TillCells {
       ? { payments: amount, payment_count: 1, tips }
       : { payments: 0, payment_count: 0, tips };
     if (!isForOrder(group) && tips === 0) return;
-    const cell = this.#payments.getOrCreate([orderCell.number, name, paymentMode], [orderCell.number, null, null]);
+    const cell = this.cells.payments.getOrCreate([orderCell.number, name, paymentMode], [orderCell.number, null, null]);
     addToCell(cell, amounts);
     addToCell(orderCell, amounts);
   }
@@ -234,7 +166,7 @@ class TillCells {
     orderCell: OrderCell,
   ): void {
     const cells = [
-      this.#cancellations.getOrCreate(
+      this.cells.cancellations.getOrCreate(
         [orderCell.number, name, afterFinalization],
         [orderCell.number, null, afterFinalization],
       ),
@@ -248,7 +180,7 @@ class TillCells {
   }
 
   #getProductCell({ productId, name, categoryName, subCategoryName, taxRate }: PosOrderProductRow) {
-    return this.#products.getOrCreate(
+    return this.cells.products.getOrCreate(
       [productId, name, categoryName, subCategoryName, percentToBasisPoints(taxRate)],
       [null, null, null, null, null],
     );
@@ -269,17 +201,15 @@ class TillCells {
     );
     adjustUnits(
       this.#canceledUnits,
-      reportCancellations.map(({ name, afterFinalization, quantity }) => ({ key: [name, afterFinalization], quantity })),
+      reportCancellations.map(({ name, afterFinalization, quantity }) => ({
+        key: [name, afterFinalization],
+        quantity,
+      })),
     );
-  }
-
-  toColumns(): Record<string, DimensionValue[]> {
-    const families = [this.orders, this.#products, this.#payments, this.#discounts, this.#cancellations];
-    return Object.assign({}, ...families.map((family) => family.toColumns()));
   }
 }
 
-type OrderCell = ReturnType<TillCells["orders"]["getOrCreate"]>;
+type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
 
 /** Adds units of an entry of a report. The difference to the entry is later added to the cells of its first row. */
 function addUnits(

@@ -1,5 +1,7 @@
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
+import type { CellColumns } from "../metrics/cell-family.ts";
 import type { TillMetrics } from "../metrics/till-metrics.ts";
 import type { TillKey } from "./tills.ts";
 
@@ -21,28 +23,164 @@ export async function replaceTillMetrics(
 ): Promise<void> {
   const key = JSON.stringify({ location_id: locationId, day, till_id: tillId });
   const deleted =
-    previousDay !== undefined &&
+    previousDay === undefined ? undefined : deleteTillMetrics(tx, { locationId, tillId, day: previousDay });
+  if (!metrics) return deleted;
+  // PostgreSQL runs the statements of a transaction one after the other, so that the rows are deleted first.
+  await Promise.all([
+    deleted,
     tx`
-      with totals as (
-        delete from metric_totals
-        where location_id = ${locationId} and day = ${previousDay}::text::date and till_id = ${tillId}
-      ), cells as (
-        delete from metric_cells
-        where location_id = ${locationId} and day = ${previousDay}::text::date and till_id = ${tillId}
-      )
-      delete from metric_months
-      where location_id = ${locationId} and month = date_trunc('month', ${previousDay}::text::date)::date`;
-  const inserted =
-    metrics &&
+      insert into metric_totals
+      select * from jsonb_populate_record(null::metric_totals, ${joinJsonObjectTexts(key, metrics.totals)}::text::jsonb)`,
     tx`
-      with totals as (
-        insert into metric_totals
-        select * from jsonb_populate_record(null::metric_totals, ${joinJsonObjectTexts(key, metrics.totals)}::text::jsonb)
-      ), cells as (
-        insert into metric_cells
-        select * from jsonb_populate_record(null::metric_cells, ${joinJsonObjectTexts(key, metrics.cells)}::text::jsonb)
-      )
-      delete from metric_months
-      where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
-  await Promise.all([deleted, inserted]);
+      insert into metric_cells
+      select * from jsonb_populate_record(null::metric_cells, ${joinJsonObjectTexts(key, metrics.cells)}::text::jsonb)`,
+    deleteMetricMonth(tx, { locationId, day }),
+  ]);
+}
+
+/** Deletes the figures of a till whose report is of a day, and the merged figures of its month. */
+export async function deleteTillMetrics(
+  tx: SqlTransaction,
+  { locationId, tillId, day }: TillKey & { day: string },
+): Promise<void> {
+  const isOfTill = tx`location_id = ${locationId} and day = ${day}::text::date and till_id = ${tillId}`;
+  await Promise.all([
+    tx`delete from metric_totals where ${isOfTill}`,
+    tx`delete from metric_cells where ${isOfTill}`,
+    deleteMetricMonth(tx, { locationId, day }),
+  ]);
+}
+
+function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId: string; day: string }) {
+  return tx`
+    delete from metric_months
+    where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
+}
+
+/** A location whose import has not ended may lack reports. One that is being removed gets no new rows. */
+const isComplete = (sql: SqlClient) => sql`
+  location_id not in (select location_id from location_imports where finished_at is null)
+  and location_id not in (select location_id from removed_locations)`;
+
+/**
+ * Returns the next location of a partition of `reports` after an id with reports without figures, and the latest of these
+ * tills, except skipped ones; undefined after the last location.
+ */
+export async function findNextLocationWithoutMetrics(
+  sql: SqlClient,
+  partition: string,
+  { afterId, skippedTillIds, limit }: { afterId: string; skippedTillIds: string[]; limit: number },
+): Promise<{ locationId: string; tillIds: string[] } | undefined> {
+  const isMissing = sql`metrics_etag is distinct from etag`;
+  const [row] = await sql<{ locationId: string; tillIds: string[] }[]>`
+    select location_id, array(
+      select till_id from ${sql(partition)} as report
+      where ${isMissing} and location_id = next.location_id and till_id <> all(${skippedTillIds}::uuid[])
+      order by day desc limit ${limit}
+    ) as till_ids
+    from (
+      select location_id from ${sql(partition)}
+      where ${isMissing} and location_id > ${afterId} and ${isComplete(sql)} order by location_id limit 1
+    ) as next`;
+  return row;
+}
+
+/** Returns how many reports of all locations lack figures, counted up to `limit`. Reads one partition at a time. */
+export async function countReportsWithoutMetrics(sql: SqlClient, limit: number): Promise<number> {
+  let count = 0;
+  for (const partition of await listPartitionNames(sql, "reports")) {
+    if (count >= limit) break;
+    const [row] = await sql<[{ count: number }]>`
+      select count(*) from (
+        select from ${sql(partition)} where metrics_etag is distinct from etag limit ${limit - count}
+      ) as missing`;
+    count += row.count;
+  }
+  return count;
+}
+
+/** Marks a report as one whose figures are stored. Returns false if it is no longer the report with this entity tag. */
+export async function markMetricsComputed(
+  tx: SqlTransaction,
+  { locationId, tillId, etag }: TillKey & { etag: string },
+): Promise<boolean> {
+  const { count } = await tx`
+    update reports set metrics_etag = etag
+    where location_id = ${locationId} and till_id = ${tillId} and etag = ${etag} and metrics_etag is distinct from etag`;
+  return count > 0;
+}
+
+export interface MetricMonth {
+  locationId: string;
+  /** The first day of the month. */
+  month: string;
+}
+
+/** Returns the partitions of the figures of tills. Those of `metric_months` have the same locations, in the same sequence. */
+export async function listMetricPartitions(sql: SqlClient): Promise<{ totals: string; months: string }[]> {
+  const [totals, months] = await Promise.all([
+    listPartitionNames(sql, "metric_totals"),
+    listPartitionNames(sql, "metric_months"),
+  ]);
+  return totals.map((name, number) => ({ totals: name, months: months[number] ?? "metric_months" }));
+}
+
+/** Returns the months before a month, in a partition, that have tills with figures, and are not merged. */
+export async function listMonthsToMerge(
+  sql: SqlClient,
+  { totals, months }: { totals: string; months: string },
+  { beforeMonth }: { beforeMonth: string },
+): Promise<MetricMonth[]> {
+  return sql<MetricMonth[]>`
+    select location_id, month::text as month from (
+      select distinct location_id, date_trunc('month', day)::date as month from ${sql(totals)}
+      where day < ${beforeMonth}::text::date and ${isComplete(sql)}
+    ) as till
+    where not exists (
+      select from ${sql(months)} as merged where merged.location_id = till.location_id and merged.month = till.month
+    )`;
+}
+
+/**
+ * Returns a value that changes with each report of a month; null if a report lacks figures, or changed in the last 24
+ * hours, or if there is none.
+ */
+export async function findVersionOfCompleteMonth(
+  sql: SqlClient | SqlTransaction,
+  { locationId, month }: MetricMonth,
+): Promise<string | null> {
+  const [row] = await sql<[{ version: string | null }]>`
+    select case
+      when bool_and(metrics_etag is not distinct from etag) and max(updated_at) < now() - interval '24 hours'
+      then md5(string_agg(till_id || etag, ' ' order by till_id)) end as version
+    from reports
+    where location_id = ${locationId} and day >= ${month}::text::date
+      and day < ${month}::text::date + interval '1 month'`;
+  return row.version;
+}
+
+/** Yields the cells of the tills of a month, a few tills at a time, sorted by day. */
+export async function* readMetricCellsOfMonth(
+  sql: SqlClient,
+  { locationId, month }: MetricMonth,
+): AsyncGenerator<CellColumns> {
+  const batches = sql<{ cells: string }[]>`
+    select to_jsonb(metric_cells)::text as cells from metric_cells
+    where location_id = ${locationId} and day >= ${month}::text::date
+      and day < ${month}::text::date + interval '1 month'
+    order by day, till_id`.cursor(4);
+  for await (const rows of batches) for (const { cells } of rows) yield JSON.parse(cells);
+}
+
+/** Stores the merged cells of a month, unless it has some. The caller must lock the location first. */
+export async function insertMetricMonth(
+  tx: SqlTransaction,
+  { locationId, month }: MetricMonth,
+  cells: CellColumns,
+): Promise<void> {
+  const row = JSON.stringify({ location_id: locationId, month, ...cells });
+  await tx`
+    insert into metric_months
+    select * from jsonb_populate_record(null::metric_months, ${row}::text::jsonb)
+    on conflict do nothing`;
 }

@@ -1,6 +1,17 @@
-import { buildMetricsMeta, MetricsMeta } from "@pragma/contracts/metrics";
-import { createJsonResponseWithContentEtag } from "@pragma/runtime/http/route-response";
+import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "@pragma/contracts/metrics";
+import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
+import {
+  computeEntityTag,
+  createConditionalJsonResponse,
+  createJsonResponseWithContentEtag,
+} from "@pragma/runtime/http/route-response";
+import { resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
 import { defineReportingRoute } from "../context.ts";
+import { computeMetrics } from "../metrics/compute-metrics.ts";
+import { getMetricFamily } from "../metrics/metric-sources.ts";
+import { formatMetricsCsv } from "../metrics/metrics-csv.ts";
 
 const metricsRouteDefaults = { tag: "Metrics", audience: "public", scope: "reports:read" } as const;
 
@@ -21,5 +32,49 @@ export const getMetricsMetaRoute = defineReportingRoute({
   errors: [],
   async handle({ header }) {
     return createJsonResponseWithContentEtag(metaBody, { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+const csvType = "text/csv";
+const variesByAccept = { vary: "accept" };
+
+export const getMetricsRoute = defineReportingRoute({
+  method: "get",
+  path: "/v1/metrics/",
+  operationId: "getMetrics",
+  ...metricsRouteDefaults,
+  summary: "Query metrics",
+  description:
+    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. An answer contains every report that the API has, and each total equals the sum of the reports to the cent, except for `missingReportCount` reports. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
+  request: { query: MetricsQuery },
+  responses: {
+    200: {
+      description: "The rows and totals",
+      schema: Metrics,
+      alternatives: {
+        [csvType]: {
+          schema: z.string(),
+          example: "currency,day,sales\r\nEUR,2026-05-29,3430\r\n",
+        },
+      },
+    },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_groups", "query_too_slow"],
+  async handle({ query, principal, services, context, header, signal }) {
+    const locationIds = query.locationIds
+      ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
+      : [resolveAuthorizedLocationId(principal, query.locationId)];
+    const started = performance.now();
+    const metrics = await services.metricsLimiter.run(() => computeMetrics(services, query, locationIds, context), {
+      senderId: getSenderId(principal),
+      signal,
+    });
+    services.recordMetricsDuration((performance.now() - started) / 1_000, { family: getMetricFamily(query) });
+    const isCsv = selectMediaType(header("accept"), ["application/json", csvType]) === csvType;
+    const body = isCsv ? formatMetricsCsv(metrics) : JSON.stringify(metrics);
+    const headers = { ...variesByAccept, ...(isCsv && { "content-type": `${csvType}; charset=utf-8` }) };
+    const condition = { etag: computeEntityTag(body), ifNoneMatch: header("if-none-match") };
+    return createConditionalJsonResponse(body, condition, headers);
   },
 });

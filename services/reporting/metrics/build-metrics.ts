@@ -1,0 +1,195 @@
+import {
+  getMetricDimension,
+  getMetricMeasure,
+  type MetricMeasure,
+  unattributedMeasures,
+} from "@pragma/contracts/metric-definitions";
+import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
+import type { MetricGroup } from "../queries/metric-groups.ts";
+import { compareDimension, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
+import { type DayRange, formatDay } from "./metric-periods.ts";
+import type { MetricSum } from "./metric-sources.ts";
+
+type Sums = MetricGroup["sums"];
+
+/** What an answer is built from. */
+export interface MetricFigures {
+  /** The range of the query, and the earlier range if there is a comparison. */
+  periods: readonly [DayRange, DayRange?];
+  /** The different currencies of the locations, sorted. Groups name them by their index. */
+  currencies: readonly (string | null)[];
+  groups: readonly MetricGroup[];
+  /** The sums of orders of the first period, by currency; undefined if nothing can be unattributed. */
+  orderGroups: readonly MetricGroup[] | undefined;
+  missingReportCount: number;
+}
+
+interface Row {
+  currency: number;
+  key: RowKey;
+  /** The sums of each period; undefined if the period does not have the row. */
+  sums: (Sums | undefined)[];
+  values: MetricValues;
+}
+
+/** Returns the response to a query. @throws `AmountOutOfRangeError` if a sum is not a safe integer. */
+export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metrics {
+  const { measures, dimensions } = query;
+  const { periods, currencies, missingReportCount } = figures;
+  const [range, comparedRange] = periods;
+  const rows = listRows(query, figures);
+  rows.sort(createRowComparator(query));
+  const shown = rows.slice(0, query.limit);
+  return {
+    since: formatDay(range.first),
+    until: formatDay(range.last),
+    compareSince: comparedRange ? formatDay(comparedRange.first) : null,
+    compareUntil: comparedRange ? formatDay(comparedRange.last) : null,
+    measures,
+    dimensions,
+    data: shown.map(
+      ({ currency, key, values, sums }): MetricRow => ({
+        currency: currencies[currency] ?? null,
+        dimensions: toDimensionValues(dimensions, key, range),
+        values,
+        comparison: comparedRange
+          ? { dimensions: toDimensionValues(dimensions, key, comparedRange), ...compare(measures, values, sums[1]) }
+          : null,
+      }),
+    ),
+    totals: currencies.map((_, currency) => buildTotals(query, figures, { currency, rows })),
+    rowCount: shown.length,
+    omittedRowCount: rows.length - shown.length,
+    missingReportCount,
+  };
+}
+
+function listRows({ measures, dimensions }: MetricsQuery, { periods, currencies, groups }: MetricFigures): Row[] {
+  const rows = new Map<string, Row>();
+  const getRow = (currency: number, key: RowKey) => {
+    const text = JSON.stringify([currency, key]);
+    const existing = rows.get(text);
+    if (existing) return existing;
+    const row: Row = { currency, key, sums: [], values: {} };
+    rows.set(text, row);
+    return row;
+  };
+  // Without dimensions, each currency has a row, also without reports.
+  if (dimensions.length === 0) for (const currency of currencies.keys()) getRow(currency, []);
+  for (const { period, currency, keys, sums } of groups) {
+    const range = periods[period];
+    if (range) getRow(currency, toRowKey(dimensions, keys, range)).sums[period] = sums;
+  }
+  for (const row of rows.values()) row.values = computeValues(measures, row.sums[0]);
+  return [...rows.values()];
+}
+
+/** Returns the values of measures; 0 for sums without a group, and null for averages without a divisor. */
+function computeValues(measures: readonly MetricMeasure[], sums: Sums = {}): MetricValues {
+  const values: MetricValues = {};
+  for (const measure of measures) {
+    const { average } = getMetricMeasure(measure);
+    if (!average) {
+      values[measure] = sums[measure as MetricSum] ?? 0;
+      continue;
+    }
+    const dividend = sums[average.dividend as MetricSum] ?? 0;
+    const divisor = sums[average.divisor as MetricSum] ?? 0;
+    values[measure] = divisor > 0 ? divideRoundingHalfAway(dividend, divisor) : null;
+  }
+  return values;
+}
+
+function compare(measures: readonly MetricMeasure[], values: MetricValues, earlierSums: Sums | undefined) {
+  const earlier = computeValues(measures, earlierSums);
+  const differences: MetricValues = {};
+  const percents: MetricValues = {};
+  for (const measure of measures) {
+    const value = values[measure] ?? null;
+    const earlierValue = earlier[measure] ?? null;
+    const difference = value === null || earlierValue === null ? null : addMoneyAmounts(value, -earlierValue);
+    differences[measure] = difference;
+    percents[measure] = difference === null || earlierValue === null ? null : computePercent(difference, earlierValue);
+  }
+  return { values: earlier, differences, percents };
+}
+
+/** Returns a difference in percent of the absolute earlier value, with two decimals; null if the earlier value is 0. */
+function computePercent(difference: number, earlier: number): number | null {
+  if (earlier === 0) return null;
+  return divideRoundingHalfAway(BigInt(difference) * 10_000n, BigInt(Math.abs(earlier))) / 100;
+}
+
+function buildTotals(
+  { measures, dimensions, filters }: MetricsQuery,
+  { periods, currencies, orderGroups }: MetricFigures,
+  { currency, rows }: { currency: number; rows: readonly Row[] },
+): MetricTotals {
+  const rowsOfCurrency = rows.filter((row) => row.currency === currency);
+  const [sums = {}, earlierSums] = periods.map((_, period) => addUp(rowsOfCurrency.map((row) => row.sums[period])));
+  const values = computeValues(measures, sums);
+  const isProduct = (name: string) => getMetricDimension(name as (typeof dimensions)[number]).group === "product";
+  const hasUnattributed = dimensions.some(isProduct) && !Object.keys(filters).some(isProduct);
+  const orderSums = orderGroups?.find((group) => group.currency === currency)?.sums ?? {};
+  const unattributed = unattributedMeasures
+    .filter((measure) => measures.includes(measure))
+    .map((measure) => [measure, addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0))]);
+  return {
+    currency: currencies[currency] ?? null,
+    values,
+    comparison: periods[1] ? compare(measures, values, earlierSums) : null,
+    unattributed: hasUnattributed ? Object.fromEntries(unattributed) : null,
+  };
+}
+
+function addUp(parts: readonly (Sums | undefined)[]): Sums {
+  const total: Sums = {};
+  for (const part of parts)
+    for (const [sum, value] of Object.entries(part ?? {}) as [MetricSum, number][])
+      total[sum] = addMoneyAmounts(total[sum] ?? 0, value);
+  return total;
+}
+
+/**
+ * Returns a comparator that sorts rows by currency, then by the fields of the query, then by the first measure, and finally
+ * by all dimensions, so that the sequence is always the same.
+ */
+function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one: Row, other: Row) => number {
+  const timeFields = dimensions
+    .filter((name) => getMetricDimension(name).group === "time")
+    .map((name) => ({ name, isDescending: false }));
+  const byFirstMeasure = measures.slice(0, 1).map((name) => ({ name, isDescending: true }));
+  const byDimensions = dimensions.map((name) => ({ name, isDescending: false }));
+  const fields = [...(sort.length > 0 ? sort : timeFields), ...byFirstMeasure, ...byDimensions];
+  const comparators = fields.map(({ name, isDescending }) => {
+    const index = (dimensions as readonly string[]).indexOf(name);
+    const sign = isDescending ? -1 : 1;
+    // Days, weeks and months are positions, by which the values of time that follow from the day are also sorted.
+    const dayIndex = dimensions.indexOf("day");
+    return (one: Row, other: Row) => {
+      if (index === -1)
+        return compareValues(one.values[name as MetricMeasure], other.values[name as MetricMeasure], sign);
+      const dimension = dimensions[index] as (typeof dimensions)[number];
+      if (one.key[index] === null && dayIndex !== -1)
+        return sign * compareDimension("day", dayIndex, one.key, other.key);
+      return sign * compareDimension(dimension, index, one.key, other.key);
+    };
+  });
+  return (one, other) => {
+    if (one.currency !== other.currency) return one.currency - other.currency;
+    for (const comparator of comparators) {
+      const compared = comparator(one, other);
+      if (compared !== 0) return compared;
+    }
+    return 0;
+  };
+}
+
+/** Compares values of a measure. Null is always last. */
+function compareValues(one: number | null | undefined, other: number | null | undefined, sign: number): number {
+  if (one === other) return 0;
+  if (one === null || one === undefined) return 1;
+  if (other === null || other === undefined) return -1;
+  return sign * (one - other);
+}

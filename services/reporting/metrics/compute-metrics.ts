@@ -1,0 +1,120 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { type Metrics, type MetricsQuery, metricLimits } from "@pragma/contracts/metrics";
+import { AmountOutOfRangeError } from "@pragma/contracts/money";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import postgres from "postgres";
+import type { ReportingServiceContext } from "../context.ts";
+import {
+  countReportsWithoutMetrics,
+  listMetricGroups,
+  type MetricGroupsQuery,
+  MetricSumTooLargeError,
+} from "../queries/metric-groups.ts";
+import { buildMetrics } from "./build-metrics.ts";
+import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
+import { getMetricFamily } from "./metric-sources.ts";
+
+/**
+ * Returns the response to a query about locations that the caller may read.
+ *
+ * @throws `ApiError` query_too_slow, too_many_groups, amounts_too_large, and the errors of the lookup of currencies.
+ */
+export async function computeMetrics(
+  { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
+  query: MetricsQuery,
+  locationIds: readonly string[],
+  context: ObservabilityContext,
+): Promise<Metrics> {
+  const currencyCodes = await locationCurrencies(locationIds, context);
+  const currencies = [...new Set(currencyCodes)].sort((one, other) => compareCurrencies(one, other));
+  const places = locationIds.map((locationId, index) => ({
+    locationId,
+    currency: currencies.indexOf(currencyCodes[index] ?? null),
+  }));
+  const range = { first: toDayNumber(query.since), last: toDayNumber(query.until) };
+  const periods: [DayRange, DayRange?] = [range];
+  if (query.compare) periods.push(computeComparedRange(range, query.compare));
+  const selection = {
+    ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, places },
+    maxGroupsPerPeriod: metricLimits.groups,
+  };
+  const read = (sql: SqlClient) =>
+    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx) => {
+      const groups = await listMetricGroups(tx, { ...selection, periods: listPeriods(periods) });
+      const orderGroups = await listOrderGroups(tx, { ...selection, periods: [range] });
+      const missingReportCount = await countReportsWithoutMetrics(tx, locationIds, listPeriods(periods));
+      return { groups, orderGroups, missingReportCount };
+    });
+  // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
+  const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
+  const figures = await db.read(onlyLocation, ({ sql }) => withApiErrors(() => read(sql)));
+  for (const period of periods.keys())
+    if (figures.groups.filter((group) => group.period === period).length > metricLimits.groups)
+      throw createTooManyGroupsError();
+  return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
+}
+
+const listPeriods = (periods: readonly [DayRange, DayRange?]) => periods.filter((period) => period !== undefined);
+
+/** Unknown currencies are last. */
+function compareCurrencies(one: string | null, other: string | null): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return one < other ? -1 : 1;
+}
+
+/** Returns the sums without dimensions and filters of products; undefined if the query has none of them. */
+async function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery) {
+  if (getMetricFamily(query) !== "product") return undefined;
+  const { day, week, month, weekday, location } = query.filters;
+  const filters = Object.fromEntries(
+    Object.entries({ day, week, month, weekday, location }).filter(([, values]) => values !== undefined),
+  );
+  return listMetricGroups(tx, { ...query, dimensions: [], filters });
+}
+
+/** Runs `work` in a transaction that only reads, and in which all statements see the same rows. */
+async function readInSnapshot<T>(
+  sql: SqlClient,
+  timeoutSeconds: number,
+  work: (tx: SqlTransaction) => Promise<T>,
+): Promise<T> {
+  let result: T | undefined;
+  await sql.begin("isolation level repeatable read read only", async (tx) => {
+    // Compiling a query takes longer than the query.
+    await tx`
+      select set_config('statement_timeout', ${String(timeoutSeconds * 1_000)}, true), set_config('jit', 'off', true)`;
+    result = await work(tx);
+  });
+  return result as T;
+}
+
+/** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
+const queryCanceledCode = "57014";
+
+async function withApiErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof MetricSumTooLargeError || error instanceof AmountOutOfRangeError)
+      throw new ApiError("amounts_too_large", {
+        detail:
+          "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly. Shorten the range, or add filters.",
+        cause: error,
+      });
+    if (error instanceof postgres.PostgresError && error.code === queryCanceledCode)
+      throw new ApiError("query_too_slow", {
+        detail:
+          "The query took too long. Shorten the range from since to until, use fewer dimensions or locations, or use `month` instead of `day` or `week`: whole months are the fastest.",
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+function createTooManyGroupsError(): ApiError {
+  return new ApiError("too_many_groups", {
+    detail: `The query has more than ${metricLimits.groups} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
+    limit: { name: "metric_groups", maximum: metricLimits.groups, unit: "rows" },
+  });
+}

@@ -1,0 +1,103 @@
+import { getMetricDimension, type MetricDimension } from "@pragma/contracts/metric-definitions";
+import type { MetricDimensionValues } from "@pragma/contracts/metrics";
+import type { MetricGroup } from "../queries/metric-groups.ts";
+import {
+  type DayRange,
+  formatDay,
+  formatMonth,
+  formatWeek,
+  formatWeekday,
+  getFirstDayOfMonth,
+  getMonday,
+  getMonthNumber,
+  getWeekday,
+} from "./metric-periods.ts";
+import { isStoredDimension, metricColumns } from "./metric-sources.ts";
+
+type KeyPart = MetricGroup["keys"][number];
+
+/**
+ * The values of the dimensions of a row, by which rows of two periods are matched. Days, weeks and months are positions
+ * in their period, from 0. If rows are by day, the other values of time follow from the day, and are null.
+ */
+export type RowKey = (KeyPart | null)[];
+
+const isTime = (name: MetricDimension) => getMetricDimension(name).group === "time";
+
+/** Returns the key of a group of a period. */
+export function toRowKey(dimensions: readonly MetricDimension[], keys: KeyPart[], { first }: DayRange): RowKey {
+  const isByDay = dimensions.includes("day");
+  return dimensions.map((name, index) => {
+    const part = keys[index] ?? [];
+    const value = Number(part[0]);
+    if (name === "day") return [value - first];
+    if (isByDay && isTime(name)) return null;
+    if (name === "week") return [(value - getMonday(first)) / 7];
+    if (name === "month") return [getMonthNumber(value) - getMonthNumber(first)];
+    return part;
+  });
+}
+
+/** Returns the values of the dimensions of a row in a period. Values of time after the end of the period are null. */
+export function toDimensionValues(
+  dimensions: readonly MetricDimension[],
+  key: RowKey,
+  range: DayRange,
+): MetricDimensionValues {
+  const dayIndex = dimensions.indexOf("day");
+  const day = dayIndex === -1 ? undefined : range.first + Number(key[dayIndex]?.[0]);
+  const entries = dimensions.map((name, index) => {
+    const part = key[index];
+    if (!isTime(name)) return [name, toValue(name, part ?? [])];
+    return [name, day === undefined ? formatTime(name, Number(part?.[0]), range) : formatTimeOfDay(name, day, range)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function formatTimeOfDay(name: MetricDimension, day: number, { last }: DayRange): string | null {
+  if (day > last) return null;
+  if (name === "week") return formatWeek(getMonday(day));
+  if (name === "month") return formatMonth(getMonthNumber(day));
+  return name === "weekday" ? formatWeekday(getWeekday(day)) : formatDay(day);
+}
+
+function formatTime(name: MetricDimension, position: number, { first, last }: DayRange): string | null {
+  if (name === "weekday") return formatWeekday(position);
+  if (name === "week") {
+    const monday = getMonday(first) + 7 * position;
+    return monday > last ? null : formatWeek(monday);
+  }
+  const month = getMonthNumber(first) + position;
+  return getFirstDayOfMonth(month) > last ? null : formatMonth(month);
+}
+
+function toValue(name: MetricDimension, part: KeyPart): unknown {
+  if (name === "location") return { id: part[0] };
+  const columns = isStoredDimension(name) ? metricColumns[name] : [];
+  if (columns.length === 1) return part[0] ?? null;
+  return Object.fromEntries(columns.map(({ field }, index) => [field, part[index] ?? null]));
+}
+
+const collator = new Intl.Collator("en");
+
+/** Compares the values of a dimension of two rows: by time, number or name. Missing values are last. */
+export function compareDimension(name: MetricDimension, index: number, one: RowKey, other: RowKey): number {
+  const columns = isStoredDimension(name) ? metricColumns[name] : [];
+  // Names are compared before ids.
+  const positions = columns.map((_, position) => position);
+  positions.sort((left, right) => Number(columns[right]?.field === "name") - Number(columns[left]?.field === "name"));
+  for (const position of positions.length > 0 ? positions : [0]) {
+    const compared = compareScalars(one[index]?.[position] ?? null, other[index]?.[position] ?? null);
+    if (compared !== 0) return compared;
+  }
+  return 0;
+}
+
+function compareScalars(one: KeyPart[number], other: KeyPart[number]): number {
+  if (one === other) return 0;
+  if (one === null) return 1;
+  if (other === null) return -1;
+  if (typeof one === "string" && typeof other === "string")
+    return collator.compare(one, other) || (one < other ? -1 : 1);
+  return Number(one) - Number(other);
+}

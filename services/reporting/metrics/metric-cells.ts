@@ -1,0 +1,69 @@
+import { type CellColumns, CellFamily, type CellLimits } from "./cell-family.ts";
+
+/** The columns of `metric_cells`, without the keys: of orders, product rows, payments, discounts and canceled rows. */
+export type MetricCells = ReturnType<typeof createMetricCells>;
+
+/**
+ * Returns families without cells. A cell of payments, discounts or cancellations contains the number of the cell of the
+ * orders to which its rows belong.
+ */
+export function createMetricCells(limits: CellLimits) {
+  return {
+    orders: new CellFamily({
+      name: "order",
+      dimensions: [
+        ...(["hour", "room_name", "room_type", "service_type", "channel"] as const),
+        ...(["clerk_id", "clerk_name", "device_id", "device_name"] as const),
+      ],
+      // Also the columns of `metric_totals`.
+      measures: [
+        ...(["sales", "sales_without_tax", "sales_with_guests", "tax", "orders", "guests", "quantity"] as const),
+        ...(["discounts", "discount_count", "cancellations", "canceled_quantity", "losses"] as const),
+        ...(["payments", "payment_count", "tips", "refunds"] as const),
+      ],
+      limits,
+    }),
+    products: new CellFamily({
+      name: "product",
+      dimensions: ["id", "name", "category", "subcategory", "tax_rate"],
+      measures: [
+        ...(["sales", "sales_without_tax", "tax", "quantity", "discounts"] as const),
+        ...(["cancellations", "canceled_quantity", "losses", "refunds"] as const),
+      ],
+      limits,
+    }),
+    payments: new CellFamily({
+      name: "payment",
+      dimensions: ["order_cell", "name", "mode"],
+      measures: ["payments", "payment_count", "tips"],
+      limits,
+    }),
+    discounts: new CellFamily({
+      name: "discount",
+      dimensions: ["order_cell", "id", "name", "gifted"],
+      measures: ["discounts", "discount_count"],
+      limits,
+    }),
+    cancellations: new CellFamily({
+      name: "cancellation",
+      dimensions: ["order_cell", "reason", "after_bill"],
+      measures: ["cancellations", "canceled_quantity"],
+      limits,
+    }),
+  };
+}
+
+export function toMetricColumns(cells: MetricCells): CellColumns {
+  return Object.assign({}, ...Object.values(cells).map((family) => family.toColumns()));
+}
+
+/** Adds the cells of a till to merged cells. @throws `AmountOutOfRangeError` when a sum is too large. */
+export function addMetricColumns(cells: MetricCells, columns: CellColumns): void {
+  const numbers = cells.orders.addColumns(columns);
+  const mapOrderCell = <Value>(value: Value, dimension: string) =>
+    dimension === "order_cell" ? (numbers[Number(value) - 1] ?? null) : value;
+  cells.products.addColumns(columns);
+  cells.payments.addColumns(columns, mapOrderCell);
+  cells.discounts.addColumns(columns, mapOrderCell);
+  cells.cancellations.addColumns(columns, mapOrderCell);
+}

@@ -1,0 +1,86 @@
+import {
+  getMetricDimension,
+  getMetricMeasure,
+  type MetricDimension,
+  type MetricDimensionGroup,
+  type MetricMeasure,
+} from "@pragma/contracts/metric-definitions";
+import type { MetricFilters } from "@pragma/contracts/metrics";
+
+/** Where figures are stored: the sums of tills, or the arrays of cells whose names begin with the name of the family. */
+export type MetricFamily = "totals" | Exclude<MetricDimensionGroup, "time" | "location">;
+
+/** A sum that is stored: a measure, or a sum from which an average is computed. */
+export type MetricSum = Exclude<MetricMeasure, "averageOrder" | "averageGuest"> | "salesWithGuests";
+
+/** A stored field of a dimension value. `column` lacks the name of the family. */
+interface MetricColumn {
+  field: string;
+  column: string;
+  type: "text" | "integer" | "boolean";
+  /** Whether filters compare with the field. */
+  isFiltered: boolean;
+}
+
+const text = (field: string, column: string): MetricColumn => ({ field, column, type: "text", isFiltered: true });
+const integer = (column: string): MetricColumn => ({ field: "", column, type: "integer", isFiltered: true });
+const flag = (field: string, column: string): MetricColumn => ({ field, column, type: "boolean", isFiltered: false });
+
+type StoredDimension = Exclude<MetricDimension, "day" | "week" | "month" | "weekday" | "location">;
+
+/** The columns of each dimension. A dimension whose values are not objects has one column with an empty field. */
+export const metricColumns: Record<StoredDimension, readonly MetricColumn[]> = {
+  hour: [integer("hour")],
+  room: [text("name", "room_name"), text("type", "room_type")],
+  serviceType: [text("", "service_type")],
+  channel: [text("", "channel")],
+  clerk: [text("id", "clerk_id"), text("name", "clerk_name")],
+  device: [text("id", "device_id"), text("name", "device_name")],
+  product: [text("id", "id"), text("name", "name")],
+  category: [text("", "category")],
+  subcategory: [text("", "subcategory")],
+  taxRate: [integer("tax_rate")],
+  paymentMethod: [text("name", "name"), text("mode", "mode")],
+  discount: [text("id", "id"), text("name", "name"), flag("gifted", "gifted")],
+  cancellationReason: [text("name", "reason"), flag("afterFinalization", "after_bill")],
+};
+
+export const isStoredDimension = (dimension: MetricDimension): dimension is StoredDimension =>
+  dimension in metricColumns;
+
+export interface MetricSelection {
+  measures: readonly MetricMeasure[];
+  dimensions: readonly MetricDimension[];
+  filters: MetricFilters;
+}
+
+/** Returns the dimensions by which rows are grouped or filtered. */
+export function listUsedDimensions({ dimensions, filters }: Omit<MetricSelection, "measures">): MetricDimension[] {
+  return [...new Set([...dimensions, ...(Object.keys(filters) as MetricDimension[])])];
+}
+
+/** Returns the family from which a query is answered. Payments, discounts and cancellations refer to cells of orders. */
+export function getMetricFamily(selection: Omit<MetricSelection, "measures">): MetricFamily {
+  const groups = new Set(listUsedDimensions(selection).map((name) => getMetricDimension(name).group));
+  for (const family of ["product", "payment", "discount", "cancellation", "order"] as const)
+    if (groups.has(family)) return family;
+  return "totals";
+}
+
+/** Returns the sums from which the measures are computed. */
+export function listMetricSums(measures: readonly MetricMeasure[]): MetricSum[] {
+  const sums = measures.flatMap((measure) => {
+    const { average } = getMetricMeasure(measure);
+    return (average ? [average.dividend, average.divisor] : [measure]) as MetricSum[];
+  });
+  return [...new Set(sums)];
+}
+
+/** Returns the column of a sum, without the name of the family. */
+export const toSumColumn = (sum: MetricSum): string => sum.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Returns whether whole months can be read from merged figures: nothing in the query distinguishes their days. */
+export function canReadMonths(selection: Omit<MetricSelection, "measures">): boolean {
+  const used = listUsedDimensions(selection);
+  return getMetricFamily(selection) !== "totals" && !used.some((name) => ["day", "week", "weekday"].includes(name));
+}

@@ -1,0 +1,113 @@
+import { AmountOutOfRangeError } from "@pragma/contracts/money";
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { ReportingServiceContext } from "../context.ts";
+import type { CellColumns } from "../metrics/cell-family.ts";
+import { addMetricColumns, createMetricCells, toMetricColumns } from "../metrics/metric-cells.ts";
+import {
+  findVersionOfCompleteMonth,
+  insertMetricMonth,
+  listMetricPartitions,
+  listMonthsToMerge,
+  type MetricMonth,
+  readMetricCellsOfMonth,
+} from "../queries/metrics.ts";
+
+/** A month with more cells of all kinds is not merged, because reading its tills is then not much slower. */
+const maxCellsOfMonth = 20_000;
+const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
+
+const intervalSeconds = 300;
+/** The rest of the interval is left to requests. */
+const maxRunMs = 30_000;
+/** Finding the months reads the keys of all tills. After the last partition, the task waits before it begins again. */
+const roundIntervalMs = 3_600_000;
+
+/** When months that are not merged now are tried again, by location and month, in the milliseconds of `Date.now`. */
+const retryTimes = new Map<string, number>();
+const retryAfterMs = 6 * 3_600_000;
+const maxSkippedMonths = 100_000;
+
+/** The partition in which the next run continues, and when it may begin with the first one again. */
+let partitionNumber = 0;
+let nextRoundTime = 0;
+
+type Services = Pick<ReportingServiceContext, "db" | "log">;
+
+/**
+ * Merges the figures of the tills of each month that ended at least two days ago, and of whose reports none changed in the
+ * last 24 hours. A later change of a report deletes the merged figures.
+ */
+export const mergeMetricMonthsTask: PeriodicTask<Services> = {
+  name: "merge metric months",
+  intervalSeconds,
+  async run(services) {
+    if (partitionNumber === 0 && Date.now() < nextRoundTime) return;
+    await mergeMetricMonths(services);
+  },
+};
+
+/** Merges months for at most `maxRunMs`, and continues where the last call ended. `now` is in the form of `Date.now`. */
+export async function mergeMetricMonths(services: Services, { now = Date.now() } = {}): Promise<void> {
+  const { db, log } = services;
+  const startedMs = performance.now();
+  const isOver = () => performance.now() - startedMs > maxRunMs;
+  for (const [key, retryTime] of retryTimes) if (retryTime <= now) retryTimes.delete(key);
+  const partitions = await listMetricPartitions(db.sql);
+  let merged = 0;
+  for (let partition = partitions[partitionNumber]; partition && !isOver(); partition = partitions[partitionNumber]) {
+    for (const month of await listMonthsToMerge(db.sql, partition, { beforeMonth: findFirstOpenMonth() })) {
+      if (isOver()) break;
+      const key = `${month.locationId} ${month.month}`;
+      if (retryTimes.has(key)) continue;
+      if (await mergeMonth(services, month)) merged += 1;
+      else if (retryTimes.size < maxSkippedMonths) retryTimes.set(key, Date.now() + retryAfterMs);
+    }
+    if (!isOver()) partitionNumber += 1;
+  }
+  if (partitionNumber >= partitions.length) {
+    partitionNumber = 0;
+    nextRoundTime = Date.now() + roundIntervalMs;
+  }
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (merged > 0) log.info({ months: merged, durationMs }, "merged the metrics of months");
+}
+
+/** Returns the first day of the month that has not ended, or ended less than two days ago, in UTC. */
+function findFirstOpenMonth(): string {
+  const date = new Date();
+  date.setUTCDate(date.getUTCDate() - 2);
+  return `${date.toISOString().slice(0, 7)}-01`;
+}
+
+/** Returns whether the figures of a month were stored. They are computed before the location is locked. */
+async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean> {
+  const { locationId } = month;
+  const version = await findVersionOfCompleteMonth(db.sql, month);
+  if (version === null) return false;
+  const cells = await mergeCells(readMetricCellsOfMonth(db.sql, month));
+  if (!cells) return false;
+  return db.transaction(async (tx) => {
+    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    if ((await findVersionOfCompleteMonth(tx, month)) !== version) return false;
+    await insertMetricMonth(tx, month, cells);
+    await recordLocationWrite(tx, locationId);
+    return true;
+  });
+}
+
+/** Returns the merged cells of tills; null if they are too many, or if a sum is too large. */
+async function mergeCells(tills: AsyncIterable<CellColumns>): Promise<CellColumns | null> {
+  const cells = createMetricCells(noLimits);
+  try {
+    for await (const columns of tills) {
+      addMetricColumns(cells, columns);
+      if (Object.values(cells).reduce((sum, { size }) => sum + size, 0) > maxCellsOfMonth) return null;
+    }
+  } catch (error) {
+    if (error instanceof AmountOutOfRangeError) return null;
+    throw error;
+  }
+  return toMetricColumns(cells);
+}
