@@ -116,7 +116,7 @@ function useIsNear(target: { current: HTMLElement | null }): boolean {
 /** Renders where the shown figures come from. */
 function WeekSource({ state, server, period }: { state: WeekState; server: string; period: Period }): ReactNode {
   const days = `${formatDay(period.since, { day: "numeric", month: "long" })} to ${formatDay(period.until, { day: "numeric", month: "long", year: "numeric" })}`;
-  const recorded = `figures of ${days}, recorded on ${formatDay(recordedOn, { dateStyle: "long" })}`;
+  const recorded = `demo’s figures of ${days}, recorded on ${formatDay(recordedOn, { dateStyle: "long" })}`;
   switch (state.kind) {
     case "live": {
       const { locationName, answeredAt } = state.week;
@@ -134,7 +134,7 @@ function WeekSource({ state, server, period }: { state: WeekState; server: strin
       return (
         <>
           <span className={styles.state}>Loading</span>
-          Waiting for <code>{server}</code>. Until it responds, this page shows {recorded}.
+          Waiting for <code>{server}</code>. Until it responds, this page shows the {recorded}.
         </>
       );
     case "failed":
@@ -143,7 +143,7 @@ function WeekSource({ state, server, period }: { state: WeekState; server: strin
           <span className={styles.state} data-state="failed">
             {state.isRejected ? "Rejected" : "Not reachable"}
           </span>
-          <code>{server}</code>: {state.reason}. This page shows {recorded}.
+          <code>{server}</code>: {state.reason}. This page shows the {recorded}.
         </>
       );
     default:
