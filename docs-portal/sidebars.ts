@@ -17,6 +17,7 @@ const sidebars: SidebarsConfig = {
       "versioning",
     ]),
     category("Reports and orders", [
+      "ask-your-data",
       "totals-by-payment-method",
       "month-of-orders",
       "days",
