@@ -21,7 +21,10 @@ const timeZone = "Europe/Paris";
 function compute(till: TillV2, limits?: CellLimits) {
   const computed = computeReportAndOrders(till, { locationId: "00000000-0000-4000-8000-000000000000" });
   if (!computed) throw new Error("The till is in training mode.");
-  const metrics = computeTillMetrics(till.orderList, computed.reportV2, { timeZone, ...(limits && { limits }) });
+  const metrics = computeTillMetrics(computed.reportableOrders, computed.reportV2, {
+    timeZone,
+    ...(limits && { limits }),
+  });
   if (!metrics) throw new AmountOutOfRangeError();
   const orders = computed.orders.map(({ v2 }) => v2 as OrderV2);
   const { totals, cells } = metrics;
@@ -70,8 +73,9 @@ describe("the figures of a till by dimension", () => {
   it("are not computed if a sum is not a safe integer, as the report cannot be either", () => {
     const rows = Array.from({ length: 2 }, () => buildTestOrderProductRow({ isLoss: true, totalRow: 100_000_000_000 }));
     const till = buildTestTill([buildTestOrder({ productRowList: rows })]);
-    const { reportV2 } = computeReportAndOrders(till, { locationId: till.id }) ?? expect.unreachable();
-    const [order] = till.orderList;
+    const { reportV2, reportableOrders } =
+      computeReportAndOrders(till, { locationId: till.id }) ?? expect.unreachable();
+    const [order] = reportableOrders;
     if (!order) throw new Error("The till has no order.");
     const manyOrders = Array.from({ length: 50_000 }, () => order);
     expect(computeTillMetrics(manyOrders, reportV2, { timeZone })).toBeNull();
