@@ -78,7 +78,7 @@ describe("the examples of the documentation", () => {
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture, environment);
-    await recordReadingGuideExamples(documentationFixture);
+    await recordReadingGuideExamples(documentationFixture, product.url);
     await recordAccountingExamples(documentationFixture, product.url);
     await recordUsageExamples(documentationFixture);
     await expectRecordedExamplesToMatchFiles(documentationFixture);
