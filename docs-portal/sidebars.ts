@@ -17,9 +17,11 @@ const sidebars: SidebarsConfig = {
       "versioning",
     ]),
     category("Reports and orders", [
+      "ask-your-data",
       "totals-by-payment-method",
       "month-of-orders",
       "days",
+      "metrics",
       "keep-a-copy",
       "bulk-exports",
       "accounting-exports",

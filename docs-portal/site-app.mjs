@@ -9,7 +9,8 @@ const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
 /**
  * Returns a Hono app that serves the files of the built site. `DOCS_URL` and `PUBLIC_URL` in `environment` are the URLs
- * of the site and the API, which replace the URLs in the built files.
+ * of the site and the API, which replace the URLs in the built files. `DOCS_DEMO_API_KEY` is an API key that all readers
+ * receive, with which the home page reads a week of the demo.
  * @param {{ folder?: string, environment?: NodeJS.ProcessEnv, defaultSiteUrl?: string }} [options]
  * @throws `TypeError` if a URL in `environment` is invalid.
  */
@@ -27,6 +28,14 @@ export function createDocumentationSiteApp({
       context.header("x-content-type-options", "nosniff");
       return context.redirect("/docs/getting-started");
     });
+  const demoAccess = JSON.stringify({ apiKey: environment.DOCS_DEMO_API_KEY || null });
+  app.get("/demo-access.json", (context) =>
+    context.body(demoAccess, 200, {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    }),
+  );
   app.get("*", (context) => {
     const file = files.get(context.req.path);
     if (!file) return createFileResponse(context, notFoundPage, 404);

@@ -67,6 +67,8 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["idempotency key", "/docs/idempotency"],
   ["postman", "/docs/collections"],
   ["go live", "/docs/production"],
+  ["best sellers", "/docs/ask-your-data"],
+  ["dashboard", "/docs/ask-your-data"],
   ["Z report", "/docs/glossary"],
   ["receipt", "/docs/glossary"],
   ["release notes", "/docs/changelog"],

@@ -134,6 +134,19 @@ describe("the documentation site", () => {
     },
   );
 
+  it.each([
+    [{}, null],
+    [{ DOCS_DEMO_API_KEY: "" }, null],
+    [{ DOCS_DEMO_API_KEY: "pragma_demo" }, "pragma_demo"],
+  ] as [Record<string, string>, string | null][])(
+    "with %j offers readers the key %s for the demo, which nothing stores",
+    async (environment, apiKey) => {
+      const response = await createApp(environment).request("/demo-access.json");
+      expect(await response.json()).toEqual({ apiKey });
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    },
+  );
+
   it("returns 405 for methods that change something", async () => {
     const response = await createApp().request("/docs/webhooks.md", { method: "POST" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);

@@ -8,12 +8,14 @@ import {
   type DocumentationExampleLocation,
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
+import { createMetricsGuideLocation } from "./documentation/metrics-guide-location.ts";
 import { createPushGuideLocation, type PushGuideLocation } from "./documentation/push-guide-location.ts";
 import { recordAccountingExamples } from "./documentation/record-accounting.ts";
 import { recordCatalogExamples } from "./documentation/record-catalog.ts";
 import { recordJobExamples } from "./documentation/record-jobs.ts";
 import { recordLegacyTillExamples } from "./documentation/record-legacy-tills.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
+import { recordHomePageWeek, recordMetricsExamples } from "./documentation/record-metrics.ts";
 import { recordTillPushExamples } from "./documentation/record-push.ts";
 import { recordReadingGuideExamples } from "./documentation/record-reading-guides.ts";
 import {
@@ -88,6 +90,17 @@ describe("the examples of the documentation", () => {
     await recordLegacyTillExamples(pushGuideLocation, backoffice);
     await recordJobExamples(pushGuideLocation);
     await expectRecordedExamplesToMatchFiles(pushGuideLocation);
+  });
+
+  it("of the guide about metrics, and the week on the home page, are the responses of the API", {
+    timeout: 90_000,
+    retry: 0,
+  }, async () => {
+    const metricsGuideLocation = await createMetricsGuideLocation(product);
+    await recordMetricsExamples(metricsGuideLocation);
+    await expectRecordedExamplesToMatchFiles(metricsGuideLocation);
+    const recordedWeek = await recordHomePageWeek(metricsGuideLocation, portalFolder);
+    await expect(recordedWeek).toMatchFileSnapshot(join(examplesFolder, "demo-week.json"));
   });
 });
 

@@ -1,10 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeTillMetrics } from "@pragma/reporting/metrics/till-metrics";
 import { packTill } from "@pragma/reporting/packing/pack-till";
+import { mergeMetricMonths } from "@pragma/reporting/periodic/merge-metric-months";
+import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
 import type { TillKey } from "@pragma/reporting/queries/tills";
+import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
@@ -46,6 +53,7 @@ export const storedBytesBenchmark: BenchmarkDefinition = {
       // The first till makes each table and index allocate pages, which are then shared by many tills.
       await pushTills(product, { location, tills: 1, reportProgress });
       const before = await measureStoredBytes(environment);
+      const metricBytesBefore = await measureMetricBytes(environment);
       let pushedBytes = 0;
       const pushCost = await measureTillCost(environment, product.cpuSeconds, async () => {
         pushedBytes = await pushTills(product, { location, tills, reportProgress });
@@ -55,16 +63,38 @@ export const storedBytesBenchmark: BenchmarkDefinition = {
       const after = await measureStoredBytes(environment);
       const orders = tills * ordersPerTill;
       const unpackedReads = await measureReads(product, location);
+      const metricsCost = await measureMetrics(environment, reportProgress);
       const packCost = await measurePacking(environment, reportProgress);
       await packAllTills(environment, reportProgress);
+      await mergeMonths(environment);
       await deleteShortLivedRows(environment);
       const packed = await measureStoredBytes(environment);
+      const metricBytes = ((await measureMetricBytes(environment)) - metricBytesBefore) / orders;
       const packedReads = await measureReads(product, location);
       const baseline = pushedBytes / orders;
       const compareBytes = (stored: StoredBytes, label: string, max: number) => {
         const ours = Object.values(listPartBytes(stored, before, orders)).reduce((sum, bytes) => sum + bytes, 0);
         const goal = { max: Number((max / baseline).toPrecision(3)) };
         return computeBenchmarkComparison([{ ours, baseline }], { label, unit: "bytes", goal });
+      };
+      const compareMetrics = (): ProductToBaselineComparison[] => {
+        const sumBytes = (stored: StoredBytes) =>
+          Object.values(listPartBytes(stored, before, orders)).reduce((sum, bytes) => sum + bytes, 0);
+        const cpuOf = ({ cpuMs, postgresCpuMs }: TillCost) => cpuMs + postgresCpuMs;
+        return [
+          computeBenchmarkComparison([{ ours: metricBytes, baseline: sumBytes(after) - metricBytes }], {
+            ...{ label: "of a stored order: figures by dimension against everything else", unit: "bytes" },
+            goal: { max: 0.1 },
+          }),
+          computeBenchmarkComparison([{ ours: metricBytes, baseline: sumBytes(packed) - metricBytes }], {
+            ...{ label: "of a packed order: figures by dimension against everything else", unit: "bytes" },
+            goal: { max: 0.1 },
+          }),
+          computeBenchmarkComparison([{ ours: cpuOf(metricsCost), baseline: cpuOf(pushCost) }], {
+            ...{ label: "figures by dimension of a till against its push: CPU, with PostgreSQL", unit: "ms" },
+            goal: { max: 0.1 },
+          }),
+        ];
       };
       const compareReads = (name: "page" | "order", label: string, max: number) =>
         computeBenchmarkComparison(
@@ -98,6 +128,7 @@ export const storedBytesBenchmark: BenchmarkDefinition = {
           ...compareParts(after, "stored"),
           ...compareParts(packed, "packed"),
           ...compareCosts(),
+          ...compareMetrics(),
         ],
         notes: [
           `Bytes per order by part: ${describePartBytes(after, before, orders)}`,
@@ -154,14 +185,75 @@ async function measurePacking(
     };
     reportProgress("measuring the cost of packing");
     await pack(tills.slice(0, 2));
-    const cpuSeconds = () => {
-      const { user, system } = process.cpuUsage();
-      return (user + system) / 1e6;
-    };
-    return await measureTillCost(environment, cpuSeconds, () => pack(tills.slice(2)));
+    return await measureTillCost(environment, readOwnCpuSeconds, () => pack(tills.slice(2)));
   } finally {
     await stores.close();
   }
+}
+
+/** Computes the figures by dimension of the sample in this process, and stores them in transactions that are rolled back. */
+async function measureMetrics(
+  environment: BenchEnvironment,
+  reportProgress: (detail: string) => void,
+): Promise<TillCost> {
+  const stores = openPackedOrderHistoryStores(environment, namespace);
+  try {
+    const locationId = randomUUID();
+    const till = TillV2.parse(JSON.parse(benchBusyShiftTillJson));
+    const computed = computeReportAndOrders(till, { locationId });
+    if (!computed) throw new Error("The sample till has no report.");
+    const computeAndStore = async (tills: number) => {
+      for (let number = 0; number < tills; number += 1) {
+        const metrics = computeTillMetrics(computed.reportableOrders, computed.reportV2, { timeZone: "Europe/Paris" });
+        const rollback = new Error("roll back");
+        await stores.db
+          .transaction(async (tx) => {
+            const key = { locationId, tillId: till.id, day: "2020-01-01", previousDay: undefined };
+            await replaceTillMetrics(tx, { ...key, metrics });
+            throw rollback;
+          })
+          .catch((error: unknown) => {
+            if (error !== rollback) throw error;
+          });
+      }
+      return tills;
+    };
+    reportProgress("measuring the cost of figures by dimension");
+    await computeAndStore(20);
+    return await measureTillCost(environment, readOwnCpuSeconds, () =>
+      computeAndStore(environment.isQuick ? 100 : 400),
+    );
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Merges the figures of past months, as a periodic task does. */
+async function mergeMonths(environment: BenchEnvironment): Promise<void> {
+  const stores = openPackedOrderHistoryStores(environment, namespace);
+  try {
+    await mergeMetricMonths({ db: stores.db, log: createLogger({ name: "bench", level: "silent" }) });
+  } finally {
+    await stores.close();
+  }
+}
+
+/** Returns the bytes of the tables of figures by dimension, after `measureStoredBytes`. */
+async function measureMetricBytes({ urls }: BenchEnvironment): Promise<number> {
+  const sql = postgres(urls.DATABASE_URL, { max: 1, onnotice: () => {} });
+  try {
+    const [row] = await sql<[{ bytes: string }]>`
+      select coalesce(sum(pg_total_relation_size(relid)), 0) as bytes from pg_stat_user_tables
+      where schemaname = ${buildServiceSchemaName(namespace, "reporting")} and relname like 'metric\_%'`;
+    return Number(row.bytes);
+  } finally {
+    await sql.end();
+  }
+}
+
+function readOwnCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }
 
 /** Returns the bytes per order of each part. */
@@ -191,6 +283,10 @@ async function moveTillsToOldDays({ urls }: BenchEnvironment): Promise<void> {
       where numbered.till_id = reports.till_id`;
     await sql`
       update ${schema}.orders set day = reports.day from ${schema}.reports where reports.till_id = orders.till_id`;
+    for (const table of ["metric_totals", "metric_cells"])
+      await sql`
+        update ${schema}.${sql(table)} as figures set day = reports.day from ${schema}.reports
+        where reports.till_id = figures.till_id`;
     await sql`delete from ${schema}.day_counts`;
     await sql`
       insert into ${schema}.day_counts

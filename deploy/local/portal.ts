@@ -21,13 +21,13 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Builds the documentation site if necessary, and serves it with the given URLs. Returns a message for the user. If the
- * site cannot be built or served, the message contains the error. Never throws, because the API works without the
- * documentation.
+ * Builds the documentation site if necessary, and serves it with the given URLs and API key once the key is known.
+ * Returns a message for the user. If the site cannot be built or served, the message contains the error. Never throws,
+ * because the API works without the documentation.
  */
 export async function startDocsPortal(
   port: number,
-  urls: { docsUrl?: string | undefined; publicUrl: string },
+  site: { docsUrl?: string | undefined; publicUrl: string; demoApiKey: Promise<string | undefined> },
 ): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
@@ -40,7 +40,12 @@ export async function startDocsPortal(
       stopTimeoutMs: 5_000,
       command: process.execPath,
       args: [join(portalFolder, "serve.mjs"), String(port)],
-      env: { ...process.env, DOCS_URL: urls.docsUrl, PUBLIC_URL: urls.publicUrl },
+      env: {
+        ...process.env,
+        DOCS_URL: site.docsUrl,
+        PUBLIC_URL: site.publicUrl,
+        DOCS_DEMO_API_KEY: await site.demoApiKey,
+      },
       isReady: () => isUrlOk(`http://127.0.0.1:${port}/`),
     });
     return `Documentation, with a try-it console for every operation: http://localhost:${port}`;

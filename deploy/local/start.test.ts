@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLocalLiveDemoEnabled, startLiveDemoProgram } from "./start.ts";
+import { isLocalLiveDemoEnabled, readSiteApiKey, startLiveDemoProgram } from "./start.ts";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("the live demo runs when PRAGMA_LIVE_DEMO is %j", (value) => {
@@ -28,4 +28,13 @@ test("the live demo gets the URL of the API and the demo file, and stops gracefu
   await vi.waitFor(() => expect(readLog()).toBe("http://localhost:4000 /demo.json\n"), { timeout: 10_000 });
   await running.stop();
   expect(readLog()).toContain("stopped");
+});
+
+test("the documentation gets only the key that can read reports, if the demo file has one", () => {
+  const file = join(createTestScratchFolder(), "demo.json");
+  expect(readSiteApiKey(file)).toBeUndefined();
+  writeFileSync(file, JSON.stringify({ apiKey: "pragma_all" }));
+  expect(readSiteApiKey(file)).toBeUndefined();
+  writeFileSync(file, JSON.stringify({ apiKey: "pragma_all", siteApiKey: "pragma_reports" }));
+  expect(readSiteApiKey(file)).toBe("pragma_reports");
 });

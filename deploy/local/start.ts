@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
@@ -55,9 +56,14 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   };
   await runTaskWithProgress("Starting Pragma API", () => launchLocalServer(product));
   const url = `http://localhost:${port}`;
+  const seeding = seedDemo(url, env);
   // The documentation is built while the demo waits for reports, so that the start takes less time.
-  const portalStart = startDocsPortal(portalPort, { docsUrl: process.env.DOCS_URL, publicUrl: env.PUBLIC_URL ?? url });
-  const demoSummary = await seedDemo(url, env);
+  const portalStart = startDocsPortal(portalPort, {
+    docsUrl: process.env.DOCS_URL,
+    publicUrl: env.PUBLIC_URL ?? url,
+    demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),
+  });
+  const demoSummary = await seeding;
   const isLive = isLocalLiveDemoEnabled(process.env);
   if (isLive) await startLiveDemoProgram(localStateFolder, liveDemoProgram, url, env);
   const portalSummary = await portalStart;
@@ -112,6 +118,11 @@ async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
     runCommandOrFail(process.execPath, [seedDemoProgram], options, "The demo location could not be seeded"),
   );
   return output.trimEnd();
+}
+
+/** Returns the key of the demo location that can only read reports, and that all readers of the documentation may have. */
+export function readSiteApiKey(demoFile = ""): string | undefined {
+  return existsSync(demoFile) ? JSON.parse(readFileSync(demoFile, "utf8")).siteApiKey : undefined;
 }
 
 /** Returns whether the live demo runs. PRAGMA_LIVE_DEMO can turn it off. */

@@ -96,7 +96,7 @@ export default function calculateTill({
     listItem: JSON.stringify(report.listItem),
     accountingDataJson: JSON.stringify(accountingData),
     tillFiguresJson: tillFigures && JSON.stringify(tillFigures),
-    metrics: computeTillMetrics(till.orderList, report.reportV2, { timeZone }),
+    metrics: computeTillMetrics(report.reportableOrders, report.reportV2, { timeZone }),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: toDay(openedAt),

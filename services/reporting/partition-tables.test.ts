@@ -8,9 +8,11 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toStoredReportAndOrders } from "./calculate-stored-till.ts";
+import { computeTillMetrics } from "./metrics/till-metrics.ts";
 import { findReportOrOrderListPage } from "./queries/reports-and-orders.ts";
 import { recordTillRevisionAndGetPrevious } from "./queries/tills.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders } from "./store-report.ts";
+import { computeTestTillReport } from "./testing/compute-test-report.ts";
 
 const defaultOrderCount = 5_000;
 /** The number of orders. Set `PARTITIONED_ORDERS` for a long trial, for example with 2,000,000 orders. */
@@ -134,7 +136,7 @@ async function pushTill(locationId: string, tillId: string, orderIds: string[]):
         totalSales: 1,
         accountingDataJson: "{}",
         tillFiguresJson: null,
-        metrics: null,
+        metrics: computeTillMetrics([], computeTestTillReport([]).reportV2, { timeZone: "Europe/Paris" }),
         finalizedAt: now,
       },
       ...{
@@ -249,6 +251,20 @@ async function expectTables(): Promise<void> {
   ).toEqual([]);
 }
 
+/** Expects figures for the reports that have been stored by this version since, and no others. */
+async function expectMetrics(): Promise<void> {
+  const [counts] = await db.sql<[{ reports: number; figures: number; wrong: number }]>`
+    select count(*) filter (where metrics_etag = etag) as reports, count(metric_totals.sales) as figures,
+      count(*) filter (where (metrics_etag is not distinct from etag) <> (metric_totals.sales is not null)) as wrong
+    from reports full join metric_totals using (location_id, day, till_id)
+    full join metric_cells using (location_id, day, till_id)`;
+  expect(counts.reports).toBeGreaterThan(0);
+  expect(counts).toEqual({ reports: counts.reports, figures: counts.reports, wrong: 0 });
+  const triggers = await db.sql`
+    select from pg_trigger where tgrelid = 'reports'::regclass and tgname like 'delete_metrics_of_%'`;
+  expect(triggers).toHaveLength(2);
+}
+
 const findTableKinds = () =>
   db.sql<{ name: string; kind: string }[]>`
     select relname as name, relkind as kind from pg_class
@@ -318,6 +334,7 @@ it("partitions tables under load, and continues after it is killed at any step",
   if (isLongTrial) process.stdout.write(`${durations.length} operations, the longest in ${longestMs} ms\n`);
   expect(longestMs).toBeLessThan(maxWaitMs);
   await expectTables();
+  await expectMetrics();
   expect(await runCommand(["reporting"])).toMatchObject({ exitCode: 0, output: '{\n  "reporting": []\n}\n' });
   const dropped = await runCommand(["reporting", "--drop-old"]);
   expect(JSON.parse(dropped.output).reporting).toEqual([

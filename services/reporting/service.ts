@@ -26,7 +26,7 @@ import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { TillMetrics } from "./metrics/till-metrics.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
-import { computeMissingMetricsTask } from "./periodic/compute-missing-metrics.ts";
+import { computeMissingMetricsTask, countComputedMissingMetrics } from "./periodic/compute-missing-metrics.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
 import { mergeMetricMonthsTask } from "./periodic/merge-metric-months.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
@@ -184,6 +184,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       "reports_without_metrics",
       `Reports whose figures by dimension are missing, counted up to ${maxCountedReports}`,
       () => countReportsWithoutMetrics(db.sql, maxCountedReports),
+    );
+    metrics.observeCounter(
+      "missing_metrics_computed",
+      "Tills whose missing figures by dimension were computed",
+      countComputedMissingMetrics,
     );
     metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
       countLostPackedTills(db.sql),

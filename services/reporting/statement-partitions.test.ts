@@ -51,6 +51,14 @@ beforeAll(async () => {
     }
   }
 
+  for (const id of [locationId, otherPrincipal.location.id]) service.accounts.addLocation({ id });
+  const ids = `locationIds=${locationId},${otherPrincipal.location.id}`;
+  for (const dimensions of ["day", "room,month", "product"]) {
+    const path = `/v1/metrics/?measures=sales&dimensions=${dimensions}&since=2026-05-01&until=2026-06-15`;
+    await service.request("GET", path, { principal });
+    await service.request("GET", `${path}&${ids}`, { principal: operator });
+  }
+
   const createConfig = async (owner: typeof principal) => {
     const response = await service.request("POST", "/v1/accounting/configs", { principal: owner, body: {} });
     return ((await response.json()) as { id: string }).id;

@@ -9,7 +9,7 @@ import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tag
 import { replaceOrderTimes, type StoredOrderTexts } from "./order-texts.ts";
 import { assertTillCanChange } from "./packing/with-unpacked-tills.ts";
 import { adjustReportAndOrderDayCounts } from "./queries/day-counts.ts";
-import { replaceTillMetrics } from "./queries/metrics.ts";
+import { deleteTillMetrics, replaceTillMetrics } from "./queries/metrics.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
@@ -94,6 +94,7 @@ export async function deleteReportAndOrdersOfTill(
   const orderDays = await replaceOrders(tx, { tillId, locationId }, { copies: changed, orders: [], rows: [] });
   orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   await reports.deleteReportOfTill(tx, { locationId, tillId });
+  await deleteTillMetrics(tx, { locationId, tillId, day: previousReport.day });
   const reportDays = { before: [previousReport.day], after: [] };
   const days = [previousReport.day];
   if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds: [] })));

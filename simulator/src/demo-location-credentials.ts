@@ -10,9 +10,14 @@ export const demoEnvironmentVariablesSchema = z.object({
   PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
 });
 
-const demoAccessSchema = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
+const demoAccessSchema = z.object({
+  locationId: z.guid(),
+  apiKey: z.string().min(1),
+  /** A key that can only read reports and the name of the location. Absent in the files of earlier versions. */
+  siteApiKey: z.string().min(1).optional(),
+});
 
-/** The id of the demo location and its API key, which the API shows only once. */
+/** The id of the demo location and its API keys, which the API shows only once. */
 export type DemoLocationCredentials = z.infer<typeof demoAccessSchema>;
 
 /** Returns the content of the demo file; null if the file does not exist or is invalid. */

@@ -11,6 +11,7 @@ import {
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import {
   createLocationKeyThroughApi,
+  ensureApiConsumerWithOnlyScopes,
   ensureApiConsumerWithScopes,
   importAndConfigureRestaurantLocation,
 } from "./import-and-configure-location.ts";
@@ -73,32 +74,50 @@ function createDayRandom(locationId: string, day: string): SeededRandom {
 }
 
 /**
- * Returns the id and an API key of the demo location. Uses the values in the file if the key is still valid. Otherwise,
- * imports the location unless it exists, creates a new key, and writes both to the file. `createClient` returns a
- * client that uses the given key.
+ * Returns the id and the API keys of the demo location. Uses the values in the file if the keys are still valid.
+ * Otherwise, imports the location unless it exists, creates new keys, and writes all to the file. `createClient` returns
+ * a client that uses the given key.
  */
-export async function ensureDemoLocationAndKey(
+export async function ensureDemoLocationAndKeys(
   admin: AdminApiClient,
   createClient: (apiKey: string) => PublicApiClient,
   file: string,
-): Promise<DemoLocationCredentials> {
-  // Also runs if the stored key is valid, because an older version may have created its consumer with fewer scopes.
+): Promise<Required<DemoLocationCredentials>> {
+  // Also run if the stored keys are valid, because an older version may have created their consumers with other scopes.
   await ensureApiConsumerWithScopes(admin, demoConsumerName, demoConsumerScopes);
+  await ensureApiConsumerWithOnlyScopes(admin, demoSiteConsumerName, demoSiteConsumerScopes);
   const stored = await readDemoLocationCredentials(file);
-  if (stored) {
-    const ownLocation = createClient(stored.apiKey).GET("/v1/locations/own");
-    if ((await nullOnProblem(ownLocation, "key_invalid", "key_revoked"))?.data.id === stored.locationId) return stored;
-  }
-  const locationId = await importAndConfigureRestaurantLocation(admin, {
-    restaurant: generateRestaurant(demoRestaurantSeed),
-    timeZone: demoTimeZone,
-    owner: "pragma-demo",
-    legacyId: 990_001,
-  });
-  const access = { locationId, apiKey: await createLocationKeyThroughApi(admin, locationId, demoConsumerName) };
+  const isStoredKey = async (key = "") => {
+    if (!stored || key === "") return false;
+    const ownLocation = await nullOnProblem(createClient(key).GET("/v1/locations/own"), "key_invalid", "key_revoked");
+    return ownLocation?.data.id === stored.locationId;
+  };
+  const [isValid, isSiteKeyValid] = [await isStoredKey(stored?.apiKey), await isStoredKey(stored?.siteApiKey)];
+  if (stored?.siteApiKey && isValid && isSiteKeyValid) return { ...stored, siteApiKey: stored.siteApiKey };
+
+  const locationId =
+    stored && isValid
+      ? stored.locationId
+      : await importAndConfigureRestaurantLocation(admin, {
+          restaurant: generateRestaurant(demoRestaurantSeed),
+          timeZone: demoTimeZone,
+          owner: "pragma-demo",
+          legacyId: 990_001,
+        });
+  const createKey = (consumerName: string) => createLocationKeyThroughApi(admin, locationId, consumerName);
+  const access = {
+    locationId,
+    apiKey: stored && isValid ? stored.apiKey : await createKey(demoConsumerName),
+    siteApiKey: await createKey(demoSiteConsumerName),
+  };
   await writeDemoLocationCredentials(file, access);
   return access;
 }
+
+const demoSiteConsumerName = "Pragma demo site";
+
+/** The scopes of the key that the home page of the documentation uses. All readers of the page receive this key. */
+const demoSiteConsumerScopes = ["reports:read", "locations:read"] as const;
 
 const demoConsumerName = "Pragma demo";
 

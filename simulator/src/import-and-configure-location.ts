@@ -30,16 +30,37 @@ export async function importAndConfigureRestaurantLocation(
   return data.id;
 }
 
-/** Ensures that the consumer with this name exists and has these scopes. */
+/** Ensures that the consumer with this name exists and has at least these scopes. */
 export async function ensureApiConsumerWithScopes(
   admin: AdminApiClient,
   name: string,
   scopes: readonly ApiScope[],
 ): Promise<void> {
-  let existing: { id: string; scopes: ApiScope[] } | undefined;
-  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) existing = consumer;
-  const { id, scopes: currentScopes } = existing ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
-  if (scopes.every((scope) => currentScopes.includes(scope))) return;
+  const consumer = await findOrCreateApiConsumer(admin, name);
+  if (scopes.every((scope) => consumer.scopes.includes(scope))) return;
+  await setScopes(admin, consumer.id, scopes);
+}
+
+/** Ensures that the consumer with this name exists and has these scopes and no others. */
+export async function ensureApiConsumerWithOnlyScopes(
+  admin: AdminApiClient,
+  name: string,
+  scopes: readonly ApiScope[],
+): Promise<void> {
+  const consumer = await findOrCreateApiConsumer(admin, name);
+  if (scopes.length !== consumer.scopes.length || !scopes.every((scope) => consumer.scopes.includes(scope)))
+    await setScopes(admin, consumer.id, scopes);
+}
+
+async function findOrCreateApiConsumer(
+  admin: AdminApiClient,
+  name: string,
+): Promise<{ id: string; scopes: ApiScope[] }> {
+  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
+  return (await admin.POST("/v1/consumers", { body: { name } })).data;
+}
+
+async function setScopes(admin: AdminApiClient, id: string, scopes: readonly ApiScope[]): Promise<void> {
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
 }
 

@@ -58,11 +58,12 @@ describe("seedDemo", () => {
     expect(api.catalog).toBe(catalogExample);
   });
 
-  it("adds missing scopes to the consumer of an older version", async () => {
+  it("corrects the scopes of the consumers of an older version", async () => {
     api.catalog = null;
     api.setScopes(["reports:read", "tills:read", "tills:write", "catalog:read"]);
     await seed();
     expect(api.writes.map((call) => call.replace(/[\da-f-]{36}/, "{id}"))).toEqual([
+      "PATCH /v1/consumers/{id}",
       "PATCH /v1/consumers/{id}",
       "PUT /v1/catalog",
     ]);
@@ -92,6 +93,21 @@ describe("seedDemo", () => {
     ]);
     expect(firstRun.progressTexts).toContain("Pushing tills: 30 of 30");
     expect(firstRun.progressTexts.some((text) => text.startsWith("Computing reports: "))).toBe(true);
+  });
+
+  it("creates a key for the home page of the documentation that can only read reports and the location", async () => {
+    const { apiKey, siteApiKey } = JSON.parse(firstRun.demoFile);
+    expect(api.scopesOfKey(siteApiKey)).toEqual(["reports:read", "locations:read"]);
+    expect(siteApiKey).not.toBe(apiKey);
+    expect(firstRun.instructions).not.toContain(siteApiKey);
+  });
+
+  it("adds the key for the home page to the file of an older version, and keeps the other key", async () => {
+    const { siteApiKey, ...older } = JSON.parse(firstRun.demoFile);
+    await writeFile(file(), JSON.stringify(older));
+    await seed();
+    expect(JSON.parse(await readFile(file(), "utf8"))).toEqual({ ...older, siteApiKey: expect.any(String) });
+    expect(api.writes).toEqual(["POST /v1/auth/keys"]);
   });
 
   it("changes nothing in a second run", async () => {

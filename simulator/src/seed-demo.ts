@@ -10,7 +10,7 @@ import { createDemoOrderWithoutTill, getDemoDayCaseName } from "./demo-day-cases
 import {
   type DemoDayTillIdAndStart,
   demoRestaurantSeed,
-  ensureDemoLocationAndKey,
+  ensureDemoLocationAndKeys,
   generateDemoTill,
   listDemoDaysWithTillIds,
 } from "./demo-location.ts";
@@ -42,7 +42,7 @@ export async function seedDemoLocationThroughApi(options: SeedDemoOptions): Prom
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
   const client = { ...clientOptions, baseUrl: url };
   const createClient = (apiKey: string) => createApiClient({ ...client, apiKey });
-  const access = await ensureDemoLocationAndKey(
+  const access = await ensureDemoLocationAndKeys(
     createAdminApiClient({ ...client, apiKey: adminKey }),
     createClient,
     file,

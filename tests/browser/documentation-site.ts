@@ -40,12 +40,14 @@ export interface TestBrowserTab {
 
 /**
  * Serves the site that `npm test` or `node docs-portal/build.mjs` built, and starts Chromium. `flags` are additional
- * flags of Chromium.
+ * flags of Chromium, and `environment` contains additional variables of the site's server.
  */
 export async function startDocumentationSiteWithBrowser({
   flags = [],
+  environment = {},
 }: {
   flags?: string[];
+  environment?: Record<string, string>;
 } = {}): Promise<DocumentationSiteUnderTest> {
   if (!existsSync(join(portalFolder, "build", "index.html")))
     throw new Error("Build the documentation first: node docs-portal/build.mjs");
@@ -53,6 +55,7 @@ export async function startDocumentationSiteWithBrowser({
   if (executablePath === undefined) throw new Error("Chromium was not found: run the tests with npm test.");
   const server = spawn(process.execPath, [join(portalFolder, "serve.mjs"), "0"], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...environment },
   });
   const [output] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(output))?.[0] ?? "";

@@ -11,6 +11,7 @@ import {
 
 const guides = [
   "accounting-exports",
+  "ask-your-data",
   "authentication",
   "bulk-exports",
   "catalog-sync",

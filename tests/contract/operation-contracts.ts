@@ -11,6 +11,7 @@ import { apiDocumentContractTestCases, healthContractTestCases } from "./tags/he
 import { jobsContractTestCases } from "./tags/jobs.ts";
 import { liveOrdersContractTestCases } from "./tags/live-orders.ts";
 import { locationsContractTestCases } from "./tags/locations.ts";
+import { metricsContractTestCases } from "./tags/metrics.ts";
 import { ordersContractTestCases } from "./tags/orders.ts";
 import { reportsContractTestCases } from "./tags/reports.ts";
 import { tillsContractTestCases } from "./tags/tills.ts";
@@ -25,6 +26,7 @@ export const contractTestCasesByOperation: Partial<Record<string, OperationContr
   ...liveOrdersContractTestCases,
   ...reportsContractTestCases,
   ...daysContractTestCases,
+  ...metricsContractTestCases,
   ...ordersContractTestCases,
   ...catalogContractTestCases,
   ...locationsContractTestCases,

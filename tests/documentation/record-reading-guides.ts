@@ -13,6 +13,23 @@ export async function recordReadingGuideExamples({ recorder }: DocumentationExam
   const { canceledAfterPayment } = documentationEdgeCaseOrders;
   await recordExchange("edge-canceled-after-payment", { path: `/v1/orders/${canceledAfterPayment.id}` });
 
+  const metrics = (query: Record<string, string>) => `/v1/metrics/?${new URLSearchParams(query)}`;
+  const ofDay = { since: day, until: day };
+  await recordExchange("metrics-meta", { path: "/v1/metrics/meta" });
+  await recordExchange("metrics-by-product", {
+    path: metrics({ measures: "sales,quantity", dimensions: "product", ...ofDay, limit: "5" }),
+  });
+  await recordExchange("metrics-compared", {
+    path: metrics({ measures: "sales,orders", dimensions: "room", ...ofDay, compare: "previous_period" }),
+  });
+  await recordExchange("metrics-csv", {
+    path: metrics({ measures: "payments,tips", dimensions: "paymentMethod", ...ofDay }),
+    headers: { accept: "text/csv" },
+  });
+  await recordExchange("metrics-invalid", {
+    path: metrics({ measures: "orders", dimensions: "product", ...ofDay }),
+  });
+
   const month = "/v1/orders/?since=2026-05-01&until=2026-05-31&size=2";
   const first = await recordExchange("month-first-page", { path: month });
   await recordExchange("month-next-page", {

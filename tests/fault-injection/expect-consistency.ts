@@ -34,8 +34,8 @@ export async function expectDatabaseConsistency(
 }
 
 /**
- * Returns inconsistent data in the reporting database: days whose count is wrong, and orders that are not marked as
- * current in exactly one till.
+ * Returns inconsistent data in the reporting database: days whose count is wrong, orders that are not marked as current
+ * in exactly one till, and reports whose figures by dimension are missing or wrong although they are marked as stored.
  */
 export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
@@ -57,7 +57,14 @@ export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, sc
   const owners = await sql`
     select location_id, id, count(*) filter (where is_current)::int as owners from ${orders}
     group by location_id, id having count(*) filter (where is_current) <> 1`;
-  return [...days, ...owners];
+  const figures = await sql`
+    select location_id, day, till_id, report.etag, sales, finalized, cardinality(order_hour) as cells
+    from ${table("reports")} as report full join ${table("metric_totals")} using (location_id, day, till_id)
+    full join ${table("metric_cells")} using (location_id, day, till_id)
+    where case when report.etag is not null and metrics_etag = report.etag
+      then order_hour is null or sales is distinct from (finalized::json ->> 'totalSales')::bigint
+      else order_hour is not null or sales is not null end`;
+  return [...days, ...owners, ...figures];
 }
 
 /** Returns the business days that are not stored, or that are not those of the current reports. */

@@ -42,6 +42,7 @@ export function listIsolationVictimReadPaths({
   return [
     ...["/v1/tills?sinceDate=2026-01-01T00:00:00Z&", "/v1/reports?", "/v2/reports?", "/v1/orders?", "/v1/orders-live?"],
     ...[`/v1/reports?tillId=${till.id}&`, `/v2/reports?tillId=${till.id}&`],
+    "/v1/metrics?measures=sales&dimensions=location,clerk,device,room&since=2026-01-01&until=2027-12-31&limit=1000&",
     ...["/v1/days?", `/v1/days/${till.startedAt.slice(0, 10)}?`],
     ...[
       `/v1/tills/${till.id}?`,

@@ -53,6 +53,10 @@ insert into placement (service, relation, kind) values
   ('reporting', 'orders', 'distributed'),
   ('reporting', 'day_counts', 'distributed'),
   ('reporting', 'days', 'distributed'),
+  -- Without the triggers that only processes of version 1.1 need, which would change rows of other tables.
+  ('reporting', 'metric_totals', 'distributed'),
+  ('reporting', 'metric_cells', 'distributed'),
+  ('reporting', 'metric_months', 'distributed'),
   ('reporting', 'shifts', 'distributed'),
   ('reporting', 'orders_without_till', 'distributed'),
   ('reporting', 'packed_tills', 'distributed'),

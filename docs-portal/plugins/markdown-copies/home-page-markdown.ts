@@ -22,6 +22,7 @@ export function renderHomePageMarkdown({ title, tagline, absolute }: HomePageTex
       `- [TypeScript client](${absolute("/docs/client")})`,
       `- [Collections for Postman and Bruno](${absolute("/docs/collections")})`,
     ].join("\n"),
+    `The home page shows a week of the demo restaurant as charts and tables. [Ask your data](${absolute("/docs/ask-your-data")}) has the requests behind such figures.`,
     "## Guides",
     guides.join("\n"),
   ].join("\n\n")}\n`;

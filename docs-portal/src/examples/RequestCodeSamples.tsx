@@ -1,9 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeSamples } from "../try-it/CodeSamples.tsx";
-import type { ExampleHttpExchange } from "./exchange.ts";
-
-/** The URL of the API in the examples. */
-const exampleApiUrl = "http://127.0.0.1:4000";
+import { type ExampleHttpExchange, exampleApiUrl } from "./exchange.ts";
 
 interface Props {
   of: ExampleHttpExchange;

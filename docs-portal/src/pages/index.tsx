@@ -8,6 +8,7 @@ import { Exchange } from "../examples/Exchange.tsx";
 import { HomePageReportCard } from "../home/HomePageReportCard.tsx";
 import { homePageIntroduction } from "../home/introduction.ts";
 import { integratorJobs } from "../home/jobs.ts";
+import { DemoWeek } from "../home/week/DemoWeek.tsx";
 import styles from "./index.module.css";
 
 /** Renders the home page with the purpose of the API, a first request, the main guides and an example report. */
@@ -63,6 +64,15 @@ export default function Home(): ReactNode {
               </li>
             ))}
           </ul>
+        </section>
+
+        <section className={`container ${styles.section}`}>
+          <Heading as="h2">A week of the demo</Heading>
+          <p className={styles.intro}>
+            Each card is one request to <code>GET /v1/metrics/</code>.{" "}
+            <Link to="/docs/ask-your-data">Ask your data</Link> has ten more questions, with their answers.
+          </p>
+          <DemoWeek />
         </section>
 
         <section className={`container ${styles.section}`}>

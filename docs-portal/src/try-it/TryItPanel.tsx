@@ -8,6 +8,7 @@ import { RequestBodyExample } from "./RequestBodyExample.tsx";
 import styles from "./styles.module.css";
 import { TryItForm } from "./TryItForm.tsx";
 import { TryItResponsePane } from "./TryItResponsePane.tsx";
+import { useApiAccess } from "./use-api-access.ts";
 import { useRequest } from "./use-request.ts";
 import { useSessionStorageState } from "./use-session-storage-state.ts";
 
@@ -18,9 +19,7 @@ const placeholderKey = "<your key>";
  * example until the form has sent a request. On small screens, a button opens the card as a dialog.
  */
 export function TryItPanel({ operation }: { operation: TryItOperation }): ReactNode {
-  const [server, setServer] = useSessionStorageState("pragma-server", operation.servers?.[0]?.url ?? "");
-  // Each server has its own key, so that a key is never sent to another server.
-  const [key, setKey] = useSessionStorageState(`pragma-api-key ${getOrigin(server)}`, "");
+  const { server, setServer, key, setKey } = useApiAccess(operation.servers?.[0]?.url ?? "");
   const [view, setView] = useSessionStorageState("pragma-request-view", "code");
   const [parameters, setParameters] = useState<Record<string, string>>({});
   const exampleBody = exampleRequestBodyOf(operation);
@@ -164,9 +163,4 @@ function describeState({
   if (failure !== undefined) return "No response";
   if (response === undefined) return isSending ? "Waiting for a response…" : "";
   return `${response.status} ${response.statusText} in ${response.durationMs} ms`.replace("  ", " ");
-}
-
-/** Returns the origin of a URL, or the text itself if it is not a URL. */
-function getOrigin(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }

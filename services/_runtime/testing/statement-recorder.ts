@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { multiPartitionStatements } from "../database/multi-partition-statements.ts";
 import type { Database } from "../database/postgres.ts";
@@ -98,6 +99,8 @@ async function findRelationsOfPlan(
     value === null || value === undefined ? "null" : `'${String(value).replaceAll("'", "''")}'`,
   );
   let relations: string[] | undefined;
+  // A failed transaction does not remove its prepared statement.
+  const name = `explained_${randomUUID().replaceAll("-", "")}`;
   const rollback = new Error("rollback");
   await sql
     .begin(async (tx) => {
@@ -106,11 +109,11 @@ async function findRelationsOfPlan(
       );
       // `unknown` lets PostgreSQL infer the type of a parameter.
       const types = names.length > 0 ? `(${names.map(({ name }) => name).join(", ")})` : "";
-      await tx.unsafe(`prepare explained${types} as ${text}`).simple();
+      await tx.unsafe(`prepare ${name}${types} as ${text}`).simple();
       const [row] = await tx
-        .unsafe(`explain (format json) execute explained${values.length > 0 ? `(${values})` : ""}`)
+        .unsafe(`explain (format json) execute ${name}${values.length > 0 ? `(${values})` : ""}`)
         .simple();
-      await tx`deallocate explained`;
+      await tx.unsafe(`deallocate ${name}`).simple();
       relations = listRelations(row?.["QUERY PLAN"] ?? row?.queryPLAN);
       throw rollback;
     })

@@ -5,7 +5,7 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
 import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
-import { toReportableOrders } from "./reportable-orders.ts";
+import { type ReportableOrder, toReportableOrders } from "./reportable-orders.ts";
 
 /**
  * Version of the calculation. Increase it when a code change alters the figures of existing tills, so that a bulk
@@ -22,6 +22,8 @@ export interface ComputedReportAndOrders {
   listItem: Omit<ReportListItem, "tillId">;
   /** All orders except those in training mode, in the same sequence as in the till. */
   orders: ComputedOrderResponseBodies[];
+  /** The same orders, with the rows that count in the report. */
+  reportableOrders: ReportableOrder[];
 }
 
 export interface ComputedOrderResponseBodies {
@@ -61,5 +63,6 @@ export function computeReportAndOrders(
       // A V2 order has all fields that the point of sale sent. If `tillId` is missing, it is the id of this till.
       v2: { ...order, tillId: order.tillId ?? till.id, ...ids },
     })),
+    reportableOrders: orders,
   };
 }

@@ -1,5 +1,6 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { toReportableOrders } from "../calculation/reportable-orders.ts";
 import { decodeDocuments, type StoredDocument } from "../stored-documents.ts";
 import { computeTillMetrics, type TillMetrics } from "./till-metrics.ts";
 
@@ -33,5 +34,5 @@ export default function computeStoredTillMetrics({
     if (!order) throw new Error(`The order ${id} of the report ${report.id} is not stored.`);
     return order;
   });
-  return computeTillMetrics(orders, report, { timeZone });
+  return computeTillMetrics(toReportableOrders(orders), report, { timeZone });
 }

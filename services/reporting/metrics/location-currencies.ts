@@ -1,3 +1,4 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
@@ -21,13 +22,19 @@ export function createLocationCurrencies({
   getCurrency,
 }: Pick<LocationLookupClient, "getCurrency">): LocationCurrencies {
   const semaphore = createKeyedSemaphore(maxConcurrentLookups);
-  const cache = new LRUCache<string, { code: string | null }, ObservabilityContext>({
-    max: maxLocations,
-    ttl: ttlMs,
-    allowStaleOnFetchRejection: true,
-    noDeleteOnFetchRejection: true,
-    fetchMethod: async (id, _, { context }) => semaphore.run(async () => ({ code: await getCurrency(id, context) })),
-  });
-  return (locationIds, context) =>
-    Promise.all(locationIds.map(async (id) => (await cache.fetch(id, { context }))?.code ?? null));
+  const cache = new LRUCache<string, { code: string | null; expiresAtMs: number }>({ max: maxLocations });
+
+  async function find(id: string, context: ObservabilityContext): Promise<string | null> {
+    const known = cache.get(id);
+    if (known && performance.now() < known.expiresAtMs) return known.code;
+    try {
+      const code = await semaphore.run(() => getCurrency(id, context));
+      cache.set(id, { code, expiresAtMs: performance.now() + ttlMs });
+      return code;
+    } catch (error) {
+      if (known && error instanceof ApiError && error.code === "service_unavailable") return known.code;
+      throw error;
+    }
+  }
+  return (locationIds, context) => Promise.all(locationIds.map((id) => find(id, context)));
 }

@@ -1,3 +1,4 @@
+import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { type CellColumns, CellFamily, type CellLimits } from "./cell-family.ts";
 
 /** The columns of `metric_cells`, without the keys: of orders, product rows, payments, discounts and canceled rows. */
@@ -57,8 +58,28 @@ export function toMetricColumns(cells: MetricCells): CellColumns {
   return Object.assign({}, ...Object.values(cells).map((family) => family.toColumns()));
 }
 
+const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
+
+/** Returns the merged cells of tills; null if they are more than `maxCells` of all kinds, or if a sum is too large. */
+export async function mergeMetricColumns(
+  tills: AsyncIterable<CellColumns> | Iterable<CellColumns>,
+  { maxCells }: { maxCells: number },
+): Promise<CellColumns | null> {
+  const cells = createMetricCells(noLimits);
+  try {
+    for await (const columns of tills) {
+      addMetricColumns(cells, columns);
+      if (Object.values(cells).reduce((sum, { size }) => sum + size, 0) > maxCells) return null;
+    }
+  } catch (error) {
+    if (error instanceof AmountOutOfRangeError) return null;
+    throw error;
+  }
+  return toMetricColumns(cells);
+}
+
 /** Adds the cells of a till to merged cells. @throws `AmountOutOfRangeError` when a sum is too large. */
-export function addMetricColumns(cells: MetricCells, columns: CellColumns): void {
+function addMetricColumns(cells: MetricCells, columns: CellColumns): void {
   const numbers = cells.orders.addColumns(columns);
   const mapOrderCell = <Value>(value: Value, dimension: string) =>
     dimension === "order_cell" ? (numbers[Number(value) - 1] ?? null) : value;

@@ -44,7 +44,7 @@ export function createMetricsLimiter(maxActive: number) {
         if (!permit.isGranted) {
           const stopWaiting = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
           await racePromiseWithAbort(permit.granted, stopWaiting).catch(() => {
-            rejected += 1;
+            if (!signal.aborted) rejected += 1;
             if (otherRequests >= maxActivePerLocation) throw createLocationError();
             throw new ApiError("overloaded", { detail: "The server runs too many queries of metrics. Retry shortly." });
           });

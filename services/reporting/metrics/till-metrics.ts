@@ -1,7 +1,6 @@
 import { createHourFormatter } from "@pragma/contracts/date-time";
 import { stripUnstorableCharacters } from "@pragma/contracts/fields";
 import { AmountOutOfRangeError, addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
-import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosOrderProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { listReportableCancellations } from "../calculation/cancellations.ts";
@@ -11,11 +10,10 @@ import {
   getQuantityUnlessSplitChild,
   listLostProductRows,
   type ReportableOrder,
-  toReportableOrders,
 } from "../calculation/reportable-orders.ts";
 import { getTips, isForOrder } from "../days/check-figures.ts";
 import type { TillFigures } from "../days/till-figures.ts";
-import { addToCell, type CellLimits, type DimensionValue } from "./cell-family.ts";
+import { addToCell, type CellLimits, type DimensionValue, toKey } from "./cell-family.ts";
 import { createMetricCells, type MetricCells, toMetricColumns } from "./metric-cells.ts";
 
 /** The figures of a till by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
@@ -37,13 +35,13 @@ const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
  * that of the report.
  */
 export function computeTillMetrics(
-  orders: PosOrderData[],
+  orders: ReportableOrder[],
   report: ReportV2,
   options: TillMetricsOptions,
 ): TillMetrics | null {
   try {
     const builder = new TillMetricsBuilder(report, options);
-    for (const order of toReportableOrders(orders)) builder.addOrder(order);
+    for (const order of orders) builder.addOrder(order);
     builder.adjustToShownQuantities();
     return {
       totals: JSON.stringify(builder.cells.orders.computeTotals()),
@@ -57,10 +55,15 @@ export function computeTillMetrics(
 
 type RecordedPayment = TillFigures["recordedPayments"][number];
 
-/** Units that belong to the same entry of a report, and the cells to which the difference to the entry is added. */
-interface UnitsOfEntry {
+type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
+type ProductCell = ReturnType<MetricCells["products"]["getOrCreate"]>;
+
+/** The units of the rows of an entry of a report, and the cells of its first row. */
+interface EntryOfReport<OtherCell> {
   units: number;
-  addDifference(difference: number): void;
+  orderCell: OrderCell;
+  productCell: ProductCell;
+  otherCell: OtherCell;
 }
 
 /** Adds the orders of a till to its cells. */
@@ -68,8 +71,8 @@ class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
   readonly #countedDiscounts = new Set<string>();
-  readonly #soldUnits = new Map<string, UnitsOfEntry>();
-  readonly #canceledUnits = new Map<string, UnitsOfEntry>();
+  readonly #soldEntries = new Map<string, EntryOfReport<null>>();
+  readonly #canceledEntries = new Map<string, EntryOfReport<CancellationCell>>();
   readonly cells: MetricCells;
 
   constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
@@ -99,14 +102,16 @@ class TillMetricsBuilder {
       [hour, null, null, null, null, null, null, deviceIdentifier, deviceName],
     );
     if (isSale) {
-      addToCell(cell, { sales: order.total, sales_without_tax: order.totalWithoutTax });
-      addToCell(cell, { orders: 1, guests: order.guestsCount });
-      if (order.guestsCount > 0) addToCell(cell, { sales_with_guests: order.total });
+      addToCell(cell, "sales", order.total);
+      addToCell(cell, "sales_without_tax", order.totalWithoutTax);
+      addToCell(cell, "orders", 1);
+      addToCell(cell, "guests", order.guestsCount);
+      if (order.guestsCount > 0) addToCell(cell, "sales_with_guests", order.total);
     }
     this.#addSoldRows(reportable, cell);
     for (const row of listLostProductRows(reportable)) {
-      addToCell(cell, { losses: row.totalRow });
-      addToCell(this.#getProductCell(row), { losses: row.totalRow });
+      addToCell(cell, "losses", row.totalRow);
+      addToCell(this.#getProductCell(row), "losses", row.totalRow);
     }
     for (const payment of payments) this.#addPayment(payment, cell);
     for (const cancellation of cancellations) this.#addCancellation(cancellation, cell);
@@ -117,12 +122,19 @@ class TillMetricsBuilder {
       const { row } = soldRow;
       const productCell = this.#getProductCell(row);
       const quantity = getQuantityUnlessSplitChild(row);
-      const amounts = { tax: row.taxAmount, quantity, refunds: row.totalRow < 0 ? -row.totalRow : 0 };
-      addToCell(orderCell, amounts);
-      addToCell(productCell, { ...amounts, sales: row.totalRow, sales_without_tax: row.taxableAmount });
-      addUnits(this.#soldUnits, getReportProductKey(soldRow), quantity, (difference) => {
-        addToCell(orderCell, { quantity: difference });
-        addToCell(productCell, { quantity: difference });
+      const refund = row.totalRow < 0 ? -row.totalRow : 0;
+      for (const cell of [orderCell, productCell]) {
+        addToCell(cell, "tax", row.taxAmount);
+        addToCell(cell, "quantity", quantity);
+        addToCell(cell, "refunds", refund);
+      }
+      addToCell(productCell, "sales", row.totalRow);
+      addToCell(productCell, "sales_without_tax", row.taxableAmount);
+      addUnits(this.#soldEntries, getReportProductKey(soldRow), {
+        units: quantity,
+        orderCell,
+        productCell,
+        otherCell: null,
       });
     }
     for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
@@ -132,17 +144,18 @@ class TillMetricsBuilder {
         [orderCell.number, null, null, null],
       );
       const isCounted = this.#countDiscount([name, discountId, gifted], discountGroupId);
-      const amounts = { discounts: amount, discount_count: isCounted ? 1 : 0 };
-      addToCell(cell, amounts);
-      addToCell(orderCell, amounts);
-      addToCell(this.#getProductCell(row), { discounts: amount });
+      for (const each of [cell, orderCell]) {
+        addToCell(each, "discounts", amount);
+        addToCell(each, "discount_count", isCounted ? 1 : 0);
+      }
+      addToCell(this.#getProductCell(row), "discounts", amount);
     }
   }
 
   /** Returns whether a discount counts: the first row of each discount group, and each row without a group. */
   #countDiscount(entryKey: DimensionValue[], groupId: string | null): boolean {
     if (groupId === null) return true;
-    const key = JSON.stringify([...entryKey, groupId]);
+    const key = toKey([...entryKey, groupId]);
     if (this.#countedDiscounts.has(key)) return false;
     this.#countedDiscounts.add(key);
     return true;
@@ -152,31 +165,31 @@ class TillMetricsBuilder {
     const { name, paymentMode, paymentType, amount, changeAmount, tipAmount } = payment;
     const group: RecordedPayment = [paymentMode, paymentType, amount, changeAmount, tipAmount ?? 0];
     const tips = getTips(group);
-    const amounts = isForOrder(group)
-      ? { payments: amount, payment_count: 1, tips }
-      : { payments: 0, payment_count: 0, tips };
     if (!isForOrder(group) && tips === 0) return;
     const cell = this.cells.payments.getOrCreate([orderCell.number, name, paymentMode], [orderCell.number, null, null]);
-    addToCell(cell, amounts);
-    addToCell(orderCell, amounts);
+    for (const each of [cell, orderCell]) {
+      addToCell(each, "tips", tips);
+      if (!isForOrder(group)) continue;
+      addToCell(each, "payments", amount);
+      addToCell(each, "payment_count", 1);
+    }
   }
 
   #addCancellation(
     { row, name, afterFinalization }: ReturnType<typeof listReportableCancellations>[number],
     orderCell: OrderCell,
   ): void {
-    const cells = [
-      this.cells.cancellations.getOrCreate(
-        [orderCell.number, name, afterFinalization],
-        [orderCell.number, null, afterFinalization],
-      ),
-      orderCell,
-      this.#getProductCell(row),
-    ];
-    for (const cell of cells) addToCell(cell, { cancellations: row.totalRow, canceled_quantity: row.quantity });
-    addUnits(this.#canceledUnits, [name, afterFinalization], row.quantity, (difference) => {
-      for (const cell of cells) addToCell(cell, { canceled_quantity: difference });
-    });
+    const productCell = this.#getProductCell(row);
+    const otherCell = this.cells.cancellations.getOrCreate(
+      [orderCell.number, name, afterFinalization],
+      [orderCell.number, null, afterFinalization],
+    );
+    for (const cell of [orderCell, productCell, otherCell]) {
+      addToCell(cell, "cancellations", row.totalRow);
+      addToCell(cell, "canceled_quantity", row.quantity);
+    }
+    const entry = { units: row.quantity, orderCell, productCell, otherCell };
+    addUnits(this.#canceledEntries, [name, afterFinalization], entry);
   }
 
   #getProductCell({ productId, name, categoryName, subCategoryName, taxRate }: PosOrderProductRow) {
@@ -192,47 +205,47 @@ class TillMetricsBuilder {
    */
   adjustToShownQuantities(): void {
     const { reportProducts, reportCancellations } = this.#report;
-    adjustUnits(
-      this.#soldUnits,
-      reportProducts.map(({ productCatalogId, productName, category, subCategory, inMenu, productQuantity }) => ({
-        key: [productCatalogId, productName, category, subCategory, inMenu],
-        quantity: productQuantity,
-      })),
+    const soldUnits = reportProducts.map(
+      ({ productCatalogId, productName, category, subCategory, inMenu, productQuantity }) =>
+        [toKey([productCatalogId, productName, category, subCategory, inMenu]), productQuantity] as const,
     );
-    adjustUnits(
-      this.#canceledUnits,
-      reportCancellations.map(({ name, afterFinalization, quantity }) => ({
-        key: [name, afterFinalization],
-        quantity,
-      })),
+    for (const [difference, { orderCell, productCell }] of listDifferences(this.#soldEntries, soldUnits))
+      for (const cell of [orderCell, productCell]) addToCell(cell, "quantity", difference);
+    const canceledUnits = reportCancellations.map(
+      ({ name, afterFinalization, quantity }) => [toKey([name, afterFinalization]), quantity] as const,
     );
+    for (const [difference, { orderCell, productCell, otherCell }] of listDifferences(
+      this.#canceledEntries,
+      canceledUnits,
+    ))
+      for (const cell of [orderCell, productCell, otherCell]) addToCell(cell, "canceled_quantity", difference);
   }
 }
 
-type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
+type CancellationCell = ReturnType<MetricCells["cancellations"]["getOrCreate"]>;
 
-/** Adds units of an entry of a report. The difference to the entry is later added to the cells of its first row. */
-function addUnits(
-  entries: Map<string, UnitsOfEntry>,
-  key: DimensionValue[],
-  units: number,
-  addDifference: UnitsOfEntry["addDifference"],
+/** Adds the units of a row to those of its entry. */
+function addUnits<OtherCell>(
+  entries: Map<string, EntryOfReport<OtherCell>>,
+  keyValues: DimensionValue[],
+  row: EntryOfReport<OtherCell>,
 ): void {
-  const text = JSON.stringify(key);
-  const entry = entries.get(text);
-  if (entry) entry.units = addMoneyAmounts(entry.units, units);
-  else entries.set(text, { units, addDifference });
+  const key = toKey(keyValues);
+  const entry = entries.get(key);
+  if (entry) entry.units = addMoneyAmounts(entry.units, row.units);
+  else entries.set(key, row);
 }
 
-function adjustUnits(
-  entries: ReadonlyMap<string, UnitsOfEntry>,
-  shown: { key: DimensionValue[]; quantity: number }[],
-): void {
-  const quantities = new Map(shown.map(({ key, quantity }) => [JSON.stringify(key), quantity]));
-  for (const [key, { units, addDifference }] of entries) {
-    const difference = addMoneyAmounts(quantities.get(key) ?? 0, -units);
-    if (difference !== 0) addDifference(difference);
-  }
+/** Returns the entries of which a report shows other units than those of its rows, with the differences. */
+function listDifferences<Entry extends { units: number }>(
+  entries: ReadonlyMap<string, Entry>,
+  shown: (readonly [key: string, units: number])[],
+): [number, Entry][] {
+  const shownUnits = new Map(shown);
+  return [...entries].flatMap(([key, entry]): [number, Entry][] => {
+    const difference = addMoneyAmounts(shownUnits.get(key) ?? 0, -entry.units);
+    return difference === 0 ? [] : [[difference, entry]];
+  });
 }
 
 /** Escapes of NUL and of unpaired surrogates in JSON. Also matches a few texts that only look like such escapes. */

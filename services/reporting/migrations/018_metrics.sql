@@ -201,7 +201,7 @@ $$;
 select set_storage_parameters(target::regclass, 'toast_tuple_target = 8160')
 from unnest('{metric_cells, metric_months}'::text[]) as target;
 
--- Deletes the figures of a report that is deleted, or that a process which knows no figures has replaced.
+-- Deletes the figures of a report that a process which does not know them, of version 1.1, deletes or replaces.
 create function delete_metrics_of_report() returns trigger language plpgsql set search_path from current as $$
 begin
   delete from metric_totals

@@ -22,6 +22,11 @@ const retryAfterMs = 24 * 3_600_000;
 /** The task ends if it skips more tills, because something else is then probably wrong. */
 const maxSkippedTills = 1_000;
 
+let computedCount = 0;
+
+/** Returns for how many tills this process has computed missing figures. */
+export const countComputedMissingMetrics = (): number => computedCount;
+
 /** Where the next run continues. */
 const lowestId = "00000000-0000-0000-0000-000000000000";
 let position = { partition: 0, afterId: lowestId };
@@ -69,6 +74,7 @@ async function computeMissing(services: Services, context: ObservabilityContext)
       if (timeZone === null) skipTill(tillId);
       else if (await computeTillOrSkip(services, { locationId, tillId, timeZone })) {
         computed += 1;
+        computedCount += 1;
         finishedPartitions = 0;
       }
     }

@@ -1,10 +1,8 @@
-import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
 import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
-import type { CellColumns } from "../metrics/cell-family.ts";
-import { addMetricColumns, createMetricCells, toMetricColumns } from "../metrics/metric-cells.ts";
+import { mergeMetricColumns } from "../metrics/metric-cells.ts";
 import {
   findVersionOfCompleteMonth,
   insertMetricMonth,
@@ -16,7 +14,6 @@ import {
 
 /** A month with more cells of all kinds is not merged, because reading its tills is then not much slower. */
 const maxCellsOfMonth = 20_000;
-const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
 
 const intervalSeconds = 300;
 /** The rest of the interval is left to requests. */
@@ -48,12 +45,12 @@ export const mergeMetricMonthsTask: PeriodicTask<Services> = {
   },
 };
 
-/** Merges months for at most `maxRunMs`, and continues where the last call ended. */
-export async function mergeMetricMonths(services: Services): Promise<void> {
+/** Merges months for at most `maxRunMs`, and continues where the last call ended. `now` is in the form of `Date.now`. */
+export async function mergeMetricMonths(services: Services, { now = Date.now() } = {}): Promise<void> {
   const { db, log } = services;
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs > maxRunMs;
-  for (const [key, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(key);
+  for (const [key, retryTime] of retryTimes) if (retryTime <= now) retryTimes.delete(key);
   const partitions = await listMetricPartitions(db.sql);
   let merged = 0;
   for (let partition = partitions[partitionNumber]; partition && !isOver(); partition = partitions[partitionNumber]) {
@@ -86,7 +83,7 @@ async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean
   const { locationId } = month;
   const version = await findVersionOfCompleteMonth(db.sql, month);
   if (version === null) return false;
-  const cells = await mergeCells(readMetricCellsOfMonth(db.sql, month));
+  const cells = await mergeMetricColumns(readMetricCellsOfMonth(db.sql, month), { maxCells: maxCellsOfMonth });
   if (!cells) return false;
   return db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
@@ -95,19 +92,4 @@ async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean
     await recordLocationWrite(tx, locationId);
     return true;
   });
-}
-
-/** Returns the merged cells of tills; null if they are too many, or if a sum is too large. */
-async function mergeCells(tills: AsyncIterable<CellColumns>): Promise<CellColumns | null> {
-  const cells = createMetricCells(noLimits);
-  try {
-    for await (const columns of tills) {
-      addMetricColumns(cells, columns);
-      if (Object.values(cells).reduce((sum, { size }) => sum + size, 0) > maxCellsOfMonth) return null;
-    }
-  } catch (error) {
-    if (error instanceof AmountOutOfRangeError) return null;
-    throw error;
-  }
-  return toMetricColumns(cells);
 }

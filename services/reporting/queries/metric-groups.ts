@@ -1,6 +1,6 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type DayRange, formatDay, listDaySpans } from "../metrics/metric-periods.ts";
+import { type DayRange, type DaySpan, formatDay, listDaySpans } from "../metrics/metric-periods.ts";
 import {
   canReadMonths,
   getMetricFamily,
@@ -80,93 +80,105 @@ export async function listMetricGroups(tx: SqlTransaction, query: MetricGroupsQu
   });
 }
 
-function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: number) {
-  const { dimensions, filters, places, periods } = query;
-  const parameters: (string | string[] | number[])[] = [];
-  const bind = (value: (typeof parameters)[number], type: string) => `$${parameters.push(value)}::${type}`;
+type Parameter = string | string[] | number[];
+/** Adds a parameter to a statement. Returns its reference. */
+type BindParameter = (value: Parameter, type: string) => string;
 
+/** Returns the statement, and the number of key columns of each dimension. `parameters` is null if nothing can match. */
+function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: number) {
+  const { dimensions, filters, periods } = query;
+  const parameters: Parameter[] = [];
+  const bind: BindParameter = (value, type) => `$${parameters.push(value)}::${type}`;
   const family = getMetricFamily(query);
-  const usesMonths = canReadMonths(query);
   const spans = periods.flatMap((period, number) =>
-    listDaySpans(period, filters, usesMonths).map((span) => ({ ...span, period: number })),
+    listDaySpans(period, filters, canReadMonths(query)).map((span) => ({ ...span, period: number })),
   );
-  const acceptedPlaces = filterPlaces(places, filters.location);
+  const places = filterPlaces(query.places, filters.location);
   const keyColumns = dimensions.map((name) =>
     isStoredDimension(name)
       ? metricColumns[name].map(({ column }) => `"${getStoredFamily(name)}".${column}`)
       : [keyExpressions[name] ?? ""],
   );
   const keyWidths = keyColumns.map(({ length }) => length);
-  if (spans.length === 0 || acceptedPlaces.length === 0) return { text: "", parameters: null, keyWidths };
+  if (spans.length === 0 || places.length === 0) return { text: "", parameters: null, keyWidths };
 
-  const [onlyPlace] = acceptedPlaces;
-  // Tells PostgreSQL which partitions to plan.
-  const isOfPlaces =
-    onlyPlace && acceptedPlaces.length === 1
-      ? `location_id = ${bind(onlyPlace.locationId, "uuid")}`
-      : `location_id = any(${bind(
-          acceptedPlaces.map(({ locationId }) => locationId),
-          "uuid[]",
-        )})`;
-  const placeRows = `unnest(${bind(
-    acceptedPlaces.map(({ locationId }) => locationId),
-    "uuid[]",
-  )}, ${bind(
-    acceptedPlaces.map(({ currency }) => currency),
-    "int[]",
-  )}) as place (location_id, currency)`;
-  const buildSpanRows = (selected: typeof spans) =>
-    `unnest(${bind(
-      selected.map(({ period }) => period),
-      "int[]",
-    )}, ${bind(
-      selected.map(({ first }) => formatDay(first)),
-      "date[]",
-    )}, ${bind(
-      selected.map(({ last }) => formatDay(last)),
-      "date[]",
-    )}, ${bind(
-      // postgres.js cannot send arrays of booleans.
-      selected.map(({ isWholeMonth }) => Number(isWholeMonth)),
-      "int[]",
-    )}) as span (period, first, last, is_month)`;
-
-  const columns = listStoredColumns(query, family, sums);
-  const selected = ["span.period", "place.currency", "stored.location_id"].join(", ");
-  const storedColumns = columns.map((column) => `, stored.${column}`).join("");
-  const monthSpans = spans.filter(({ isWholeMonth }) => isWholeMonth);
-  const table = family === "totals" ? "metric_totals" : "metric_cells";
-  const notMerged =
-    monthSpans.length > 0
-      ? `and not (span.is_month = 1 and exists (
-          select from metric_months merged
-          where merged.location_id = place.location_id and merged.month = span.first and merged.${isOfPlaces}))`
-      : "";
-  const fromTills = `
-    select ${selected}, stored.day${storedColumns}
-    from ${placeRows} cross join ${buildSpanRows(spans)}
-    join ${table} stored on stored.location_id = place.location_id and stored.day between span.first and span.last
-    where stored.${isOfPlaces} ${notMerged}`;
-  const fromMonths =
-    monthSpans.length > 0
-      ? `union all
-    select ${selected}, stored.month${storedColumns}
-    from ${placeRows} cross join ${buildSpanRows(monthSpans)}
-    join metric_months stored on stored.location_id = place.location_id and stored.month = span.first
-    where stored.${isOfPlaces}`
-      : "";
-
+  const source = buildSource({ places, spans, family, columns: listStoredColumns(query, family, sums) }, bind);
   const conditions = listFilterConditions(query, bind);
   const sumExpressions = sums.map((sum) => `sum("${family === "totals" ? "source" : family}".${toSumColumn(sum)})`);
   const keys = ["source.period", "source.currency", ...keyColumns.flat()];
   const text = `
     select ${[...keys, ...sumExpressions].join(", ")}
-    from (${fromTills} ${fromMonths}) as source ${buildUnnest(query, family, sums)}
+    from (${source}) as source ${buildUnnest(query, family, sums)}
     ${conditions.length > 0 ? `where ${conditions.join(" and ")}` : ""}
     group by ${keys.map((_, index) => index + 1).join(", ")}
     having ${sumExpressions.map((sum) => `${sum} <> 0`).join(" or ")}
     limit ${maxRows}`;
   return { text, parameters, keyWidths };
+}
+
+interface SourceOptions {
+  places: readonly MetricPlace[];
+  spans: readonly (DaySpan & { period: number })[];
+  family: MetricFamily;
+  columns: string[];
+}
+
+/** Returns a query for the stored rows of places and spans: merged months, and the tills of all other days. */
+function buildSource({ places, spans, family, columns }: SourceOptions, bind: BindParameter): string {
+  const ids = bind(
+    places.map(({ locationId }) => locationId),
+    "uuid[]",
+  );
+  const currencies = bind(
+    places.map(({ currency }) => currency),
+    "int[]",
+  );
+  // With a constant, PostgreSQL plans only the partition of the location.
+  const [{ locationId = "" } = {}] = places;
+  const ofLocation = `location_id = ${places.length === 1 ? bind(locationId, "uuid") : "place.location_id"}`;
+  const buildRows = (selected: SourceOptions["spans"]) => {
+    const spanColumns = [
+      bind(
+        selected.map(({ period }) => period),
+        "int[]",
+      ),
+      bind(
+        selected.map(({ first }) => formatDay(first)),
+        "date[]",
+      ),
+      bind(
+        selected.map(({ last }) => formatDay(last)),
+        "date[]",
+      ),
+      // postgres.js cannot send arrays of booleans.
+      bind(
+        selected.map(({ isWholeMonth }) => Number(isWholeMonth)),
+        "int[]",
+      ),
+    ];
+    return `unnest(${ids}, ${currencies}) as place (location_id, currency)
+      cross join unnest(${spanColumns.join(", ")}) as span (period, first, last, is_month)`;
+  };
+  const selected = ["span.period", "place.currency", "stored.*"].join(", ");
+  // `offset 0` lets PostgreSQL find the rows of each span by the index. It would otherwise read all rows of the locations,
+  // which are wide, and then join them, because it does not know how few days a span has.
+  const buildStored = (table: string, day: string, condition: string) => `
+    cross join lateral (
+      select ${["location_id", `${day} as day`, ...columns].join(", ")} from ${table}
+      where ${ofLocation} and ${condition} offset 0
+    ) as stored`;
+
+  const monthSpans = spans.filter(({ isWholeMonth }) => isWholeMonth);
+  const table = family === "totals" ? "metric_totals" : "metric_cells";
+  const fromTills = `
+    select ${selected} from ${buildRows(spans)} ${buildStored(table, "day", "day between span.first and span.last")}`;
+  if (monthSpans.length === 0) return fromTills;
+  return `${fromTills}
+    where not (
+      span.is_month = 1 and exists (select from metric_months where ${ofLocation} and month = span.first)
+    )
+    union all
+    select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", "month = span.first")}`;
 }
 
 function filterPlaces(places: readonly MetricPlace[], accepted: string[] | undefined): readonly MetricPlace[] {
@@ -214,10 +226,7 @@ function buildUnnest(query: MetricSelection, family: MetricFamily, sums: MetricS
       on "order".number = "${family}".order_cell`;
 }
 
-function listFilterConditions(
-  { filters }: MetricSelection,
-  bind: (value: string[] | number[], type: string) => string,
-): string[] {
+function listFilterConditions({ filters }: MetricSelection, bind: BindParameter): string[] {
   return Object.entries(filters).flatMap(([key, values]) => {
     const name = key as MetricDimension;
     if (!isStoredDimension(name)) return [];

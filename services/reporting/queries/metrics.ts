@@ -23,30 +23,38 @@ export async function replaceTillMetrics(
 ): Promise<void> {
   const key = JSON.stringify({ location_id: locationId, day, till_id: tillId });
   const deleted =
-    previousDay !== undefined &&
+    previousDay === undefined ? undefined : deleteTillMetrics(tx, { locationId, tillId, day: previousDay });
+  if (!metrics) return deleted;
+  // PostgreSQL runs the statements of a transaction one after the other, so that the rows are deleted first.
+  await Promise.all([
+    deleted,
     tx`
-      with totals as (
-        delete from metric_totals
-        where location_id = ${locationId} and day = ${previousDay}::text::date and till_id = ${tillId}
-      ), cells as (
-        delete from metric_cells
-        where location_id = ${locationId} and day = ${previousDay}::text::date and till_id = ${tillId}
-      )
-      delete from metric_months
-      where location_id = ${locationId} and month = date_trunc('month', ${previousDay}::text::date)::date`;
-  const inserted =
-    metrics &&
+      insert into metric_totals
+      select * from jsonb_populate_record(null::metric_totals, ${joinJsonObjectTexts(key, metrics.totals)}::text::jsonb)`,
     tx`
-      with totals as (
-        insert into metric_totals
-        select * from jsonb_populate_record(null::metric_totals, ${joinJsonObjectTexts(key, metrics.totals)}::text::jsonb)
-      ), cells as (
-        insert into metric_cells
-        select * from jsonb_populate_record(null::metric_cells, ${joinJsonObjectTexts(key, metrics.cells)}::text::jsonb)
-      )
-      delete from metric_months
-      where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
-  await Promise.all([deleted, inserted]);
+      insert into metric_cells
+      select * from jsonb_populate_record(null::metric_cells, ${joinJsonObjectTexts(key, metrics.cells)}::text::jsonb)`,
+    deleteMetricMonth(tx, { locationId, day }),
+  ]);
+}
+
+/** Deletes the figures of a till whose report is of a day, and the merged figures of its month. */
+export async function deleteTillMetrics(
+  tx: SqlTransaction,
+  { locationId, tillId, day }: TillKey & { day: string },
+): Promise<void> {
+  const isOfTill = tx`location_id = ${locationId} and day = ${day}::text::date and till_id = ${tillId}`;
+  await Promise.all([
+    tx`delete from metric_totals where ${isOfTill}`,
+    tx`delete from metric_cells where ${isOfTill}`,
+    deleteMetricMonth(tx, { locationId, day }),
+  ]);
+}
+
+function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId: string; day: string }) {
+  return tx`
+    delete from metric_months
+    where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
 }
 
 /** A location whose import has not ended may lack reports. One that is being removed gets no new rows. */

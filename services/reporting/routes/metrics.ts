@@ -36,7 +36,7 @@ export const getMetricsMetaRoute = defineReportingRoute({
 });
 
 const csvType = "text/csv";
-const variesByAccept = { vary: "accept" };
+const csvContentType = `${csvType}; charset=utf-8`;
 
 export const getMetricsRoute = defineReportingRoute({
   method: "get",
@@ -73,8 +73,8 @@ export const getMetricsRoute = defineReportingRoute({
     services.recordMetricsDuration((performance.now() - started) / 1_000, { family: getMetricFamily(query) });
     const isCsv = selectMediaType(header("accept"), ["application/json", csvType]) === csvType;
     const body = isCsv ? formatMetricsCsv(metrics) : JSON.stringify(metrics);
-    const headers = { ...variesByAccept, ...(isCsv && { "content-type": `${csvType}; charset=utf-8` }) };
     const condition = { etag: computeEntityTag(body), ifNoneMatch: header("if-none-match") };
-    return createConditionalJsonResponse(body, condition, headers);
+    const response = createConditionalJsonResponse(body, condition, isCsv ? { "content-type": csvContentType } : {});
+    return { ...response, headers: { ...response.headers, vary: "accept" } };
   },
 });

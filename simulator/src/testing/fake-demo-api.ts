@@ -50,6 +50,12 @@ export class FakeDemoApi {
     return this.#consumers.flatMap(({ scopes }) => scopes);
   }
 
+  /** The scopes of the consumer of a key; undefined if the key does not exist. */
+  scopesOfKey(apiKey: string): string[] | undefined {
+    const key = this.#keys.find((candidate) => candidate.apiKey === apiKey);
+    return this.#consumers.find(({ name }) => name === key?.consumerName)?.scopes;
+  }
+
   /** Sets the scopes of all consumers. */
   setScopes(scopes: string[]): void {
     for (const consumer of this.#consumers) consumer.scopes = scopes;

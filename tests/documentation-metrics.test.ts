@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  describeMetricValue,
+  getMetricDimension,
+  getMetricMeasure,
+  listMetricValueFields,
+  metricDimensionGroupNames,
+  metricDimensionGroups,
+  metricDimensionNames,
+  metricMeasureNames,
+} from "@pragma/contracts/metric-definitions";
+import { metricLimits } from "@pragma/contracts/metrics";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { expect, it } from "vitest";
+
+const repositoryFolder = join(findEnclosingPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
+const page = readFileSync(join(repositoryFolder, "docs-portal", "docs", "metrics.mdx"), "utf8");
+
+const formatTable = (header: string[], rows: string[][]) =>
+  [header, header.map(() => "---"), ...rows]
+    .map((cells, index) => (index === 1 ? `|${cells.join("|")}|` : `| ${cells.join(" | ")} |`))
+    .join("\n");
+
+const tables = {
+  measures: formatTable(
+    ["Measure", "Unit", "Meaning", "Equals the sum of", "Dimensions of"],
+    metricMeasureNames.map((name) => {
+      const { unit, description, equals, alsoWith } = getMetricMeasure(name);
+      const groups = ["orders", ...alsoWith.map((group) => `${group}s`)].join(", ");
+      return [`\`${name}\``, unit, description, equals ?? "", groups];
+    }),
+  ),
+  dimensions: formatTable(
+    ["Dimension", "Group", "Meaning", "Values"],
+    metricDimensionNames.map((name) => {
+      const { group, description } = getMetricDimension(name);
+      const fields = listMetricValueFields(name).map((field) => `\`${field.name}\``);
+      return [`\`${name}\``, group, description, fields.join(", ") || describeMetricValue(name).type];
+    }),
+  ),
+  groups: formatTable(
+    ["Group", "Goes with"],
+    metricDimensionGroupNames.map((name) => [name, metricDimensionGroups[name].combinesWith.join(", ")]),
+  ),
+};
+
+it.each(Object.entries(tables))("the guide about metrics has the table of %s", (_, table) => {
+  expect(page).toContain(table);
+});
+
+it("the guide about metrics states the limits of queries", () => {
+  expect(page).toContain(`up to ${metricLimits.days} days`);
+  expect(page).toContain(`up to ${metricLimits.rows.toLocaleString("en-US")}.`);
+  expect(page).toContain(`up to ${metricLimits.locations} locations`);
+  expect(page).toContain(`at most ${metricLimits.groups.toLocaleString("en-US")} rows`);
+});
