@@ -184,6 +184,9 @@ async function toToolResult(answer: Promise<string>, request: GatewayRequestStat
   }
 }
 
+/** Maximum number of issues in an error of the API that an assistant sees. */
+const maxShownIssues = 5;
+
 /** Returns an error of the API as text: what is wrong, and what to do. */
 function describeProblem({
   status,
@@ -199,7 +202,8 @@ function describeProblem({
   const wait = retryAfterSeconds === undefined ? "a few seconds" : `${retryAfterSeconds} seconds`;
   return [
     errors.length > 0 ? "The arguments are invalid:" : `${detail} (${code})`,
-    ...errors.map(({ path, message }) => `- ${path}: ${message}`),
+    ...errors.slice(0, maxShownIssues).map(({ path, message }) => `- ${path}: ${message}`),
+    ...(errors.length > maxShownIssues ? [`- and ${errors.length - maxShownIssues} more`] : []),
     ...(isTemporary ? [`Wait ${wait} and call the tool again with the same arguments.`] : []),
     ...(code === "order_not_found" ? ["Next: find_orders – to find the ID of an order"] : []),
     ...(code === "report_not_found" ? ["Next: explain_report with a day instead of an ID"] : []),

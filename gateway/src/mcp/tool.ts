@@ -103,8 +103,9 @@ function createInputSchema(schema: z.ZodObject): Tool["inputSchema"] {
       if (part.format !== undefined) delete part.pattern;
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
-      // Errors name the accepted keys.
       delete part.propertyNames;
+      // Some clients accept only one type. Numbers are still accepted.
+      if (Array.isArray(part.type)) part.type = "string";
     },
   });
   return jsonSchema as Tool["inputSchema"];
