@@ -2,15 +2,6 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { Answer, cleanText, formatLocalTime, formatShare } from "./answer.ts";
 import { formatAmount } from "./format-amount.ts";
-import { listedTools } from "./mcp-server.ts";
-import { tools } from "./tools.ts";
-
-describe("the tools", () => {
-  it("are at most ten, and their definitions have fewer than 4,000 tokens of o200k_base", () => {
-    expect(tools.length).toBeLessThanOrEqual(10);
-    expect(countTokens(JSON.stringify({ tools: listedTools }))).toBeLessThan(4_000);
-  });
-});
 
 describe("an amount", () => {
   it.each([
