@@ -445,6 +445,10 @@ describe("an API key", () => {
     const [report] = reportsOf(week);
     const calls = [
       ["sales_summary", { locationId: demo.locationId }],
+      ["compare_periods", { locationId: demo.locationId }],
+      ["top_items", { locationId: demo.locationId }],
+      ["payments_breakdown", { locationId: demo.locationId }],
+      ["cancellations_and_discounts", { locationId: demo.locationId }],
       ["day_status", { locationId: demo.locationId }],
       ["find_orders", { locationId: demo.locationId }],
       ["explain_report", { locationId: demo.locationId }],

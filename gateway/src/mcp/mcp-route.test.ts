@@ -275,6 +275,14 @@ describe.each(["in-process", "remote"] as const)("a tool that calls an %s servic
     expect(broken.text).not.toContain("broken");
   });
 
+  it("reads responses up to a limit", async () => {
+    respond = () => new Response(new Uint8Array(17 * 1024 * 1024));
+    expect(await ask("sales_summary", {}, gateways[mode])).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("more than 16 MB"),
+    });
+  });
+
   it("fails after a timeout, and stops its request", async () => {
     respond = (_, signal) =>
       new Promise((resolve) => signal.addEventListener("abort", () => resolve(new Response(null, { status: 204 }))));
