@@ -18,6 +18,7 @@ const sidebars: SidebarsConfig = {
     ]),
     category("Reports and orders", [
       "ask-your-data",
+      "assistants",
       "totals-by-payment-method",
       "month-of-orders",
       "days",

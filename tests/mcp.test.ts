@@ -258,7 +258,9 @@ const questions: OwnerQuestion[] = [
     args: () => ({ ...range(days) }),
     expected: () => {
       const payments = reportsOf(days).flatMap(({ reportRecordedPayments }) => reportRecordedPayments);
-      return [`tips ${euros(sumBy(payments, ({ tipsAmount }) => tipsAmount))} EUR in addition`];
+      const tipsOf = ({ paymentType, totalAmount, tipsAmount }: (typeof payments)[number]) =>
+        paymentType === "tip" ? totalAmount : tipsAmount;
+      return [`tips ${euros(sumBy(payments, tipsOf))} EUR in addition`];
     },
   },
   {
@@ -305,9 +307,11 @@ const questions: OwnerQuestion[] = [
         `State: ${day.state}`,
         `${report?.reportNumber} | ${report?.deviceName} | `,
         `Total: sales ${euros(report?.totalSales ?? 0)} EUR, ${report?.orderCount} orders`,
-        ...(report?.reportPayments ?? []).map(
-          ({ paymentMode, paymentAmount }) => `\n${paymentMode} | .* | ${euros(paymentAmount)} | `,
-        ),
+        ...rankBy(
+          report?.reportPayments ?? [],
+          ({ paymentMode }) => paymentMode,
+          ({ paymentAmount }) => paymentAmount,
+        ).map(([mode, amount]) => `\n${mode} | .* | ${euros(amount)} | `),
       ];
     },
   },
@@ -441,6 +445,10 @@ describe("an API key", () => {
     const [report] = reportsOf(week);
     const calls = [
       ["sales_summary", { locationId: demo.locationId }],
+      ["compare_periods", { locationId: demo.locationId }],
+      ["top_items", { locationId: demo.locationId }],
+      ["payments_breakdown", { locationId: demo.locationId }],
+      ["cancellations_and_discounts", { locationId: demo.locationId }],
       ["day_status", { locationId: demo.locationId }],
       ["find_orders", { locationId: demo.locationId }],
       ["explain_report", { locationId: demo.locationId }],

@@ -112,7 +112,11 @@ export async function startGateway({
     rateLimit: createApiKeyRateLimitMiddleware(rateLimiter),
     trackStream: createStreamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,
-    mcp: createMcpMiddleware({ sendSubrequest, searchDocumentation, corsOrigins: config.CORS_ORIGINS, log }),
+    mcp: createMcpMiddleware({
+      ...{ sendSubrequest, searchDocumentation, log },
+      corsOrigins: config.CORS_ORIGINS,
+      timeoutSeconds: config.UPSTREAM_TIMEOUT_SECONDS,
+    }),
     documents,
     docsUrl: config.DOCS_URL,
     log,

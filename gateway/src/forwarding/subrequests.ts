@@ -29,7 +29,7 @@ export type SubrequestSender = (
 ) => Promise<SubrequestResponse>;
 
 /** Maximum size of the response to a subrequest, in bytes. The gateway holds the whole response in memory. */
-export const maxSubrequestResponseBytes = 16 * 1024 * 1024;
+const maxSubrequestResponseBytes = 16 * 1024 * 1024;
 
 /**
  * Creates a sender of GET requests that the gateway sends to services while it handles a client's request. A subrequest has
@@ -88,7 +88,7 @@ async function readLimitedBody(response: Response): Promise<Buffer> {
     size += chunk.byteLength;
     if (size > maxSubrequestResponseBytes) {
       throw new ApiError("body_too_large", {
-        detail: `The response has more than ${maxSubrequestResponseBytes / 1024 / 1024} MB.`,
+        detail: `The response has more than ${maxSubrequestResponseBytes / 1024 / 1024} MB, which is too much for a tool.`,
       });
     }
     chunks.push(chunk);

@@ -80,6 +80,7 @@ function toPlainText(line: string): string {
     .replace(/<\/?[A-Za-z][^>]*>/g, "")
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/`|\*\*/g, "")
+    .replace(/(?<!\S)\*([^*]+)\*/g, "$1")
     .replace(/^\s*\|\s*|\s*\|\s*$/g, "")
     .replace(/\s*(?<!\\)\|\s*/g, " – ")
     .replace(/\s+/g, " ")

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
-import MiniSearch from "minisearch";
+import type MiniSearch from "minisearch";
 import { type Passage, readGuidePassages, readOperationPassages } from "./documentation-passages.ts";
 
 /** Returns the best passages of the documentation for a query, and how many passages contain words of it. */
@@ -64,7 +64,8 @@ async function buildIndex({ openapi, docsUrl, folder = guidesFolder }: Documenta
   );
   const siteUrl = docsUrl.replace(/\/docs\/?$/, "");
   const passages = [...guides.flat(), ...readOperationPassages(JSON.parse(openapi.toString()), `${siteUrl}/api`)];
-  const index = new MiniSearch<Passage>({
+  const { default: SearchIndex } = await import("minisearch");
+  const index = new SearchIndex<Passage>({
     fields: ["title", "names", "text"],
     storeFields: ["title", "url", "text"],
     tokenize: splitIntoTerms,

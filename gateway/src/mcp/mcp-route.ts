@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import { readRequestBody } from "@pragma/runtime/http/read-body";
@@ -20,7 +21,6 @@ export const mcpLimits = {
   batchMessages: 10,
   /** Concurrent tool calls of a location. Further calls wait. */
   concurrentCalls: 4,
-  seconds: 30,
 } as const;
 
 interface McpRouteOptions {
@@ -28,6 +28,8 @@ interface McpRouteOptions {
   searchDocumentation: DocumentationSearch;
   /** The origins of web pages that may call the API; `*` for all. */
   corsOrigins: string[];
+  /** Seconds after which a tool call fails. */
+  timeoutSeconds: number;
   log: Logger;
 }
 
@@ -39,6 +41,7 @@ export const mcpMethods = "POST, OPTIONS";
  * its key's rate limit. Each request to the API that a tool sends uses another one.
  */
 export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware {
+  const { timeoutSeconds } = options;
   const allowedOrigins = options.corsOrigins.includes("*") ? null : options.corsOrigins;
   const callSemaphore = createKeyedSemaphore(mcpLimits.concurrentCalls);
 
@@ -48,39 +51,35 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     const message = await readMessage(request);
     if (message instanceof Response) return message;
     const abort = new AbortController();
-    const timeout = setTimeout(
-      () =>
-        abort.abort(
-          new ApiError("upstream_timeout", { detail: `The tools did not answer within ${mcpLimits.seconds} seconds.` }),
-        ),
-      1000 * mcpLimits.seconds,
-    );
+    const timeout = setTimeout(() => abort.abort(createTimeoutError(timeoutSeconds)), 1000 * timeoutSeconds);
     const onClose = () => abort.abort(new ApiError("service_unavailable", { detail: "The client disconnected." }));
     request.outgoing.once("close", onClose);
     try {
       // Loaded with the first request, so that a gateway without MCP clients needs no memory for it.
       const [{ answerMcpRequest }, { tools }] = await Promise.all([import("./mcp-server.ts"), import("./tools.ts")]);
-      const { headers } = request.incoming;
+      const runTool = async (name: string, args: unknown) => {
+        abort.signal.throwIfAborted();
+        const tool = tools.find((candidate) => candidate.name === name);
+        if (!tool) throw new Error(`There is no tool ${name}.`);
+        return tool.call(args, {
+          principal: request.principal,
+          api: createToolApi(request, options.sendSubrequest, abort.signal),
+          searchDocumentation: options.searchDocumentation,
+          now: new Date(),
+        });
+      };
       return await answerMcpRequest({
-        request: new Request(`http://gateway${mcpPath}`, { method: "POST", headers: pickMcpHeaders(headers) }),
+        request: new Request(`http://gateway${mcpPath}`, {
+          method: "POST",
+          headers: pickMcpHeaders(request.incoming.headers),
+        }),
         message,
         allowedOrigins,
-        signal: abort.signal,
-        callTool: (name, args) =>
-          callSemaphore.run(async () => {
-            const tool = tools.find((candidate) => candidate.name === name);
-            request.logFields.tool = name;
-            return runTool(request, options.log, async () => {
-              abort.signal.throwIfAborted();
-              if (!tool) throw new Error(`There is no tool ${name}.`);
-              return tool.call(args, {
-                principal: request.principal,
-                api: createToolApi(request, options.sendSubrequest, abort.signal),
-                searchDocumentation: options.searchDocumentation,
-                now: new Date(),
-              });
-            });
-          }, getSenderId(request.principal)),
+        async callTool(name, args) {
+          request.logFields.tool = name;
+          const running = callSemaphore.run(() => runTool(name, args), getSenderId(request.principal));
+          return toToolResult(racePromiseWithAbort(running, abort.signal), request, options.log);
+        },
       });
     } finally {
       clearTimeout(timeout);
@@ -89,6 +88,12 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
       abort.abort(new ApiError("service_unavailable"));
     }
   };
+}
+
+function createTimeoutError(seconds: number): ApiError {
+  return new ApiError("upstream_timeout", {
+    detail: `The tool did not answer within ${seconds} seconds. Ask for a shorter period.`,
+  });
 }
 
 const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
@@ -160,9 +165,9 @@ function createToolApi(request: GatewayRequestState, sendSubrequest: SubrequestS
 }
 
 /** Returns the answer of a tool. Returns an error as text that an assistant can act on. */
-async function runTool(request: GatewayRequestState, log: Logger, answer: () => Promise<string>): Promise<ToolResult> {
+async function toToolResult(answer: Promise<string>, request: GatewayRequestState, log: Logger): Promise<ToolResult> {
   try {
-    return { text: await answer(), isError: false };
+    return { text: await answer, isError: false };
   } catch (error) {
     if (error instanceof ToolInputError) return { text: error.message, isError: true };
     if (error instanceof ApiProblem) return { text: describeProblem(error.problem), isError: true };
@@ -179,6 +184,9 @@ async function runTool(request: GatewayRequestState, log: Logger, answer: () => 
   }
 }
 
+/** Maximum number of issues in an error of the API that an assistant sees. */
+const maxShownIssues = 5;
+
 /** Returns an error of the API as text: what is wrong, and what to do. */
 function describeProblem({
   status,
@@ -194,7 +202,8 @@ function describeProblem({
   const wait = retryAfterSeconds === undefined ? "a few seconds" : `${retryAfterSeconds} seconds`;
   return [
     errors.length > 0 ? "The arguments are invalid:" : `${detail} (${code})`,
-    ...errors.map(({ path, message }) => `- ${path}: ${message}`),
+    ...errors.slice(0, maxShownIssues).map(({ path, message }) => `- ${path}: ${message}`),
+    ...(errors.length > maxShownIssues ? [`- and ${errors.length - maxShownIssues} more`] : []),
     ...(isTemporary ? [`Wait ${wait} and call the tool again with the same arguments.`] : []),
     ...(code === "order_not_found" ? ["Next: find_orders – to find the ID of an order"] : []),
     ...(code === "report_not_found" ? ["Next: explain_report with a day instead of an ID"] : []),

@@ -1,5 +1,5 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
-import { metricDimensionNames } from "@pragma/contracts/metric-definitions";
+import { canMeasureByDimension, metricDimensionNames } from "@pragma/contracts/metric-definitions";
 import type { MetricComparison, MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
 import { z } from "zod";
 import { cleanText, formatCount } from "./answer.ts";
@@ -7,13 +7,30 @@ import type { ToolLocation } from "./location.ts";
 import type { Period } from "./period.ts";
 import type { ToolContext } from "./tool.ts";
 
+const isDimension = (name: string): name is MetricDimension =>
+  (metricDimensionNames as readonly string[]).includes(name);
+
 /** The argument that restricts the figures of a tool to values of dimensions. */
 export const filtersArgument = {
   filters: z
-    .partialRecord(z.enum(metricDimensionNames), z.array(z.union([z.string(), z.int()])).min(1))
+    .record(z.string(), z.array(z.union([z.string(), z.int()])).min(1))
+    .refine((filters): filters is MetricFilterValues => Object.keys(filters).every(isDimension), {
+      error: `Must have only keys that are dimensions: ${metricDimensionNames.join(", ")}`,
+    })
     .optional()
     .describe('Accepted values by dimension, e.g. {"room":["Terrasse"],"weekday":["friday"]}'),
 };
+
+type MetricFilterValues = Partial<Record<MetricDimension, (string | number)[]>>;
+
+/** Returns the measures that go with dimensions, and with filters by dimensions. */
+export function filterMeasures<Measure extends MetricMeasure>(
+  measures: readonly Measure[],
+  { groupBy, filters = {} }: { groupBy?: MetricDimension | undefined; filters?: MetricFilterValues | undefined },
+): Measure[] {
+  const dimensions = [...(groupBy ? [groupBy] : []), ...Object.keys(filters).filter(isDimension)];
+  return measures.filter((measure) => dimensions.every((dimension) => canMeasureByDimension(measure, dimension)));
+}
 
 /** The maximum of `limit` of the API, for answers whose rows the tool sorts itself. */
 export const maxMetricRows = 1_000;
@@ -24,7 +41,7 @@ interface MetricsRequest {
   measures: readonly MetricMeasure[];
   dimensions?: readonly MetricDimension[];
   compare?: MetricComparison;
-  filters?: Partial<Record<MetricDimension, (string | number)[]>> | undefined;
+  filters?: MetricFilterValues | undefined;
   sort?: string;
   limit?: number;
 }

@@ -41,6 +41,8 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
+  /** The scopes without which the tool cannot answer. */
+  scopes: ApiScope[];
   inputSchema: { type: "object" } & Record<string, unknown>;
   /**
    * Returns the answer as text.
@@ -72,6 +74,7 @@ export function defineTool<Shape extends z.core.$ZodLooseShape>(definition: Tool
     name,
     title,
     description,
+    scopes,
     inputSchema: createInputSchema(schema),
     async call(input, context) {
       const parsed = schema.safeParse(input ?? {});
@@ -103,8 +106,12 @@ function createInputSchema(schema: z.ZodObject): Tool["inputSchema"] {
       if (part.format !== undefined) delete part.pattern;
       if (part.minimum === Number.MIN_SAFE_INTEGER) delete part.minimum;
       if (part.maximum === Number.MAX_SAFE_INTEGER) delete part.maximum;
-      // Errors name the accepted keys.
       delete part.propertyNames;
+      // Some clients accept only one type. The tool still accepts a number.
+      if (part.anyOf?.some(({ type }) => type === "string")) {
+        delete part.anyOf;
+        part.type = "string";
+      }
     },
   });
   return jsonSchema as Tool["inputSchema"];

@@ -2,7 +2,11 @@
 export function racePromiseWithAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
+    if (signal.aborted) {
+      // Otherwise, a later rejection of the promise would be unhandled.
+      promise.catch(() => {});
+      return onAbort();
+    }
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });

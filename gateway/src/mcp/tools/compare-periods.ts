@@ -1,5 +1,4 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
-import { canMeasureByDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricRow } from "@pragma/contracts/metrics";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
@@ -15,6 +14,7 @@ import {
   describeDimensionValue,
   describeMissingReports,
   describeOmittedRows,
+  filterMeasures,
   filtersArgument,
   getMetrics,
   maxMetricRows,
@@ -60,10 +60,7 @@ export const comparePeriodsTool = defineTool({
   findIssue: findPeriodIssue,
   async answer({ compareWith, groupBy, filters, limit, ...args }, context) {
     const { location, period } = await findLocationAndPeriod(context, args);
-    const dimensions = [...(groupBy ? [groupBy] : []), ...(Object.keys(filters ?? {}) as MetricDimension[])];
-    const measures = measureNames.filter((measure) =>
-      dimensions.every((dimension) => canMeasureByDimension(measure, dimension)),
-    );
+    const measures = filterMeasures(measureNames, { groupBy, filters });
     const metrics = await getMetrics(context, {
       ...{ location, period, filters, compare: compareWith, limit: maxMetricRows },
       // Without a measure that goes with the filters, the API explains what does.
@@ -115,9 +112,11 @@ export const comparePeriodsTool = defineTool({
     if (metrics.totals.length === 0) answer.add("There are no figures for either period.");
     answer.add(describeMissingReports(metrics), describeOpenShifts(period));
     const next = { ...periodArgumentsOf(period), ...location.args };
-    if (groupBy !== "product")
+    if (groupBy !== "product" && !filters)
       answer.addNext("compare_periods", { ...next, compareWith, groupBy: "product" }, "see which products changed");
-    return answer.addNext("sales_summary", { ...next, groupBy: "day" }, "see the single days").toString();
+    return answer
+      .addNext("sales_summary", { ...next, groupBy: "day", ...(filters && { filters }) }, "see the single days")
+      .toString();
   },
 });
 

@@ -13,6 +13,7 @@ import {
   describeDimensionValue,
   describeMissingReports,
   describeOmittedRows,
+  filterMeasures,
   filtersArgument,
   getMetrics,
   splitByCurrency,
@@ -26,8 +27,9 @@ const groups = [
   ...["room", "serviceType", "channel", "clerk", "device", "taxRate"],
 ] as const satisfies MetricDimension[];
 
-const orderMeasures = ["sales", "salesWithoutTax", "tax", "orders", "guests", "averageOrder", "averageGuest"] as const;
-const productMeasures = ["sales", "salesWithoutTax", "tax", "quantity"] as const;
+const allMeasures = [
+  ...["sales", "salesWithoutTax", "tax", "orders", "guests", "averageOrder", "averageGuest", "quantity"],
+] as const satisfies MetricMeasure[];
 
 export const salesSummaryTool = defineTool({
   name: "sales_summary",
@@ -45,7 +47,8 @@ export const salesSummaryTool = defineTool({
   findIssue: findPeriodIssue,
   async answer({ groupBy, filters, limit, ...args }, context) {
     const { location, period } = await findLocationAndPeriod(context, args);
-    const measures: readonly MetricMeasure[] = groupBy === "taxRate" ? productMeasures : orderMeasures;
+    const measures = filterMeasures(allMeasures, { groupBy, filters });
+    const hasOrders = measures.includes("orders");
     const metrics = await getMetrics(context, {
       ...{ location, period, measures, filters, limit },
       ...(groupBy && { dimensions: [groupBy], sort: timeDimensions.includes(groupBy) ? groupBy : "-sales" }),
@@ -56,7 +59,7 @@ export const salesSummaryTool = defineTool({
       answer.add(
         `Sales incl. tax: ${formatAmount(values.sales, currency)}`,
         `Sales excl. tax: ${formatAmount(values.salesWithoutTax, currency)}, tax ${formatAmount(values.tax, currency)}`,
-        values.orders === undefined
+        !hasOrders
           ? `Units sold: ${values.quantity}`
           : `Orders: ${values.orders} (average ${formatAmount(values.averageOrder, currency)}), guests: ${values.guests} (average ${formatAmount(values.averageGuest, currency)})`,
       );
@@ -65,17 +68,12 @@ export const salesSummaryTool = defineTool({
       if (!groupBy) continue;
       const total = values.sales ?? 0;
       answer.addTable({
-        columns: [
-          groupBy,
-          `sales (${currency ?? "unknown currency"})`,
-          "share",
-          groupBy === "taxRate" ? "tax" : "orders",
-        ],
+        columns: [groupBy, `sales (${currency ?? "unknown currency"})`, "share", hasOrders ? "orders" : "tax"],
         rows: rows.map((row) => [
           describeDimensionValue(groupBy, row.dimensions),
           formatDecimalAmount(row.values.sales ?? 0, currency),
           formatShare(row.values.sales ?? 0, total),
-          groupBy === "taxRate" ? formatDecimalAmount(row.values.tax ?? 0, currency) : String(row.values.orders),
+          hasOrders ? String(row.values.orders) : formatDecimalAmount(row.values.tax ?? 0, currency),
         ]),
         describeRest: (shownCount) => {
           const shown = rows.slice(0, shownCount).reduce((sum, row) => sum + (row.values.sales ?? 0), 0);
@@ -88,7 +86,7 @@ export const salesSummaryTool = defineTool({
     answer.add(describeMissingReports(metrics), describeOpenShifts(period));
     const next = { ...periodArgumentsOf(period), ...location.args };
     answer.addNext("compare_periods", { ...next, ...(filters && { filters }) }, "compare with the period before");
-    if (!groupBy) answer.addNext("top_items", next, "see which products sold best");
+    if (!groupBy && !filters) answer.addNext("top_items", next, "see which products sold best");
     if (metrics.totals.length === 0) answer.addNext("day_status", next, "see which days have reports");
     return answer.toString();
   },

@@ -80,9 +80,14 @@ export const topItemsTool = defineTool({
     if (metrics.totals.length === 0) answer.add("There are no figures for this period.");
     answer.add(describeMissingReports(metrics), describeOpenShifts(period));
     const next = { ...periodArgumentsOf(period), ...location.args };
-    if (by !== "category") answer.addNext("top_items", { ...next, by: "category" }, "see categories");
+    if (by !== "category")
+      answer.addNext("top_items", { ...next, by: "category", ...(filters && { filters }) }, "see categories");
     return answer
-      .addNext("compare_periods", { ...next, groupBy: by }, "see which of them sold more or less than before")
+      .addNext(
+        "compare_periods",
+        { ...next, groupBy: by, ...(filters && { filters }) },
+        "see which of them sold more or less than before",
+      )
       .toString();
   },
 });

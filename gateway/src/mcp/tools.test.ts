@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { expect, it } from "vitest";
+import { mcpLimits } from "./mcp-route.ts";
+import { listedTools } from "./mcp-server.ts";
+import { tools } from "./tools.ts";
+
+const docsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs");
+const readGuide = (name: string) => readFileSync(join(docsFolder, name), "utf8");
+
+it("the tools are at most ten, and their definitions have fewer than 4,000 tokens of o200k_base", () => {
+  expect(tools.length).toBeLessThanOrEqual(10);
+  expect(countTokens(JSON.stringify({ tools: listedTools }))).toBeLessThan(4_000);
+});
+
+it("their schemas use only what all clients understand", () => {
+  expect(JSON.stringify(listedTools)).not.toMatch(/"(?:\$schema|\$ref|propertyNames|oneOf|allOf)"|"type":\[/);
+});
+
+it("the guide has a row for each tool, with its scope, and no other rows", () => {
+  const rows = [...readGuide("assistants.mdx").matchAll(/^\| `(\w+)` \| .* \| (?:`([\w:]+)` )?\|$/gm)];
+  expect(rows.map(([, name, scope]) => ({ name, scopes: scope ? [scope] : [] }))).toEqual(
+    tools.map(({ name, scopes }) => ({ name, scopes })),
+  );
+});
+
+it("the table of limits states the limits of the MCP server", () => {
+  const [, table = ""] = /\{#limits-of-the-mcp-server\}\n(.*?)\n#/s.exec(readGuide("rate-limits.mdx")) ?? [];
+  expect(table).toContain(`| ${mcpLimits.bodyBytes / 1024} KB |`);
+  expect(table).toContain(`| Messages in a batch | ${mcpLimits.batchMessages} |`);
+  expect(table).toMatch(new RegExp(`^\\| Tool calls of a location .* \\| ${mcpLimits.concurrentCalls} \\|`, "m"));
+});
