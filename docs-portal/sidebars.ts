@@ -17,11 +17,11 @@ const sidebars: SidebarsConfig = {
       "versioning",
     ]),
     category("Reports and orders", [
+      "metrics",
       "ask-your-data",
       "totals-by-payment-method",
       "month-of-orders",
       "days",
-      "metrics",
       "keep-a-copy",
       "bulk-exports",
       "accounting-exports",
