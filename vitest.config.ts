@@ -29,11 +29,7 @@ const isolatedProcessTests = [
  * Small files whose tests take long, in the sequence in which they start. Unless vitest knows the durations of earlier
  * runs, it starts the largest files first, so it would start these files last.
  */
-const longTests = [
-  "tests/equivalence.test.ts",
-  "tests/rolling-restart.test.ts",
-  "tests/browser/routes.test.ts",
-];
+const longTests = ["tests/equivalence.test.ts", "tests/rolling-restart.test.ts", "tests/browser/routes.test.ts"];
 
 class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -113,11 +113,15 @@ describe("a rotation of internal keys", () => {
   it.each([
     ["signs with the next keys", `${nextKeys},${oldKeys}`],
     ["removes the old keys", nextKeys],
-  ])("fails no request while it %s", async (_, keys) => {
-    const stopSignedRequests = startSignedRequests();
-    await restartAllWith(keys, rolesWithRotatedKeys);
-    const { failures, successCount } = await stopSignedRequests();
-    expect(failures).toEqual([]);
-    expect(successCount).toBeGreaterThan(50);
-  }, 120_000);
+  ])(
+    "fails no request while it %s",
+    async (_, keys) => {
+      const stopSignedRequests = startSignedRequests();
+      await restartAllWith(keys, rolesWithRotatedKeys);
+      const { failures, successCount } = await stopSignedRequests();
+      expect(failures).toEqual([]);
+      expect(successCount).toBeGreaterThan(50);
+    },
+    120_000,
+  );
 });
