@@ -18,6 +18,7 @@ import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
 import { paginationDepthBenchmark } from "./benchmarks/list-depth.ts";
 import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
 import { memoryBenchmark } from "./benchmarks/memory.ts";
+import { metricsBenchmark } from "./benchmarks/metrics.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { packedListDepthBenchmark } from "./benchmarks/packed-list-depth.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
@@ -42,6 +43,7 @@ const benchmarks: BenchmarkDefinition[] = [
   slowWebhookEndpointsBenchmark,
   memoryBenchmark,
   paginationDepthBenchmark,
+  metricsBenchmark,
   storedBytesBenchmark,
   packedListDepthBenchmark,
 ];

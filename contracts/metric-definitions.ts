@@ -167,8 +167,6 @@ export const getMetricMeasure = (name: MetricMeasure): MetricMeasureDefinition =
 
 export const metricWeekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const;
 
-export type MetricWeekday = (typeof metricWeekdays)[number];
-
 interface MetricDimensionDefinition {
   group: MetricDimensionGroup;
   description: string;
@@ -323,9 +321,6 @@ export type MetricDimension = keyof typeof metricDimensions;
 export const metricDimensionNames = Object.keys(metricDimensions) as [MetricDimension, ...MetricDimension[]];
 
 export const getMetricDimension = (name: MetricDimension): MetricDimensionDefinition => metricDimensions[name];
-
-/** The value of a dimension in a response. */
-export type MetricDimensionValue<Name extends MetricDimension> = z.infer<(typeof metricDimensions)[Name]["schema"]>;
 
 /** A field of the values of a dimension. */
 export interface MetricValueField {

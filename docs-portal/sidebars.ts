@@ -17,12 +17,12 @@ const sidebars: SidebarsConfig = {
       "versioning",
     ]),
     category("Reports and orders", [
+      "metrics",
       "ask-your-data",
       "assistants",
       "totals-by-payment-method",
       "month-of-orders",
       "days",
-      "metrics",
       "keep-a-copy",
       "bulk-exports",
       "accounting-exports",

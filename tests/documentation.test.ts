@@ -3,19 +3,19 @@ import { pathToFileURL } from "node:url";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDemoExampleLocation } from "./documentation/demo-example-location.ts";
 import {
   createDocumentationExampleLocation,
   type DocumentationExampleLocation,
 } from "./documentation/documentation-fixture.ts";
 import { documentedApiUrl } from "./documentation/example-recorder.ts";
-import { createMetricsGuideLocation } from "./documentation/metrics-guide-location.ts";
 import { createPushGuideLocation, type PushGuideLocation } from "./documentation/push-guide-location.ts";
 import { recordAccountingExamples } from "./documentation/record-accounting.ts";
 import { recordCatalogExamples } from "./documentation/record-catalog.ts";
 import { recordJobExamples } from "./documentation/record-jobs.ts";
 import { recordLegacyTillExamples } from "./documentation/record-legacy-tills.ts";
 import { recordLiveOrderExamples } from "./documentation/record-live-order.ts";
-import { recordHomePageWeek, recordMetricsExamples } from "./documentation/record-metrics.ts";
+import { recordHomePageWeek, recordOwnerQuestionExamples } from "./documentation/record-owner-questions.ts";
 import { recordTillPushExamples } from "./documentation/record-push.ts";
 import { recordReadingGuideExamples } from "./documentation/record-reading-guides.ts";
 import {
@@ -78,7 +78,7 @@ describe("the examples of the documentation", () => {
     await recordRepeatedRequestExamples(documentationFixture);
     await recordLiveOrderExamples(documentationFixture, product.url);
     await recordWebhookExamples(documentationFixture, environment);
-    await recordReadingGuideExamples(documentationFixture);
+    await recordReadingGuideExamples(documentationFixture, product.url);
     await recordAccountingExamples(documentationFixture, product.url);
     await recordUsageExamples(documentationFixture);
     await expectRecordedExamplesToMatchFiles(documentationFixture);
@@ -92,14 +92,14 @@ describe("the examples of the documentation", () => {
     await expectRecordedExamplesToMatchFiles(pushGuideLocation);
   });
 
-  it("of the guide about metrics, and the week on the home page, are the responses of the API", {
+  it("of the guide 'Ask your data', and the week on the home page, are the responses of the API", {
     timeout: 90_000,
     retry: 0,
   }, async () => {
-    const metricsGuideLocation = await createMetricsGuideLocation(product);
-    await recordMetricsExamples(metricsGuideLocation);
-    await expectRecordedExamplesToMatchFiles(metricsGuideLocation);
-    const recordedWeek = await recordHomePageWeek(metricsGuideLocation, portalFolder);
+    const demoExampleLocation = await createDemoExampleLocation(product);
+    await recordOwnerQuestionExamples(demoExampleLocation);
+    await expectRecordedExamplesToMatchFiles(demoExampleLocation);
+    const recordedWeek = await recordHomePageWeek(demoExampleLocation, portalFolder);
     await expect(recordedWeek).toMatchFileSnapshot(join(examplesFolder, "demo-week.json"));
   });
 });

@@ -28,6 +28,7 @@ const guides = [
   "jobs",
   "keep-a-copy",
   "legacy-tills",
+  "metrics",
   "month-of-orders",
   "order-live",
   "pagination",

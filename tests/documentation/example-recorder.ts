@@ -44,7 +44,7 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
   const normalizer = createDocumentationExampleNormalizer();
   const recordedExamples = new Map<string, unknown>();
 
-  /** Sends a request without recording it. Returns the response and its parsed body. */
+  /** Sends a request without recording it. Returns the response and its body: the parsed JSON, or text such as CSV. */
   async function sendRequest({ method = "GET", path, headers = {}, body, key = getDefaultKey() }: RecordedRequest) {
     const response = await fetch(`${url}${path}`, {
       method,
@@ -56,7 +56,8 @@ export function createDocumentationExampleRecorder(url: string, getDefaultKey: (
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { response, body: text === "" ? null : JSON.parse(text) };
+    const isJson = /[/+]json\b/.test(response.headers.get("content-type") ?? "");
+    return { response, body: text === "" ? null : isJson ? JSON.parse(text) : text };
   }
 
   return {

@@ -2,7 +2,10 @@ import { type DocumentationExampleLocation, documentationHomePageTill } from "./
 import { documentationEdgeCaseOrders } from "./edge-case-till.ts";
 
 /** Records the examples of the guides for applications that read reports and orders. */
-export async function recordReadingGuideExamples({ recorder }: DocumentationExampleLocation): Promise<void> {
+export async function recordReadingGuideExamples(
+  { recorder, key }: DocumentationExampleLocation,
+  url: string,
+): Promise<void> {
   const { recordExchange } = recorder;
   const day = "2026-05-30";
   await recordExchange("totals-reports-of-day", { path: `/v2/reports/?since=${day}&until=${day}` });
@@ -22,10 +25,9 @@ export async function recordReadingGuideExamples({ recorder }: DocumentationExam
   await recordExchange("metrics-compared", {
     path: metrics({ measures: "sales,orders", dimensions: "room", ...ofDay, compare: "previous_period" }),
   });
-  await recordExchange("metrics-csv", {
-    path: metrics({ measures: "payments,tips", dimensions: "paymentMethod", ...ofDay }),
-    headers: { accept: "text/csv" },
-  });
+  const csvPath = metrics({ measures: "payments,tips", dimensions: "paymentMethod", ...ofDay });
+  const csv = await fetch(`${url}${csvPath}`, { headers: { accept: "text/csv", authorization: `Bearer ${key}` } });
+  recorder.recordExample("metrics-csv", { path: csvPath, text: (await csv.text()).replaceAll("\r\n", "\n") });
   await recordExchange("metrics-invalid", {
     path: metrics({ measures: "orders", dimensions: "product", ...ofDay }),
   });

@@ -69,7 +69,9 @@ export function createMarkdownRenderersByComponent(portal: string, server: strin
         ...(headers === "" ? [] : [createCodeBlock("http", headers)]),
         ...(response.body === null
           ? []
-          : [createCodeBlock("json", formatJsonExcerpt(response.body, readExcerptOptions(element, evaluate)))]),
+          : typeof response.body === "string"
+            ? [createCodeBlock("text", response.body.trimEnd())]
+            : [createCodeBlock("json", formatJsonExcerpt(response.body, readExcerptOptions(element, evaluate)))]),
       ];
       return [createParagraph(blocks.length === 0 ? `${status}.` : `${status}:`), ...blocks];
     },

@@ -32,7 +32,10 @@ const reasonPhrases: Record<number, string> = {
 /** Renders the response of an example, or only some of its fields and items. */
 export function ResponseCodeBlock({ of: { reply: response }, only, maxItems, headers = [] }: Props): ReactNode {
   const lines = headers.map((name) => `${name}: ${response.headers[name]}`);
-  const parts = [lines.join("\n"), response.body === null ? "" : formatJsonExcerpt(response.body, { only, maxItems })];
+  const { body } = response;
+  const isText = typeof body === "string";
+  const shownBody = isText ? body.trimEnd() : body === null ? "" : formatJsonExcerpt(body, { only, maxItems });
+  const parts = [lines.join("\n"), shownBody];
   const text = parts.filter((part) => part !== "").join("\n\n");
   const statusClass = response.status < 400 ? "response-status" : "response-status response-status--error";
   const status = (
@@ -41,7 +44,7 @@ export function ResponseCodeBlock({ of: { reply: response }, only, maxItems, hea
     </span>
   );
   return (
-    <CodeBlock language="json" title={status}>
+    <CodeBlock language={isText ? "text" : "json"} title={status}>
       {text === "" ? "(no body)" : text}
     </CodeBlock>
   );

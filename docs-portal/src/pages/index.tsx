@@ -69,7 +69,7 @@ export default function Home(): ReactNode {
         <section className={`container ${styles.section}`}>
           <Heading as="h2">A week of the demo</Heading>
           <p className={styles.intro}>
-            Each card is one request to <code>GET /v1/metrics/</code>.{" "}
+            Each card is one request to <Link to="/api/get-metrics">GET /v1/metrics/</Link>.{" "}
             <Link to="/docs/ask-your-data">Ask your data</Link> has ten more questions, with their answers.
           </p>
           <DemoWeek />

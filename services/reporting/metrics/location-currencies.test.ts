@@ -9,7 +9,7 @@ beforeEach(() => vi.spyOn(performance, "now").mockImplementation(() => nowMs));
 afterEach(() => vi.restoreAllMocks());
 
 it("remembers currencies for five minutes, and longer while accounts is unavailable", async () => {
-  const getCurrency = vi.fn(async (id: string) => (id === "unknown" ? null : "EUR"));
+  const getCurrency = vi.fn(async (id: string): Promise<string | null> => (id === "unknown" ? null : "EUR"));
   const find = createLocationCurrencies({ getCurrency });
   expect(await find(["one", "unknown"], context)).toEqual(["EUR", null]);
   expect(await find(["one", "unknown"], context)).toEqual(["EUR", null]);

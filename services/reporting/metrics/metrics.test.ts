@@ -6,6 +6,7 @@ import {
 } from "@pragma/contracts/metric-definitions";
 import { type MetricRow, Metrics, MetricsMeta } from "@pragma/contracts/metrics";
 import type { Principal } from "@pragma/contracts/principal";
+import type { Problem } from "@pragma/contracts/problem";
 import { assertStatementsUseOnePartition } from "@pragma/runtime/testing/statement-recorder";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -516,7 +517,7 @@ describe("a response", () => {
     });
     const response = await service.request("GET", path, { principal, headers: { accept: "text/csv" } });
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
-    expect(response.headers.get("vary")).toBe("accept");
+    expect(response.headers.get("vary")).toBe("origin, accept");
     expect(await response.text()).toBe(
       [
         "currency,productId,productName,category,sales,quantity,comparedProductId,comparedProductName,comparedCategory,comparedSales,salesDifference,salesPercent,comparedQuantity,quantityDifference,quantityPercent",
@@ -528,7 +529,7 @@ describe("a response", () => {
     const headers = { accept: "text/csv", "if-none-match": response.headers.get("etag") ?? "" };
     const unchanged = await service.request("GET", path, { principal, headers });
     expect(unchanged.status).toBe(304);
-    expect(unchanged.headers.get("vary")).toBe("accept");
+    expect(unchanged.headers.get("vary")).toBe("origin, accept");
   });
 
   it("has an entity tag that changes with its content", async () => {
@@ -620,7 +621,8 @@ describe("concurrent queries", () => {
       const started = performance.now();
       expect((await query({}, otherPrincipal)).totals[0]?.values.sales).toBe(9_900);
       expect(performance.now() - started).toBeLessThan(1_000);
-      const codes = await Promise.all(slow.map(async (response) => (await (await response).json()).code));
+      const problems = await Promise.all(slow.map(async (response) => (await response).json() as Promise<Problem>));
+      const codes = problems.map(({ code }) => code);
       // Two run until their timeout; of the others, two are rejected at once, and 16 after two seconds.
       expect(codes.filter((code) => code === "query_too_slow")).toHaveLength(2);
       expect(codes.filter((code) => code === "rate_limited")).toHaveLength(18);

@@ -45,6 +45,8 @@ async function countRows(locationId: string) {
       (select count(*) from orders where location_id = ${locationId}) as orders,
       (select count(*) from day_counts where location_id = ${locationId}) as days,
       (select count(*) from days where location_id = ${locationId}) as stored_days,
+      (select count(*) from metric_totals where location_id = ${locationId}) as metric_totals,
+      (select count(*) from metric_cells where location_id = ${locationId}) as metric_cells,
       (select coalesce(sum(count), 0) from day_counts where location_id = ${locationId} and kind = 'order') as counted`;
   return row;
 }
@@ -57,10 +59,28 @@ describe("the task that removes expired tills", () => {
     await service.pushTills([old, recent], id);
     await runTask(undefined);
     await runTask("4");
-    expect(await countRows(id)).toEqual({ tills: 2, reports: 2, orders: 2, days: 4, storedDays: 2, counted: 2 });
+    expect(await countRows(id)).toEqual({
+      tills: 2,
+      reports: 2,
+      orders: 2,
+      days: 4,
+      storedDays: 2,
+      metricTotals: 2,
+      metricCells: 2,
+      counted: 2,
+    });
 
     await runTask("3");
-    expect(await countRows(id)).toEqual({ tills: 1, reports: 1, orders: 1, days: 2, storedDays: 1, counted: 1 });
+    expect(await countRows(id)).toEqual({
+      tills: 1,
+      reports: 1,
+      orders: 1,
+      days: 2,
+      storedDays: 1,
+      metricTotals: 1,
+      metricCells: 1,
+      counted: 1,
+    });
     const list = await service.request("GET", "/v2/reports/", { principal });
     expect(((await list.json()) as { meta: object }).meta).toMatchObject({ totalCount: 1 });
     const expired = await eventually("the till.expired event", async () => {
@@ -83,6 +103,8 @@ describe("the task that removes expired tills", () => {
       orders: 1,
       days: 2,
       storedDays: 1,
+      metricTotals: 1,
+      metricCells: 1,
       counted: 1,
     });
     const [row] = await service.db.sql`select is_current from orders where location_id = ${location.id}`;
@@ -105,6 +127,8 @@ describe("the task that removes expired tills", () => {
       orders: 1,
       days: 2,
       storedDays: 1,
+      metricTotals: 1,
+      metricCells: 1,
       counted: 1,
     });
     expect(await service.db.sql`select from packed_tills where location_id = ${location.id}`).toHaveLength(0);
@@ -159,6 +183,8 @@ describe("the task that removes expired tills", () => {
       orders: 0,
       days: 0,
       storedDays: 0,
+      metricTotals: 0,
+      metricCells: 0,
       counted: 0,
     });
     // The same till can be pushed again, and is removed again.

@@ -36,6 +36,8 @@ export const getMetricsMetaRoute = defineReportingRoute({
 });
 
 const csvType = "text/csv";
+/** Also contains what the gateway sends itself, because it forwards this header instead of its own. */
+const vary = "origin, accept";
 const csvContentType = `${csvType}; charset=utf-8`;
 
 export const getMetricsRoute = defineReportingRoute({
@@ -75,6 +77,6 @@ export const getMetricsRoute = defineReportingRoute({
     const body = isCsv ? formatMetricsCsv(metrics) : JSON.stringify(metrics);
     const condition = { etag: computeEntityTag(body), ifNoneMatch: header("if-none-match") };
     const response = createConditionalJsonResponse(body, condition, isCsv ? { "content-type": csvContentType } : {});
-    return { ...response, headers: { ...response.headers, vary: "accept" } };
+    return { ...response, headers: { ...response.headers, vary } };
   },
 });

@@ -12,8 +12,8 @@ import { generateRestaurant } from "@pragma/simulator/restaurant";
 import type { PragmaUnderTest } from "../harness/pragma-under-test.ts";
 import { createDocumentationExampleRecorder, type DocumentationExampleRecorder } from "./example-recorder.ts";
 
-/** The location in the guide about metrics and on the home page: the demo restaurant as it is on June 1, 2026. */
-export interface MetricsGuideLocation {
+/** The location in the guide "Ask your data" and on the home page: the demo restaurant as it is on June 1, 2026. */
+export interface DemoExampleLocation {
   recorder: DocumentationExampleRecorder;
 }
 
@@ -26,7 +26,7 @@ const scopes: ApiScope[] = ["reports:read", "locations:read", "tills:write"];
 const maxConcurrentPushes = 4;
 
 /** Creates the location with the tills that the demo pushes, and waits for their reports. */
-export async function createMetricsGuideLocation(product: PragmaUnderTest): Promise<MetricsGuideLocation> {
+export async function createDemoExampleLocation(product: PragmaUnderTest): Promise<DemoExampleLocation> {
   const admin = createAdminApiClient({ baseUrl: product.url, apiKey: product.adminKey });
   const locationId = await importAndConfigureRestaurantLocation(admin, {
     restaurant: generateRestaurant(demoRestaurantSeed),

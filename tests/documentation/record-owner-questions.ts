@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { Metrics } from "@pragma/contracts/metrics";
-import type { MetricsGuideLocation } from "./metrics-guide-location.ts";
+import type { DemoExampleLocation } from "./demo-example-location.ts";
 
 /** The last complete week and the last month of the demo on June 1, 2026. */
 const week = { since: "2026-05-25", until: "2026-05-31" };
@@ -35,7 +35,7 @@ const questions: Record<string, Record<string, string>> = {
 };
 
 /** Records the answers to the questions of the guide. */
-export async function recordMetricsExamples({ recorder }: MetricsGuideLocation): Promise<void> {
+export async function recordOwnerQuestionExamples({ recorder }: DemoExampleLocation): Promise<void> {
   for (const [name, query] of Object.entries(questions)) {
     const path = `/v1/metrics/?${String(new URLSearchParams(query)).replaceAll("%2C", ",")}`;
     Metrics.parse(await recorder.recordExchange(name, { path }));
@@ -58,7 +58,7 @@ interface WeekQuestions {
  * Returns the week on the home page as the API answers now, in the format of its file. The requests are those that the
  * home page sends. The date is that of the file if the file contains the same answers, and today's date otherwise.
  */
-export async function recordHomePageWeek({ recorder }: MetricsGuideLocation, portalFolder: string): Promise<string> {
+export async function recordHomePageWeek({ recorder }: DemoExampleLocation, portalFolder: string): Promise<string> {
   const questionsModule = pathToFileURL(join(portalFolder, "src", "home", "week", "questions.ts")).href;
   const { weekQuestions, getWeekRequestPath } = (await import(questionsModule)) as WeekQuestions;
   const answers: Record<string, unknown> = {};
