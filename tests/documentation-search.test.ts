@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { readGuidePassages, readOperationPassages } from "@pragma/gateway/mcp/documentation-passages";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -68,6 +69,8 @@ const expectedFirstResults: [query: string, url: string][] = [
   ["postman", "/docs/collections"],
   ["go live", "/docs/production"],
   ["best sellers", "/docs/ask-your-data"],
+  ["MCP server", "/docs/assistants"],
+  ["claude", "/docs/assistants"],
   ["dashboard", "/docs/ask-your-data"],
   ["Z report", "/docs/glossary"],
   ["receipt", "/docs/glossary"],
@@ -113,4 +116,26 @@ describe("the search", () => {
     );
     expect(synonymUrls.filter((url) => !urls.has(url))).toEqual([]);
   });
+});
+
+it("the passages that assistants find with search_docs are sections of the site", () => {
+  const documentFile = join(portalFolder, "build", "openapi.json");
+  const guides = readdirSync(join(portalFolder, "docs")).filter((name) => name.endsWith(".mdx"));
+  const passages = [
+    ...guides.flatMap((name) =>
+      readGuidePassages(readFileSync(join(portalFolder, "docs", name), "utf8"), {
+        url: `/docs/${basename(name, ".mdx")}`,
+      }),
+    ),
+    ...readOperationPassages(JSON.parse(readFileSync(documentFile, "utf8")), "/api"),
+  ];
+  const urls = [...new Set(passages.map(({ url }) => url))];
+  expect(urls.length).toBeGreaterThan(300);
+  const missing = urls.filter((url) => {
+    const [page = "", anchor] = url.split("#");
+    const file = join(portalFolder, "build", page, "index.html");
+    if (!existsSync(file)) return true;
+    return anchor !== undefined && !new RegExp(` id="?${anchor}[" >]`).test(readFileSync(file, "utf8"));
+  });
+  expect(missing).toEqual([]);
 });

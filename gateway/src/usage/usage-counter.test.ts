@@ -36,9 +36,10 @@ it("counts requests by key, minute, route and class of statuses", () => {
   counter.add(request(), now + 60_000);
   counter.add(request({ keyId: "other" }), now);
   counter.add(request({ route: "/v1/orders" }), now);
+  counter.add(request({ route: "/mcp", path: "/mcp", method: "POST" }), now);
   const item = { keyId: "key", minute, route: "/v2/tills" };
   const { counts } = takeAll(counter);
-  expect(counts).toHaveLength(7);
+  expect(counts).toHaveLength(8);
   expect(counts).toEqual(
     expect.arrayContaining([
       { ...item, statusClass: 2, requestCount: 2 },
@@ -48,6 +49,7 @@ it("counts requests by key, minute, route and class of statuses", () => {
       { ...item, minute: minute + 1, statusClass: 2, requestCount: 1 },
       { ...item, keyId: "other", statusClass: 2, requestCount: 1 },
       { ...item, route: "/v1/orders", statusClass: 2, requestCount: 1 },
+      { ...item, route: "/mcp", statusClass: 2, requestCount: 1 },
     ]),
   );
   expect(counter.takeBatch()).toBeUndefined();
