@@ -36,7 +36,7 @@ export const metricLimits = {
   rows: 1_000,
   locations: 100,
   /** Rows of a period before `limit` applies. A query with more is rejected. */
-  groups: 20_000,
+  groups: 10_000,
 } as const;
 
 const defaultRows = 100;

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import {
   getMetricDimension,
   getMetricMeasure,
@@ -7,7 +8,7 @@ import {
 import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
-import { compareDimension, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
+import { createDimensionComparator, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
 import type { MetricSum } from "./metric-sources.ts";
 
@@ -33,13 +34,22 @@ interface Row {
   values: MetricValues;
 }
 
-/** Returns the response to a query. @throws `AmountOutOfRangeError` if a sum is not a safe integer. */
-export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metrics {
+/** The number of rows that are processed before other requests get their turn. Takes a few milliseconds. */
+const rowsPerTurn = 1_000;
+
+/**
+ * Returns the response to a query. Other requests are handled in between, because a query can have thousands of rows.
+ *
+ * @throws `AmountOutOfRangeError` if a sum is not a safe integer, and the reason of `signal` if it is aborted.
+ */
+export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, signal: AbortSignal): Promise<Metrics> {
   const { measures, dimensions } = query;
   const { periods, currencies, missingReportCount } = figures;
   const [range, comparedRange] = periods;
-  const rows = listRows(query, figures);
+  const rows = await listRows(query, figures, signal);
+  await startTurn(signal);
   rows.sort(createRowComparator(query));
+  await startTurn(signal);
   const shown = rows.slice(0, query.limit);
   return {
     since: formatDay(range.first),
@@ -65,7 +75,17 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
   };
 }
 
-function listRows({ measures, dimensions }: MetricsQuery, { periods, currencies, groups }: MetricFigures): Row[] {
+/** Lets other requests be handled. @throws the reason of `signal` if it is aborted. */
+async function startTurn(signal: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal.throwIfAborted();
+}
+
+async function listRows(
+  { measures, dimensions }: MetricsQuery,
+  { periods, currencies, groups }: MetricFigures,
+  signal: AbortSignal,
+): Promise<Row[]> {
   const rows = new Map<string, Row>();
   const getRow = (currency: number, key: RowKey) => {
     const text = JSON.stringify([currency, key]);
@@ -77,12 +97,17 @@ function listRows({ measures, dimensions }: MetricsQuery, { periods, currencies,
   };
   // Without dimensions, each currency has a row, also without reports.
   if (dimensions.length === 0) for (const currency of currencies.keys()) getRow(currency, []);
-  for (const { period, currency, keys, sums } of groups) {
+  for (const [index, { period, currency, keys, sums }] of groups.entries()) {
+    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
     const range = periods[period];
     if (range) getRow(currency, toRowKey(dimensions, keys, range)).sums[period] = sums;
   }
-  for (const row of rows.values()) row.values = computeValues(measures, row.sums[0]);
-  return [...rows.values()];
+  const listed = [...rows.values()];
+  for (const [index, row] of listed.entries()) {
+    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
+    row.values = computeValues(measures, row.sums[0]);
+  }
+  return listed;
 }
 
 /** Returns the values of measures; 0 for sums without a group, and null for averages without a divisor. */
@@ -163,18 +188,14 @@ function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one
   const byDimensions = dimensions.map((name) => ({ name, isDescending: false }));
   const fields = [...(sort.length > 0 ? sort : timeFields), ...byFirstMeasure, ...byDimensions];
   const comparators = fields.map(({ name, isDescending }) => {
-    const index = (dimensions as readonly string[]).indexOf(name);
     const sign = isDescending ? -1 : 1;
-    // Days, weeks and months are positions, by which the values of time that follow from the day are also sorted.
-    const dayIndex = dimensions.indexOf("day");
-    return (one: Row, other: Row) => {
-      if (index === -1)
-        return compareValues(one.values[name as MetricMeasure], other.values[name as MetricMeasure], sign);
-      const dimension = dimensions[index] as (typeof dimensions)[number];
-      if (one.key[index] === null && dayIndex !== -1)
-        return sign * compareDimension("day", dayIndex, one.key, other.key);
-      return sign * compareDimension(dimension, index, one.key, other.key);
-    };
+    const dimension = dimensions.find((candidate) => candidate === name);
+    if (dimension === undefined) {
+      const measure = name as MetricMeasure;
+      return (one: Row, other: Row) => compareValues(one.values[measure], other.values[measure], sign);
+    }
+    const compareKeys = createDimensionComparator(dimensions, dimension);
+    return (one: Row, other: Row) => sign * compareKeys(one.key, other.key);
   });
   return (one, other) => {
     if (one.currency !== other.currency) return one.currency - other.currency;

@@ -18,13 +18,14 @@ import { getMetricFamily } from "./metric-sources.ts";
 /**
  * Returns the response to a query about locations that the caller may read.
  *
- * @throws `ApiError` query_too_slow, too_many_groups, amounts_too_large, and the errors of the lookup of currencies.
+ * @throws `ApiError` query_too_slow, too_many_groups, amounts_too_large, and the errors of the lookup of currencies; the
+ * reason of `signal` if it is aborted.
  */
 export async function computeMetrics(
   { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
   query: MetricsQuery,
   locationIds: readonly string[],
-  context: ObservabilityContext,
+  { context, signal }: { context: ObservabilityContext; signal: AbortSignal },
 ): Promise<Metrics> {
   const currencyCodes = await locationCurrencies(locationIds, context);
   const currencies = [...new Set(currencyCodes)].sort((one, other) => compareCurrencies(one, other));
@@ -40,7 +41,7 @@ export async function computeMetrics(
     maxGroupsPerPeriod: metricLimits.groups,
   };
   const read = (sql: SqlClient) =>
-    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx, run) => {
+    readInSnapshot(sql, { timeoutSeconds: config.METRICS_TIMEOUT_SECONDS, signal }, async (tx, run) => {
       const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
       const orderGroups = await run(() => listOrderGroups(tx, { ...selection, periods: [range] }));
       const missingReportCount = await run(() => countReportsWithoutMetrics(tx, locationIds, listPeriods(periods)));
@@ -52,7 +53,7 @@ export async function computeMetrics(
   for (const period of periods.keys())
     if (figures.groups.filter((group) => group.period === period).length > metricLimits.groups)
       throw createTooManyGroupsError();
-  return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
+  return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }, signal));
 }
 
 const listPeriods = (periods: readonly [DayRange, DayRange?]) => periods.filter((period) => period !== undefined);
@@ -78,17 +79,18 @@ type RunStatement = <T>(statement: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs `work` in a transaction that only reads, and in which all statements see the same rows. Together they can take
- * `timeoutSeconds`.
+ * `timeoutSeconds`. After `signal` is aborted, no further statement begins.
  */
 async function readInSnapshot<T>(
   sql: SqlClient,
-  timeoutSeconds: number,
+  { timeoutSeconds, signal }: { timeoutSeconds: number; signal: AbortSignal },
   work: (tx: SqlTransaction, run: RunStatement) => Promise<T>,
 ): Promise<T> {
   const endMs = performance.now() + timeoutSeconds * 1_000;
   let result: T | undefined;
   await sql.begin("isolation level repeatable read read only", async (tx) => {
     const run: RunStatement = async (statement) => {
+      signal.throwIfAborted();
       const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
       // Compiling a query takes longer than the query.
       await tx`

@@ -80,17 +80,28 @@ function toValue(name: MetricDimension, part: KeyPart): unknown {
 
 const collator = new Intl.Collator("en");
 
-/** Compares the values of a dimension of two rows: by time, number or name. Missing values are last. */
-export function compareDimension(name: MetricDimension, index: number, one: RowKey, other: RowKey): number {
+/**
+ * Returns a comparator of the values of a dimension of two rows: by time, number or name. Missing values are last. If rows
+ * are by day, the other values of time are compared by the day, from which they follow.
+ */
+export function createDimensionComparator(
+  dimensions: readonly MetricDimension[],
+  name: MetricDimension,
+): (one: RowKey, other: RowKey) => number {
+  const dayIndex = dimensions.indexOf("day");
+  const index = isTime(name) && dayIndex !== -1 ? dayIndex : dimensions.indexOf(name);
   const columns = isStoredDimension(name) ? metricColumns[name] : [];
   // Names are compared before ids.
   const positions = columns.map((_, position) => position);
   positions.sort((left, right) => Number(columns[right]?.field === "name") - Number(columns[left]?.field === "name"));
-  for (const position of positions.length > 0 ? positions : [0]) {
-    const compared = compareScalars(one[index]?.[position] ?? null, other[index]?.[position] ?? null);
-    if (compared !== 0) return compared;
-  }
-  return 0;
+  if (positions.length === 0) positions.push(0);
+  return (one, other) => {
+    for (const position of positions) {
+      const compared = compareScalars(one[index]?.[position] ?? null, other[index]?.[position] ?? null);
+      if (compared !== 0) return compared;
+    }
+    return 0;
+  };
 }
 
 function compareScalars(one: KeyPart[number], other: KeyPart[number]): number {

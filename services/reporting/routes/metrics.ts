@@ -71,7 +71,10 @@ export const getMetricsRoute = defineReportingRoute({
     const started = performance.now();
     let outcome = "internal_error";
     const metrics = await services.metricsLimiter
-      .run(() => computeMetrics(services, query, locationIds, context), { senderId: getSenderId(principal), signal })
+      .run(() => computeMetrics(services, query, locationIds, { context, signal }), {
+        senderId: getSenderId(principal),
+        signal,
+      })
       .then(
         (computed) => {
           outcome = "done";
