@@ -12,6 +12,7 @@ import {
 const guides = [
   "accounting-exports",
   "ask-your-data",
+  "assistants",
   "authentication",
   "bulk-exports",
   "catalog-sync",
