@@ -499,6 +499,8 @@ const dimensionMetaSchema = z
   })
   .meta({ id: "MetricDimension", description: "A dimension of metrics" });
 
+const allMeta = buildMetricsMeta();
+
 /** The response of `GET /v1/metrics/meta`. */
 export const MetricsMeta = z
   .object({
@@ -527,12 +529,20 @@ export const MetricsMeta = z
       })
       .meta({ description: "Limits of queries" }),
   })
-  .meta({ id: "MetricsMeta", description: "The measures and dimensions of metrics, and which of them go together" });
+  .meta({
+    id: "MetricsMeta",
+    description: "The measures and dimensions of metrics, and which of them go together",
+    example: {
+      ...allMeta,
+      measures: allMeta.measures.filter(({ name }) => name === "orders"),
+      dimensions: allMeta.dimensions.filter(({ name }) => name === "room"),
+    },
+  });
 
 export type MetricsMeta = z.infer<typeof MetricsMeta>;
 
 /** Returns the response of `GET /v1/metrics/meta`. */
-export function buildMetricsMeta(): MetricsMeta {
+export function buildMetricsMeta() {
   return {
     measures: metricMeasureNames.map((name) => {
       const { description, unit, equals } = getMetricMeasure(name);

@@ -212,7 +212,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     );
     const recordMetricsDuration = metrics.createDurationHistogram(
       "metrics_query_duration_seconds",
-      "Duration of queries of metrics, including the wait for their turn, by the kind of figures",
+      "Duration of queries of metrics, including the wait for their turn, by the kind of figures and the outcome",
     );
     const accountingExportLoop = startClaimLoop({
       name: "accounting exports",

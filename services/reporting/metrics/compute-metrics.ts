@@ -40,10 +40,10 @@ export async function computeMetrics(
     maxGroupsPerPeriod: metricLimits.groups,
   };
   const read = (sql: SqlClient) =>
-    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx) => {
-      const groups = await listMetricGroups(tx, { ...selection, periods: listPeriods(periods) });
-      const orderGroups = await listOrderGroups(tx, { ...selection, periods: [range] });
-      const missingReportCount = await countReportsWithoutMetrics(tx, locationIds, listPeriods(periods));
+    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx, run) => {
+      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
+      const orderGroups = await run(() => listOrderGroups(tx, { ...selection, periods: [range] }));
+      const missingReportCount = await run(() => countReportsWithoutMetrics(tx, locationIds, listPeriods(periods)));
       return { groups, orderGroups, missingReportCount };
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
@@ -73,18 +73,29 @@ async function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery) {
   return listMetricGroups(tx, { ...query, dimensions: [], filters });
 }
 
-/** Runs `work` in a transaction that only reads, and in which all statements see the same rows. */
+/** Runs a statement with the time that is left. */
+type RunStatement = <T>(statement: () => Promise<T>) => Promise<T>;
+
+/**
+ * Runs `work` in a transaction that only reads, and in which all statements see the same rows. Together they can take
+ * `timeoutSeconds`.
+ */
 async function readInSnapshot<T>(
   sql: SqlClient,
   timeoutSeconds: number,
-  work: (tx: SqlTransaction) => Promise<T>,
+  work: (tx: SqlTransaction, run: RunStatement) => Promise<T>,
 ): Promise<T> {
+  const endMs = performance.now() + timeoutSeconds * 1_000;
   let result: T | undefined;
   await sql.begin("isolation level repeatable read read only", async (tx) => {
-    // Compiling a query takes longer than the query.
-    await tx`
-      select set_config('statement_timeout', ${String(timeoutSeconds * 1_000)}, true), set_config('jit', 'off', true)`;
-    result = await work(tx);
+    const run: RunStatement = async (statement) => {
+      const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
+      // Compiling a query takes longer than the query.
+      await tx`
+        select set_config('statement_timeout', ${String(timeoutMs)}, true), set_config('jit', 'off', true)`;
+      return statement();
+    };
+    result = await work(tx, run);
   });
   return result as T;
 }

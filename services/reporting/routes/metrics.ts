@@ -1,3 +1,4 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "@pragma/contracts/metrics";
 import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
@@ -68,11 +69,23 @@ export const getMetricsRoute = defineReportingRoute({
       ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
       : [resolveAuthorizedLocationId(principal, query.locationId)];
     const started = performance.now();
-    const metrics = await services.metricsLimiter.run(() => computeMetrics(services, query, locationIds, context), {
-      senderId: getSenderId(principal),
-      signal,
-    });
-    services.recordMetricsDuration((performance.now() - started) / 1_000, { family: getMetricFamily(query) });
+    let outcome = "internal_error";
+    const metrics = await services.metricsLimiter
+      .run(() => computeMetrics(services, query, locationIds, context), { senderId: getSenderId(principal), signal })
+      .then(
+        (computed) => {
+          outcome = "done";
+          return computed;
+        },
+        (error: unknown) => {
+          if (error instanceof ApiError) outcome = error.code;
+          throw error;
+        },
+      )
+      .finally(() => {
+        const labels = { family: getMetricFamily(query), outcome };
+        services.recordMetricsDuration((performance.now() - started) / 1_000, labels);
+      });
     const isCsv = selectMediaType(header("accept"), ["application/json", csvType]) === csvType;
     const body = isCsv ? formatMetricsCsv(metrics) : JSON.stringify(metrics);
     const condition = { etag: computeEntityTag(body), ifNoneMatch: header("if-none-match") };
