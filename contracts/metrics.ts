@@ -416,7 +416,7 @@ const totalsSchema = z
       .meta({ description: "The totals of the earlier period; null without `compare`" }),
     unattributed: unattributedSchema.nullable().meta({
       description:
-        "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without dimensions of products. Null without a dimension of products, and with a filter by one.",
+        "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without dimensions of products. Null without a dimension of products, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",
     }),
   })
   .meta({ id: "MetricTotals", description: "The totals of a currency", example: metricsExample.totals[0] });

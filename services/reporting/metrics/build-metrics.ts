@@ -1,15 +1,10 @@
-import {
-  getMetricDimension,
-  getMetricMeasure,
-  type MetricMeasure,
-  unattributedMeasures,
-} from "@pragma/contracts/metric-definitions";
+import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
 import { compareDimension, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
-import type { MetricSum } from "./metric-sources.ts";
+import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
 
 type Sums = MetricGroup["sums"];
 
@@ -20,7 +15,7 @@ export interface MetricFigures {
   /** The different currencies of the locations, sorted. Groups name them by their index. */
   currencies: readonly (string | null)[];
   groups: readonly MetricGroup[];
-  /** The sums of orders of the first period, by currency; undefined if nothing can be unattributed. */
+  /** The sums of orders of the first period, by currency; undefined unless `hasUnattributedPart`. */
   orderGroups: readonly MetricGroup[] | undefined;
   missingReportCount: number;
 }
@@ -122,24 +117,23 @@ function computePercent(difference: number, earlier: number): number | null {
 }
 
 function buildTotals(
-  { measures, dimensions, filters }: MetricsQuery,
+  { measures }: MetricsQuery,
   { periods, currencies, orderGroups }: MetricFigures,
   { currency, rows }: { currency: number; rows: readonly Row[] },
 ): MetricTotals {
   const rowsOfCurrency = rows.filter((row) => row.currency === currency);
   const [sums = {}, earlierSums] = periods.map((_, period) => addUp(rowsOfCurrency.map((row) => row.sums[period])));
   const values = computeValues(measures, sums);
-  const isProduct = (name: string) => getMetricDimension(name as (typeof dimensions)[number]).group === "product";
-  const hasUnattributed = dimensions.some(isProduct) && !Object.keys(filters).some(isProduct);
   const orderSums = orderGroups?.find((group) => group.currency === currency)?.sums ?? {};
-  const unattributed = unattributedMeasures
-    .filter((measure) => measures.includes(measure))
-    .map((measure) => [measure, addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0))]);
+  const unattributed = listUnattributedMeasures({ measures }).map((measure) => [
+    measure,
+    addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0)),
+  ]);
   return {
     currency: currencies[currency] ?? null,
     values,
     comparison: periods[1] ? compare(measures, values, earlierSums) : null,
-    unattributed: hasUnattributed ? Object.fromEntries(unattributed) : null,
+    unattributed: orderGroups ? Object.fromEntries(unattributed) : null,
   };
 }
 

@@ -8,12 +8,13 @@ import type { ReportingServiceContext } from "../context.ts";
 import {
   countReportsWithoutMetrics,
   listMetricGroups,
+  type MetricGroup,
   type MetricGroupsQuery,
   MetricSumTooLargeError,
 } from "../queries/metric-groups.ts";
 import { buildMetrics } from "./build-metrics.ts";
 import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
-import { getMetricFamily } from "./metric-sources.ts";
+import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
 
 /**
  * Returns the response to a query about locations that the caller may read.
@@ -42,7 +43,9 @@ export async function computeMetrics(
   const read = (sql: SqlClient) =>
     readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx, run) => {
       const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
-      const orderGroups = await run(() => listOrderGroups(tx, { ...selection, periods: [range] }));
+      const orderGroups = hasUnattributedPart(query)
+        ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }))
+        : undefined;
       const missingReportCount = await run(() => countReportsWithoutMetrics(tx, locationIds, listPeriods(periods)));
       return { groups, orderGroups, missingReportCount };
     });
@@ -63,14 +66,9 @@ function compareCurrencies(one: string | null, other: string | null): number {
   return one < other ? -1 : 1;
 }
 
-/** Returns the sums without dimensions and filters of products; undefined if the query has none of them. */
-async function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery) {
-  if (getMetricFamily(query) !== "product") return undefined;
-  const { day, week, month, weekday, location } = query.filters;
-  const filters = Object.fromEntries(
-    Object.entries({ day, week, month, weekday, location }).filter(([, values]) => values !== undefined),
-  );
-  return listMetricGroups(tx, { ...query, dimensions: [], filters });
+/** Returns the sums of orders, of which a query by products explains a part. Its filters are only times and locations. */
+function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery): Promise<MetricGroup[]> {
+  return listMetricGroups(tx, { ...query, measures: listUnattributedMeasures(query), dimensions: [] });
 }
 
 /** Runs a statement with the time that is left. */

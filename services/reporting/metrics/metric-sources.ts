@@ -4,6 +4,7 @@ import {
   type MetricDimension,
   type MetricDimensionGroup,
   type MetricMeasure,
+  unattributedMeasures,
 } from "@pragma/contracts/metric-definitions";
 import type { MetricFilters } from "@pragma/contracts/metrics";
 
@@ -65,6 +66,19 @@ export function getMetricFamily(selection: Omit<MetricSelection, "measures">): M
   for (const family of ["product", "payment", "discount", "cancellation", "order"] as const)
     if (groups.has(family)) return family;
   return "totals";
+}
+
+export const listUnattributedMeasures = ({ measures }: Pick<MetricSelection, "measures">) =>
+  unattributedMeasures.filter((measure) => measures.includes(measure));
+
+/** Returns whether product rows can explain another amount than orders declare, which the response then states. */
+export function hasUnattributedPart({ measures, dimensions, filters }: MetricSelection): boolean {
+  const isProductDimension = (name: MetricDimension) => getMetricDimension(name).group === "product";
+  return (
+    listUnattributedMeasures({ measures }).length > 0 &&
+    dimensions.some(isProductDimension) &&
+    !(Object.keys(filters) as MetricDimension[]).some(isProductDimension)
+  );
 }
 
 /** Returns the sums from which the measures are computed. */

@@ -333,6 +333,8 @@ describe("the part of sales that no product row explains", () => {
     expect(byRoom.totals[0]).toMatchObject({ values: { sales: 1_000, salesWithoutTax: 910 }, unattributed: null });
     const filtered = await query({ ...of, dimensions: "product", filters: '{"product": ["pizza"]}' });
     expect(filtered.totals[0]?.unattributed).toBeNull();
+    const taxByProduct = await query({ ...of, measures: "tax", dimensions: "product" });
+    expect(taxByProduct.totals[0]).toMatchObject({ values: { tax: 100 }, unattributed: null });
   });
 });
 

@@ -211,7 +211,7 @@ describe("the figures of a past month", () => {
     expect(await readMonths()).toEqual([]);
 
     await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
-    await mergeMetricMonths({ db: service.db, log }, { now: Date.now() + 7 * 3_600_000 });
+    await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 7 * 3_600_000 });
     const months = await readMonths();
     const stored = Object.values(await readStoredMetrics(locationId));
     const monthsOfTills = new Set(tills.map(({ startedAt }) => `${startedAt.slice(0, 7)}-01`));
@@ -229,7 +229,7 @@ describe("the figures of a past month", () => {
       expect((await readMonths()).map(({ month }) => month)).not.toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
       await computeMissing(locationId);
       await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
-      await mergeMetricMonths({ db: service.db, log }, { now: Date.now() + 14 * 3_600_000 });
+      await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 14 * 3_600_000 });
       expect((await readMonths()).map(({ month }) => month)).toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
     };
     const { startedAt } = tills[0];
