@@ -35,8 +35,8 @@ export const metricLimits = {
   sortFields: 3,
   rows: 1_000,
   locations: 100,
-  /** Rows of a period before `limit` applies. A query with more is rejected. */
-  groups: 20_000,
+  /** Rows of each period before `limit` applies. A query with more is rejected. */
+  rowsBeforeLimit: 20_000,
 } as const;
 
 const defaultRows = 100;
@@ -101,7 +101,7 @@ const measuresParameter = nameListParameter("measure", metricMeasureNames, metri
 const dimensionsParameter = nameListParameter("dimension", metricDimensionNames, metricLimits.dimensions)
   .default([])
   .meta({
-    description: `What to group by, separated by commas, at most ${metricLimits.dimensions}: ${metricDimensionNames.map((name) => `\`${name}\``).join(", ")}. Without dimensions, the response has one row for each currency. \`GET /v1/metrics/meta\` states which of them go together.`,
+    description: `What to group by, separated by commas, at most ${metricLimits.dimensions}: ${metricDimensionNames.map((name) => `\`${name}\``).join(", ")}. Without dimensions, the response has one row for each currency. \`GET /v1/metrics/meta\` states which of them can be combined.`,
     type: "string",
     example: "day,room",
     default: "",
@@ -126,7 +126,7 @@ const sortParameter = boundedString(maxListLength)
   })
   .default([])
   .meta({
-    description: `Measures and dimensions of the query by which rows are sorted, separated by commas, at most ${metricLimits.sortFields}. \`-\` before a name means descending. By default, rows are sorted by their dimensions of time, and without such dimensions by the first measure, descending. Rows of several currencies are always sorted by currency first.`,
+    description: `Measures and dimensions of the query by which rows are sorted, separated by commas, at most ${metricLimits.sortFields}. \`-\` before a name means descending. By default, rows are sorted by their time dimensions, and without time dimensions by the first measure, descending. Rows of several currencies are always sorted by currency first.`,
     type: "string",
     example: "-sales",
     default: "",
@@ -175,14 +175,14 @@ const filtersParameter = boundedString(maxFiltersLength)
       const { filter } = getMetricDimension(name);
       const wrong = filter && texts.find((value) => !filter.pattern.test(value));
       if (wrong !== undefined)
-        addIssue(context, "invalid_value", `Values of ${name}: ${filter?.message}; got ${quote(wrong)}`);
+        addIssue(context, "invalid_value", `The values of \`${name}\` must be ${filter?.expected}; got ${quote(wrong)}`);
       if (values.length === 0)
-        addIssue(context, "too_small", `Values of ${name}: Must have at least 1 value. Remove ${name} to accept all`);
+        addIssue(context, "too_small", `\`${name}\` must have at least 1 value. Remove ${name} to accept all`);
       if (values.length > metricLimits.filterValues)
         addIssue(
           context,
           "too_big",
-          `Values of ${name}: Must have at most ${metricLimits.filterValues} values; got ${values.length}`,
+          `\`${name}\` must have at most ${metricLimits.filterValues} values; got ${values.length}`,
         );
       filters[name] = texts;
     }
@@ -190,7 +190,7 @@ const filtersParameter = boundedString(maxFiltersLength)
   })
   .default({})
   .meta({
-    description: `A JSON object with a list of accepted values for each dimension to filter by, in percent-encoding. At most ${metricLimits.filterDimensions} dimensions with up to ${metricLimits.filterValues} values each. A value matches the \`id\`, the \`name\`, and the \`type\` or \`mode\` of a dimension value exactly; an empty text matches a missing one. A filter need not be one of \`dimensions\`, but goes together with them and with the measures by the same rules.`,
+    description: `A JSON object with a list of accepted values for each dimension to filter by, in percent-encoding. At most ${metricLimits.filterDimensions} dimensions with up to ${metricLimits.filterValues} values each. A value matches if it equals the \`id\`, \`name\`, \`type\` or \`mode\` of a dimension value; an empty text matches a missing one. \`gifted\` and \`afterFinalization\` cannot be filtered. A filter need not be one of \`dimensions\`, but the same rules state with which dimensions and measures it can be combined.`,
     type: "string",
     example: filtersExample,
     default: "{}",
@@ -263,7 +263,7 @@ export type MetricsQuery = z.output<typeof MetricsQuery>;
 
 type CombinedFields = Pick<z.output<typeof MetricsQuery>, "measures" | "dimensions" | "filters" | "sort">;
 
-/** Returns what does not go together in a query, with how to correct it. */
+/** Returns what cannot be combined in a query, with how to correct it. */
 function listMetricCombinationIssues({ measures, dimensions, filters, sort }: CombinedFields) {
   const issues: { path: keyof CombinedFields; message: string }[] = [];
   const filtered = (Object.keys(filters) as MetricDimension[]).filter((name) => !dimensions.includes(name));
@@ -276,13 +276,13 @@ function listMetricCombinationIssues({ measures, dimensions, filters, sort }: Co
     if (other)
       issues.push({
         path,
-        message: `${name} does not go together with ${other.name}. Remove one of them. ${name} goes with: ${listCombinableDimensions(name).join(", ")}`,
+        message: `${name} cannot be combined with ${other.name}. Remove one of them. ${name} can be combined with: ${listCombinableDimensions(name).join(", ")}`,
       });
     for (const measure of measures)
       if (!canMeasureByDimension(measure, name))
         issues.push({
           path,
-          message: `${measure} does not go together with ${name}. Remove one of them. ${name} goes with the measures ${listMeasuresOfDimension(name).join(", ")}. ${measure} goes with the dimensions ${listDimensionsOfMeasure(measure).join(", ")}`,
+          message: `${measure} cannot be combined with ${name}. Remove one of them. ${name} can be combined with the measures ${listMeasuresOfDimension(name).join(", ")}. ${measure} can be combined with the dimensions ${listDimensionsOfMeasure(measure).join(", ")}`,
         });
   }
   const sortable: string[] = [...measures, ...dimensions];
@@ -341,7 +341,7 @@ const percentsSchema = z
         .number()
         .nullable()
         .meta({
-          description: `Difference of \`${name}\` in percent of the earlier value, with at most 2 decimals; null if the earlier value is 0 or null`,
+          description: `Difference of \`${name}\` in percent of the absolute earlier value, with at most 2 decimals; null if the earlier value is 0 or null`,
         }),
     ),
   )
@@ -416,7 +416,7 @@ const totalsSchema = z
       .meta({ description: "The totals of the earlier period; null without `compare`" }),
     unattributed: unattributedSchema.nullable().meta({
       description:
-        "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without dimensions of products. Null without a dimension of products, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",
+        "The part of the sales that no product row explains, because orders declare other totals than their rows. Values plus this part are the totals without product dimensions. Null without a product dimension, with a filter by one, and if the query has neither `sales` nor `salesWithoutTax`.",
     }),
   })
   .meta({ id: "MetricTotals", description: "The totals of a currency", example: metricsExample.totals[0] });
@@ -469,7 +469,7 @@ const measureMetaSchema = z
       description:
         "Fields of reports or days whose sum over the same range the measure equals; null if they contain no such figure",
     }),
-    dimensions: z.array(dimensionNameSchema).meta({ description: "Dimensions that the measure goes with" }),
+    dimensions: z.array(dimensionNameSchema).meta({ description: "Dimensions that the measure can be combined with" }),
   })
   .meta({ id: "MetricMeasure", description: "A measure of metrics" });
 
@@ -478,7 +478,7 @@ const dimensionMetaSchema = z
     name: dimensionNameSchema.meta({ description: "Name in queries and responses" }),
     description: z.string().meta({ description: "What the dimension means" }),
     group: z.enum(metricDimensionGroupNames as [string, ...string[]]).meta({
-      description: "Group of the dimension. Dimensions of a group go together with the same dimensions and measures.",
+      description: "Group of the dimension. Dimensions of a group can be combined with the same dimensions and measures.",
     }),
     valueType: valueTypeSchema.meta({ description: "JSON type of the values" }),
     isNullable: z.boolean().meta({ description: "Whether a value can be null, because it is missing" }),
@@ -492,10 +492,10 @@ const dimensionMetaSchema = z
         }),
       )
       .meta({ description: "Fields of the values; empty if the values are not objects" }),
-    measures: z.array(measureNameSchema).meta({ description: "Measures that the dimension goes with" }),
+    measures: z.array(measureNameSchema).meta({ description: "Measures that the dimension can be combined with" }),
     dimensions: z
       .array(dimensionNameSchema)
-      .meta({ description: "Other dimensions that the dimension goes with, as dimensions and as filters" }),
+      .meta({ description: "Other dimensions that the dimension can be combined with, as dimensions and as filters" }),
   })
   .meta({ id: "MetricDimension", description: "A dimension of metrics" });
 
@@ -523,15 +523,15 @@ export const MetricsMeta = z
         sortFields: z.int().meta({ description: "Maximum number of fields to sort by" }),
         rows: z.int().meta({ description: "Maximum of `limit`" }),
         locations: z.int().meta({ description: "Maximum number of locations" }),
-        groups: z.int().meta({
-          description: "Maximum number of rows before `limit` applies. Queries with more are rejected.",
+        rowsBeforeLimit: z.int().meta({
+          description: "Maximum number of rows of each period before `limit` applies. Queries with more are rejected.",
         }),
       })
       .meta({ description: "Limits of queries" }),
   })
   .meta({
     id: "MetricsMeta",
-    description: "The measures and dimensions of metrics, and which of them go together",
+    description: "The measures and dimensions of metrics, and which of them can be combined",
     example: {
       ...allMeta,
       measures: allMeta.measures.filter(({ name }) => name === "orders"),

@@ -6,7 +6,7 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import postgres from "postgres";
 import type { ReportingServiceContext } from "../context.ts";
 import {
-  countReportsWithoutMetrics,
+  countMissingReportsInPeriods,
   listMetricGroups,
   type MetricGroup,
   type MetricGroupsQuery,
@@ -19,7 +19,7 @@ import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.
 /**
  * Returns the response to a query about locations that the caller may read.
  *
- * @throws `ApiError` query_too_slow, too_many_groups, amounts_too_large, and the errors of the lookup of currencies.
+ * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies.
  */
 export async function computeMetrics(
   { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
@@ -38,23 +38,23 @@ export async function computeMetrics(
   if (query.compare) periods.push(computeComparedRange(range, query.compare));
   const selection = {
     ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, places },
-    maxGroupsPerPeriod: metricLimits.groups,
+    maxGroupsPerPeriod: metricLimits.rowsBeforeLimit,
   };
   const read = (sql: SqlClient) =>
-    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx, run) => {
+    readInSnapshot(sql, config.METRICS_QUERY_TIMEOUT_SECONDS, async (tx, run) => {
       const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
       const orderGroups = hasUnattributedPart(query)
         ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }))
         : undefined;
-      const missingReportCount = await run(() => countReportsWithoutMetrics(tx, locationIds, listPeriods(periods)));
+      const missingReportCount = await run(() => countMissingReportsInPeriods(tx, locationIds, listPeriods(periods)));
       return { groups, orderGroups, missingReportCount };
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
   const figures = await db.read(onlyLocation, ({ sql }) => withApiErrors(() => read(sql)));
   for (const period of periods.keys())
-    if (figures.groups.filter((group) => group.period === period).length > metricLimits.groups)
-      throw createTooManyGroupsError();
+    if (figures.groups.filter((group) => group.period === period).length > metricLimits.rowsBeforeLimit)
+      throw createTooManyRowsError();
   return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
 }
 
@@ -121,9 +121,9 @@ async function withApiErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createTooManyGroupsError(): ApiError {
-  return new ApiError("too_many_groups", {
-    detail: `The query has more than ${metricLimits.groups} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
-    limit: { name: "metric_groups", maximum: metricLimits.groups, unit: "rows" },
+function createTooManyRowsError(): ApiError {
+  return new ApiError("too_many_rows", {
+    detail: `The query, or its earlier period, has more than ${metricLimits.rowsBeforeLimit.toLocaleString("en-US")} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
+    limit: { name: "metric_rows", maximum: metricLimits.rowsBeforeLimit, unit: "rows" },
   });
 }

@@ -47,7 +47,7 @@ export function createMetricCells(limits: CellLimits) {
     }),
     cancellations: new CellFamily({
       name: "cancellation",
-      dimensions: ["order_cell", "reason", "after_bill"],
+      dimensions: ["order_cell", "reason", "after_finalization"],
       measures: ["cancellations", "canceled_quantity"],
       limits,
     }),

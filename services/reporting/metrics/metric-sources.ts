@@ -43,7 +43,7 @@ export const metricColumns: Record<StoredDimension, readonly MetricColumn[]> = {
   taxRate: [integer("tax_rate")],
   paymentMethod: [text("name", "name"), text("mode", "mode")],
   discount: [text("id", "id"), text("name", "name"), flag("gifted", "gifted")],
-  cancellationReason: [text("name", "reason"), flag("afterFinalization", "after_bill")],
+  cancellationReason: [text("name", "reason"), flag("afterFinalization", "after_finalization")],
 };
 
 export const isStoredDimension = (dimension: MetricDimension): dimension is StoredDimension =>

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import { computeMissingMetricsTask } from "../periodic/compute-missing-metrics.ts";
 import { mergeMetricMonths } from "../periodic/merge-metric-months.ts";
-import { countReportsWithoutMetrics } from "../queries/metrics.ts";
+import { countReportsWithoutMetricsUpTo } from "../queries/metrics.ts";
 import { expectMetricsToEqual, type StoredTillMetrics } from "../testing/expect-metrics.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
@@ -163,7 +163,7 @@ describe("reports that a process of version 1.1 stores or deletes", () => {
     });
     await computeMissing(locationId);
     expect(await readStoredMetrics(locationId)).toEqual(expected);
-    expect(await countReportsWithoutMetrics(service.db.sql, 10)).toBe(0);
+    expect(await countReportsWithoutMetricsUpTo(service.db.sql, 10)).toBe(0);
 
     await service.db.sql`delete from reports where location_id = ${locationId}`;
     expect(await readStoredMetrics(locationId)).toEqual({});

@@ -16,7 +16,7 @@ import type { TillFigures } from "../days/till-figures.ts";
 import { addToCell, type CellLimits, type DimensionValue, toKey } from "./cell-family.ts";
 import { createMetricCells, type MetricCells, toMetricColumns } from "./metric-cells.ts";
 
-/** The figures of a till by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
+/** The metrics of a till, which are its figures by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
 export interface TillMetrics {
   totals: string;
   cells: string;
@@ -31,7 +31,7 @@ interface TillMetricsOptions {
 const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
 
 /**
- * Returns the figures of a till by dimension; null if a sum is too large, which no real till has. Each figure adds up to
+ * Returns the metrics of a till; null if a sum is too large, which no real till has. Each figure adds up to
  * that of the report.
  */
 export function computeTillMetrics(

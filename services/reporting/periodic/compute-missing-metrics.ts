@@ -16,7 +16,7 @@ const maxRunMs = 4_000;
 /** Tills of a location before those of the next location. */
 const tillsPerLocation = 5;
 
-/** When tills whose figures could not be computed are tried again, by their ids, in the milliseconds of `Date.now`. */
+/** When tills whose metrics could not be computed are tried again, by their ids, in the milliseconds of `Date.now`. */
 const retryAtMs = new Map<string, number>();
 const retryAfterMs = 24 * 3_600_000;
 /** The task stops while it skips as many tills, because something else is then probably wrong. */
@@ -24,7 +24,7 @@ const maxSkippedTills = 1_000;
 
 let computedCount = 0;
 
-/** Returns for how many tills this process has computed missing figures. */
+/** Returns for how many tills this process has computed missing metrics. */
 export const countComputedMissingMetrics = (): number => computedCount;
 
 /** Where the next run continues. */
@@ -34,8 +34,8 @@ let position = { partition: 0, afterId: lowestId };
 type Services = Pick<ReportingServiceContext, "db" | "objects" | "log" | "locations" | "metricsWorker">;
 
 /**
- * Computes the figures by dimension of reports that were stored by an earlier version, or imported from one. A few tills
- * of each location are computed in turn, the latest first. A till whose figures cannot be computed is tried again a day
+ * Computes the metrics of reports that were stored by an earlier version, or imported from one. A few tills
+ * of each location are computed in turn, the latest first. A till whose metrics cannot be computed is tried again a day
  * later.
  */
 export const computeMissingMetricsTask: PeriodicTask<Services> = {
@@ -104,7 +104,7 @@ async function findTimeZone(
   }
 }
 
-/** Returns whether the figures of a till were stored. @throws Error if the database or object store is unavailable. */
+/** Returns whether the metrics of a till were stored. @throws Error if the database or object store is unavailable. */
 async function computeTillOrSkip(services: Services, till: TillKey & { timeZone: string }): Promise<boolean> {
   const { locationId, tillId } = till;
   try {

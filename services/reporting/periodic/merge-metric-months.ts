@@ -33,8 +33,8 @@ let nextRoundAtMs = 0;
 type Services = Pick<ReportingServiceContext, "db" | "log">;
 
 /**
- * Merges the figures of the tills of each month that ended at least two days ago, and of whose reports none changed in the
- * last 24 hours. A later change of a report deletes the merged figures.
+ * Merges the metrics of the tills of each month that ended at least two days ago, and of whose reports none changed in the
+ * last 24 hours. A later change of a report deletes the merged metrics.
  */
 export const mergeMetricMonthsTask: PeriodicTask<Services> = {
   name: "merge metric months",
@@ -78,7 +78,7 @@ function findFirstOpenMonth(nowMs: number): string {
   return `${date.toISOString().slice(0, 7)}-01`;
 }
 
-/** Returns whether the figures of a month were stored. They are computed before the location is locked. */
+/** Returns whether the metrics of a month were stored. They are computed before the location is locked. */
 async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean> {
   const { locationId } = month;
   const version = await findVersionOfCompleteMonth(db.sql, month);

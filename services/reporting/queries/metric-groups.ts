@@ -241,8 +241,8 @@ function listFilterConditions({ filters }: MetricSelection, bind: BindParameter)
   });
 }
 
-/** Returns the number of reports in the periods whose figures by dimension are not stored. */
-export async function countReportsWithoutMetrics(
+/** Returns the number of reports in the periods whose metrics are not stored. */
+export async function countMissingReportsInPeriods(
   tx: SqlTransaction,
   locationIds: readonly string[],
   periods: readonly DayRange[],
