@@ -35,7 +35,7 @@ export const metricDimensionGroupNames = Object.keys(metricDimensionGroups) as M
 /** The units of measures. Amounts are in minor units of the currency. */
 export const metricUnits = ["amount", "count"] as const;
 
-export type MetricUnit = (typeof metricUnits)[number];
+type MetricUnit = (typeof metricUnits)[number];
 
 interface MetricMeasureDefinition {
   unit: MetricUnit;
@@ -163,6 +163,8 @@ export const metricMeasures = {
 export type MetricMeasure = keyof typeof metricMeasures;
 
 export const metricMeasureNames = Object.keys(metricMeasures) as [MetricMeasure, ...MetricMeasure[]];
+
+export const metricMeasureNameSchema = z.enum(metricMeasureNames);
 
 export const getMetricMeasure = (name: MetricMeasure): MetricMeasureDefinition => metricMeasures[name];
 
@@ -320,6 +322,8 @@ export const metricDimensions = {
 export type MetricDimension = keyof typeof metricDimensions;
 
 export const metricDimensionNames = Object.keys(metricDimensions) as [MetricDimension, ...MetricDimension[]];
+
+export const metricDimensionNameSchema = z.enum(metricDimensionNames);
 
 export const getMetricDimension = (name: MetricDimension): MetricDimensionDefinition => metricDimensions[name];
 

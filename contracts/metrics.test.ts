@@ -8,7 +8,9 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "./metric-definitions.ts";
-import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "./metrics.ts";
+import { Metrics } from "./metrics.ts";
+import { buildMetricsMeta, MetricsMeta } from "./metrics-meta.ts";
+import { MetricsQuery } from "./metrics-query.ts";
 
 const base = { measures: "sales", since: "2026-05-01", until: "2026-05-31" };
 const parse = (fields: Record<string, string> = {}) => MetricsQuery.safeParse({ ...base, ...fields });

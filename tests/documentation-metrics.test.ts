@@ -10,7 +10,7 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "@pragma/contracts/metric-definitions";
-import { metricLimits } from "@pragma/contracts/metrics";
+import { metricLimits } from "@pragma/contracts/metrics-query";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { expect, it } from "vitest";
 

@@ -1,5 +1,6 @@
 import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragma/contracts/metric-definitions";
-import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import type { MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import type { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
 import { compareDimension, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
@@ -9,7 +10,7 @@ import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
 type Sums = MetricGroup["sums"];
 
 /** What an answer is built from. */
-export interface MetricFigures {
+interface MetricFigures {
   /** The range of the query, and the earlier range if there is a comparison. */
   periods: readonly [DayRange, DayRange?];
   /** The different currencies of the locations, sorted. Groups name them by their index. */
@@ -21,7 +22,7 @@ export interface MetricFigures {
 }
 
 interface Row {
-  currency: number;
+  currencyIndex: number;
   key: RowKey;
   /** The sums of each period; undefined if the period does not have the row. */
   sums: (Sums | undefined)[];
@@ -44,8 +45,8 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
     measures,
     dimensions,
     data: shown.map(
-      ({ currency, key, values, sums }): MetricRow => ({
-        currency: currencies[currency] ?? null,
+      ({ currencyIndex, key, values, sums }): MetricRow => ({
+        currency: currencies[currencyIndex] ?? null,
         dimensions: toDimensionValues(dimensions, key, range),
         values,
         comparison: comparedRange
@@ -53,7 +54,7 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
           : null,
       }),
     ),
-    totals: currencies.map((_, currency) => buildTotals(query, figures, { currency, rows })),
+    totals: currencies.map((_, currencyIndex) => buildTotals(query, figures, { currencyIndex, rows })),
     rowCount: shown.length,
     omittedRowCount: rows.length - shown.length,
     missingReportCount,
@@ -62,19 +63,19 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
 
 function listRows({ measures, dimensions }: MetricsQuery, { periods, currencies, groups }: MetricFigures): Row[] {
   const rows = new Map<string, Row>();
-  const getRow = (currency: number, key: RowKey) => {
-    const text = JSON.stringify([currency, key]);
+  const getRow = (currencyIndex: number, key: RowKey) => {
+    const text = JSON.stringify([currencyIndex, key]);
     const existing = rows.get(text);
     if (existing) return existing;
-    const row: Row = { currency, key, sums: [], values: {} };
+    const row: Row = { currencyIndex, key, sums: [], values: {} };
     rows.set(text, row);
     return row;
   };
   // Without dimensions, each currency has a row, also without reports.
-  if (dimensions.length === 0) for (const currency of currencies.keys()) getRow(currency, []);
-  for (const { period, currency, keys, sums } of groups) {
-    const range = periods[period];
-    if (range) getRow(currency, toRowKey(dimensions, keys, range)).sums[period] = sums;
+  if (dimensions.length === 0) for (const index of currencies.keys()) getRow(index, []);
+  for (const { periodIndex, currencyIndex, keys, sums } of groups) {
+    const range = periods[periodIndex];
+    if (range) getRow(currencyIndex, toRowKey(dimensions, keys, range)).sums[periodIndex] = sums;
   }
   for (const row of rows.values()) row.values = computeValues(measures, row.sums[0]);
   return [...rows.values()];
@@ -119,18 +120,18 @@ function computePercent(difference: number, earlier: number): number | null {
 function buildTotals(
   { measures }: MetricsQuery,
   { periods, currencies, orderGroups }: MetricFigures,
-  { currency, rows }: { currency: number; rows: readonly Row[] },
+  { currencyIndex, rows }: { currencyIndex: number; rows: readonly Row[] },
 ): MetricTotals {
-  const rowsOfCurrency = rows.filter((row) => row.currency === currency);
-  const [sums = {}, earlierSums] = periods.map((_, period) => addUp(rowsOfCurrency.map((row) => row.sums[period])));
+  const rowsOfCurrency = rows.filter((row) => row.currencyIndex === currencyIndex);
+  const [sums = {}, earlierSums] = periods.map((_, index) => addUp(rowsOfCurrency.map((row) => row.sums[index])));
   const values = computeValues(measures, sums);
-  const orderSums = orderGroups?.find((group) => group.currency === currency)?.sums ?? {};
+  const orderSums = orderGroups?.find((group) => group.currencyIndex === currencyIndex)?.sums ?? {};
   const unattributed = listUnattributedMeasures({ measures }).map((measure) => [
     measure,
     addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0)),
   ]);
   return {
-    currency: currencies[currency] ?? null,
+    currency: currencies[currencyIndex] ?? null,
     values,
     comparison: periods[1] ? compare(measures, values, earlierSums) : null,
     unattributed: orderGroups ? Object.fromEntries(unattributed) : null,
@@ -171,7 +172,7 @@ function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one
     };
   });
   return (one, other) => {
-    if (one.currency !== other.currency) return one.currency - other.currency;
+    if (one.currencyIndex !== other.currencyIndex) return one.currencyIndex - other.currencyIndex;
     for (const comparator of comparators) {
       const compared = comparator(one, other);
       if (compared !== 0) return compared;

@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { type Metrics, type MetricsQuery, metricLimits } from "@pragma/contracts/metrics";
+import type { Metrics } from "@pragma/contracts/metrics";
+import { type MetricsQuery, metricLimits } from "@pragma/contracts/metrics-query";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -16,6 +17,9 @@ import { buildMetrics } from "./build-metrics.ts";
 import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
 import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
 
+/** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
+const queryCanceledCode = "57014";
+
 /**
  * Returns the response to a query about locations that the caller may read.
  *
@@ -29,36 +33,39 @@ export async function computeMetrics(
 ): Promise<Metrics> {
   const currencyCodes = await locationCurrencies(locationIds, context);
   const currencies = [...new Set(currencyCodes)].sort((one, other) => compareCurrencies(one, other));
-  const places = locationIds.map((locationId, index) => ({
+  const locations = locationIds.map((locationId, index) => ({
     locationId,
-    currency: currencies.indexOf(currencyCodes[index] ?? null),
+    currencyIndex: currencies.indexOf(currencyCodes[index] ?? null),
   }));
   const range = { first: toDayNumber(query.since), last: toDayNumber(query.until) };
   const periods: [DayRange, DayRange?] = [range];
   if (query.compare) periods.push(computeComparedRange(range, query.compare));
   const selection = {
-    ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, places },
+    ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, locations },
     maxGroupsPerPeriod: metricLimits.rowsBeforeLimit,
   };
   const read = (sql: SqlClient) =>
     readInSnapshot(sql, config.METRICS_QUERY_TIMEOUT_SECONDS, async (tx, run) => {
-      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
+      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: removeAbsentPeriod(periods) }));
       const orderGroups = hasUnattributedPart(query)
         ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }))
         : undefined;
-      const missingReportCount = await run(() => countMissingReportsInPeriods(tx, locationIds, listPeriods(periods)));
+      const missingReportCount = await run(() =>
+        countMissingReportsInPeriods(tx, locationIds, removeAbsentPeriod(periods)),
+      );
       return { groups, orderGroups, missingReportCount };
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
-  const figures = await db.read(onlyLocation, ({ sql }) => withApiErrors(() => read(sql)));
-  for (const period of periods.keys())
-    if (figures.groups.filter((group) => group.period === period).length > metricLimits.rowsBeforeLimit)
+  const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql)));
+  for (const index of periods.keys())
+    if (figures.groups.filter(({ periodIndex }) => periodIndex === index).length > metricLimits.rowsBeforeLimit)
       throw createTooManyRowsError();
-  return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
+  return convertQueryErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
 }
 
-const listPeriods = (periods: readonly [DayRange, DayRange?]) => periods.filter((period) => period !== undefined);
+const removeAbsentPeriod = (periods: readonly [DayRange, DayRange?]) =>
+  periods.filter((period) => period !== undefined);
 
 /** Unknown currencies are last. */
 function compareCurrencies(one: string | null, other: string | null): number {
@@ -98,10 +105,8 @@ async function readInSnapshot<T>(
   return result as T;
 }
 
-/** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
-const queryCanceledCode = "57014";
-
-async function withApiErrors<T>(work: () => Promise<T>): Promise<T> {
+/** Runs the work of a query. Replaces the errors that its sender can correct by `ApiError`s. */
+async function convertQueryErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -4,7 +4,8 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "@pragma/contracts/metric-definitions";
-import { type MetricRow, Metrics, MetricsMeta } from "@pragma/contracts/metrics";
+import { type MetricRow, Metrics } from "@pragma/contracts/metrics";
+import { MetricsMeta } from "@pragma/contracts/metrics-meta";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Problem } from "@pragma/contracts/problem";
 import { assertStatementsUseOnePartition } from "@pragma/runtime/testing/statement-recorder";

@@ -1,5 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "@pragma/contracts/metrics";
+import { Metrics } from "@pragma/contracts/metrics";
+import { buildMetricsMeta, MetricsMeta } from "@pragma/contracts/metrics-meta";
+import { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
