@@ -1,6 +1,7 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { canMeasureByDimension, metricDimensionNames } from "@pragma/contracts/metric-definitions";
-import type { MetricComparison, MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
+import type { MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
+import type { MetricComparison } from "@pragma/contracts/metrics-query";
 import { z } from "zod";
 import { cleanText, formatCount } from "./answer.ts";
 import type { ToolLocation } from "./location.ts";

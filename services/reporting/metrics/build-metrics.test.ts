@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { MetricsQuery } from "@pragma/contracts/metrics";
+import { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { describe, expect, it } from "vitest";
 import { buildMetrics, type MetricFigures } from "./build-metrics.ts";
 
@@ -11,7 +11,7 @@ const figures: MetricFigures = {
   periods: [{ first: 20_574, last: 20_574 }],
   currencies: ["EUR"],
   groups: Array.from({ length: rowCount }, (_, index) => ({
-    ...{ period: 0, currency: 0, keys: [[`${index}`, `Product ${index}`]], sums: { sales: index } },
+    ...{ periodIndex: 0, currencyIndex: 0, keys: [[`${index}`, `Product ${index}`]], sums: { sales: index } },
   })),
   orderGroups: undefined,
   missingReportCount: 0,

@@ -1,16 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import {
-  getMetricDimension,
-  getMetricMeasure,
-  type MetricMeasure,
-  unattributedMeasures,
-} from "@pragma/contracts/metric-definitions";
-import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragma/contracts/metric-definitions";
+import type { MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import type { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
 import { createDimensionComparator, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
-import type { MetricSum } from "./metric-sources.ts";
+import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
 
 type Sums = MetricGroup["sums"];
 
@@ -21,13 +17,13 @@ export interface MetricFigures {
   /** The different currencies of the locations, sorted. Groups name them by their index. */
   currencies: readonly (string | null)[];
   groups: readonly MetricGroup[];
-  /** The sums of orders of the first period, by currency; undefined if nothing can be unattributed. */
+  /** The sums of orders of the first period, by currency; undefined unless `hasUnattributedPart`. */
   orderGroups: readonly MetricGroup[] | undefined;
   missingReportCount: number;
 }
 
 interface Row {
-  currency: number;
+  currencyIndex: number;
   key: RowKey;
   /** The sums of each period; undefined if the period does not have the row. */
   sums: (Sums | undefined)[];
@@ -59,8 +55,8 @@ export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, 
     measures,
     dimensions,
     data: shown.map(
-      ({ currency, key, values, sums }): MetricRow => ({
-        currency: currencies[currency] ?? null,
+      ({ currencyIndex, key, values, sums }): MetricRow => ({
+        currency: currencies[currencyIndex] ?? null,
         dimensions: toDimensionValues(dimensions, key, range),
         values,
         comparison: comparedRange
@@ -68,7 +64,7 @@ export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, 
           : null,
       }),
     ),
-    totals: currencies.map((_, currency) => buildTotals(query, figures, { currency, rows })),
+    totals: currencies.map((_, currencyIndex) => buildTotals(query, figures, { currencyIndex, rows })),
     rowCount: shown.length,
     omittedRowCount: rows.length - shown.length,
     missingReportCount,
@@ -87,20 +83,20 @@ async function listRows(
   signal: AbortSignal,
 ): Promise<Row[]> {
   const rows = new Map<string, Row>();
-  const getRow = (currency: number, key: RowKey) => {
-    const text = JSON.stringify([currency, key]);
+  const getRow = (currencyIndex: number, key: RowKey) => {
+    const text = JSON.stringify([currencyIndex, key]);
     const existing = rows.get(text);
     if (existing) return existing;
-    const row: Row = { currency, key, sums: [], values: {} };
+    const row: Row = { currencyIndex, key, sums: [], values: {} };
     rows.set(text, row);
     return row;
   };
   // Without dimensions, each currency has a row, also without reports.
-  if (dimensions.length === 0) for (const currency of currencies.keys()) getRow(currency, []);
-  for (const [index, { period, currency, keys, sums }] of groups.entries()) {
+  if (dimensions.length === 0) for (const index of currencies.keys()) getRow(index, []);
+  for (const [index, { periodIndex, currencyIndex, keys, sums }] of groups.entries()) {
     if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
-    const range = periods[period];
-    if (range) getRow(currency, toRowKey(dimensions, keys, range)).sums[period] = sums;
+    const range = periods[periodIndex];
+    if (range) getRow(currencyIndex, toRowKey(dimensions, keys, range)).sums[periodIndex] = sums;
   }
   const listed = [...rows.values()];
   for (const [index, row] of listed.entries()) {
@@ -147,24 +143,23 @@ function computePercent(difference: number, earlier: number): number | null {
 }
 
 function buildTotals(
-  { measures, dimensions, filters }: MetricsQuery,
+  { measures }: MetricsQuery,
   { periods, currencies, orderGroups }: MetricFigures,
-  { currency, rows }: { currency: number; rows: readonly Row[] },
+  { currencyIndex, rows }: { currencyIndex: number; rows: readonly Row[] },
 ): MetricTotals {
-  const rowsOfCurrency = rows.filter((row) => row.currency === currency);
-  const [sums = {}, earlierSums] = periods.map((_, period) => addUp(rowsOfCurrency.map((row) => row.sums[period])));
+  const rowsOfCurrency = rows.filter((row) => row.currencyIndex === currencyIndex);
+  const [sums = {}, earlierSums] = periods.map((_, index) => addUp(rowsOfCurrency.map((row) => row.sums[index])));
   const values = computeValues(measures, sums);
-  const isProduct = (name: string) => getMetricDimension(name as (typeof dimensions)[number]).group === "product";
-  const hasUnattributed = dimensions.some(isProduct) && !Object.keys(filters).some(isProduct);
-  const orderSums = orderGroups?.find((group) => group.currency === currency)?.sums ?? {};
-  const unattributed = unattributedMeasures
-    .filter((measure) => measures.includes(measure))
-    .map((measure) => [measure, addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0))]);
+  const orderSums = orderGroups?.find((group) => group.currencyIndex === currencyIndex)?.sums ?? {};
+  const unattributed = listUnattributedMeasures({ measures }).map((measure) => [
+    measure,
+    addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0)),
+  ]);
   return {
-    currency: currencies[currency] ?? null,
+    currency: currencies[currencyIndex] ?? null,
     values,
     comparison: periods[1] ? compare(measures, values, earlierSums) : null,
-    unattributed: hasUnattributed ? Object.fromEntries(unattributed) : null,
+    unattributed: orderGroups ? Object.fromEntries(unattributed) : null,
   };
 }
 
@@ -198,7 +193,7 @@ function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one
     return (one: Row, other: Row) => sign * compareKeys(one.key, other.key);
   });
   return (one, other) => {
-    if (one.currency !== other.currency) return one.currency - other.currency;
+    if (one.currencyIndex !== other.currencyIndex) return one.currencyIndex - other.currencyIndex;
     for (const comparator of comparators) {
       const compared = comparator(one, other);
       if (compared !== 0) return compared;
