@@ -178,6 +178,26 @@ const questions: OwnerQuestion[] = [
     },
   },
   {
+    question: "Is this week better so far than the last one?",
+    tool: "compare_periods",
+    args: () => ({ period: "this_week", groupBy: "day" }),
+    expected: () => {
+      const today = getCurrentDay(demoTimeZone);
+      const weekday = (new Date(today).getUTCDay() + 6) % 7;
+      const current = Array.from({ length: weekday + 1 }, (_, index) => addDays(today, index - weekday));
+      const earlier = current.map((day) => addDays(day, -7));
+      const known = current.filter((day) => figures.reports.has(day));
+      const [now, before] = [salesOf(known), salesOf(earlier)];
+      return [
+        `compared with ${earlier[0]} to ${earlier.at(-1)} (previous_period: the same days of the week before)`,
+        `Sales incl. tax | ${euros(now)} EUR | ${euros(before)} EUR | ${signed(now - before)} EUR ${change(now, before)}`,
+        ...known.map(
+          (day) => `${day} (${addDays(day, -7)}) | ${euros(salesOf([day]))} | ${euros(salesOf([addDays(day, -7)]))} | `,
+        ),
+      ];
+    },
+  },
+  {
     question: "Which products sell better or worse than the week before?",
     tool: "compare_periods",
     args: () => ({ ...range(week), groupBy: "product", limit: 3 }),
@@ -328,7 +348,11 @@ const questions: OwnerQuestion[] = [
         return codes.length > 0 ? [`${day} | ${state} | ${euros(salesOf([day]))} | ${codes.join(", ")}`] : [];
       });
       expect(failed.length).toBeGreaterThan(2);
-      return [`14 days with data, sales ${euros(salesOf(days))} EUR. ${14 - failed.length} days are closed`, ...failed];
+      const passed = 14 - failed.length;
+      return [
+        `14 days with data, sales ${euros(salesOf(days))} EUR. ${passed} ${passed === 1 ? "day is" : "days are"} closed`,
+        ...failed,
+      ];
     },
   },
   {
@@ -425,8 +449,19 @@ describe("an owner's question", () => {
 
   it("has next steps that can be called as they are", async () => {
     const called = new Set<string>();
-    for (const { tool, args } of questions) {
-      const { text } = await callTool(tool, args());
+    const longPeriod = { args: () => ({ period: "last_365_days" }) };
+    const calls = [
+      ...questions,
+      { tool: "payments_breakdown", ...longPeriod },
+      {
+        tool: "sales_summary",
+        args: () => ({ since: addDays(days[0] ?? "", -400), until: addDays(days[0] ?? "", -1) }),
+      },
+      { tool: "compare_periods", args: () => ({ ...range(week), filters: { paymentMethod: ["card"] } }) },
+    ];
+    for (const { tool, args } of calls) {
+      const { text, isError } = await callTool(tool, args());
+      expect(isError, text).toBe(false);
       for (const [, next = "", json = ""] of text.matchAll(/^Next: (\w+) (\{.*\}) – /gm)) {
         if (called.has(next + json)) continue;
         called.add(next + json);
@@ -474,6 +509,21 @@ describe("an API key", () => {
     });
     expect((await callTool("find_orders", {}, limitedClient)).text).toContain("lacks the scope orders:read");
     expect((await callTool("search_docs", { query: "business day" }, limitedClient)).isError).toBe(false);
+  });
+
+  it("with orders:read only finds orders with their currency", async () => {
+    const admin = createTestAdminClient(product);
+    const consumerName = `orders of ${demo.locationId}`;
+    const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
+    await admin.PATCH("/v1/consumers/{id}", {
+      params: { path: { id: consumer.id } },
+      body: { scopes: ["orders:read"] },
+    });
+    const body = { locationId: demo.locationId, consumerName };
+    const { data: created } = await admin.POST("/v1/auth/keys", { body });
+    const orderClient = await connectClient(created.apiKey);
+    const { text } = await callTool("find_orders", { ...range(week), minTotal: 100, limit: 1 }, orderClient);
+    expect(text).toMatch(/orders match, sum \d+\.\d\d EUR/);
   });
 
   it("of an operator chooses the location", async () => {

@@ -362,6 +362,87 @@ describe("the key of a request", () => {
   });
 });
 
+describe("the answer of a tool", () => {
+  it("suggests day_status only for a period that it accepts", async () => {
+    const suggestion = "Next: day_status {";
+    expect((await ask("payments_breakdown", { period: "last_90_days" })).text).toContain(suggestion);
+    expect((await ask("payments_breakdown", { period: "last_365_days" })).text).not.toContain(suggestion);
+    respond = () => Response.json(withoutFigures);
+    expect((await ask("sales_summary", { period: "last_90_days" })).text).toContain(suggestion);
+    expect((await ask("sales_summary", { period: "last_365_days" })).text).not.toContain(suggestion);
+  });
+
+  it.each(["sales_summary", "compare_periods", "top_items", "payments_breakdown", "cancellations_and_discounts"])(
+    "of %s states that a period has no figures",
+    async (tool) => {
+      const note = /^There are no figures for (?:this|either) period\.$/m;
+      expect((await ask(tool)).text).not.toMatch(note);
+      respond = () => Response.json(withoutFigures);
+      expect((await ask(tool)).text).toMatch(note);
+    },
+  );
+
+  it("states that reports from before an upgrade are missing", async () => {
+    respond = () => Response.json({ ...metricsExample, missingReportCount: 3 });
+    expect((await ask("sales_summary")).text).toContain(
+      "Incomplete: 3 reports are not part of these figures yet. Reports from before an upgrade are added in the background, which can take days.",
+    );
+  });
+
+  it("compares the current week and month with the same days before, and the current year with its dates", async () => {
+    const rangesOf = async (period: string) => {
+      received = [];
+      const { text, isError } = await ask("compare_periods", { period });
+      expect(isError, text).toBe(false);
+      return received.map(({ url: { searchParams } }) =>
+        ["since", "until", "compare"].map((name) => searchParams.get(name)),
+      );
+    };
+    const weeks = await rangesOf("this_week");
+    const [[since, until] = [], [earlierSince, earlierUntil] = []] = weeks.sort().toReversed();
+    const daysBetween = (one: string | null | undefined, other: string | null | undefined) =>
+      (Date.parse(one ?? "") - Date.parse(other ?? "")) / 86_400_000;
+    expect([daysBetween(since, earlierSince), daysBetween(until, earlierUntil)]).toEqual([7, 7]);
+    expect(weeks.map(([, , compare]) => compare)).toEqual([null, null]);
+    const months = await rangesOf("this_month");
+    expect(months.map(([first]) => first?.slice(-3))).toEqual(["-01", "-01"]);
+    expect((await rangesOf("this_year")).map(([, , compare]) => compare)).toEqual(["previous_year"]);
+    expect((await rangesOf("last_week")).map(([, , compare]) => compare)).toEqual(["previous_period"]);
+  });
+
+  it("shows the changes of the figure that goes with the filters", async () => {
+    respond = () => Response.json({ ...metricsExample, measures: ["payments", "tips"] });
+    const { text } = await ask("compare_periods", {
+      period: "last_week",
+      groupBy: "day",
+      filters: { paymentMethod: ["card"] },
+    });
+    expect(received[0]?.url.searchParams.get("measures")).toBe("payments,tips");
+    expect(text).toContain("day | payments now (EUR) | before | change");
+    expect(text).not.toContain("Next: sales_summary");
+  });
+});
+
+/** A response of the API for a period without reports: the location still has a currency. */
+const withoutFigures = {
+  ...metricsExample,
+  data: [],
+  totals: [{ currency: "EUR", values: { sales: 0, averageOrder: null }, comparison: null, unattributed: null }],
+  rowCount: 0,
+  omittedRowCount: 0,
+};
+
+it.each([
+  [{ paymentMethod: ["card"] }, "paymentMethod goes only with payments, paymentCount, "],
+  [{ discount: ["Happy hour"], room: ["Bar"] }, "discount goes only with discounts, discountCount"],
+])("sales_summary explains filters %j, which go with none of its figures", async (filters, reason) => {
+  const { text, isError } = await ask("sales_summary", { filters });
+  expect(isError).toBe(true);
+  expect(text).toContain(`The filters do not go with this tool: ${reason}`);
+  expect(text).toContain("payments_breakdown");
+  expect(received).toHaveLength(0);
+});
+
 it("asks only for measures that go with the filters", async () => {
   await ask("sales_summary", { since: "2026-05-29", filters: { product: ["Pizza Regina"], taxRate: [1000] } });
   const { searchParams } = received[0]?.url ?? expect.unreachable();

@@ -8,6 +8,7 @@ import { defineTool, type ToolContext } from "../tool.ts";
 type ProductRow = OrderV2["productRowList"][number];
 
 const maxShownPayments = 10;
+const maxShownModifiers = 5;
 
 export const getOrderTool = defineTool({
   name: "get_order",
@@ -42,7 +43,7 @@ export const getOrderTool = defineTool({
 });
 
 /** Returns the currency of the order's rows; null if they name none or several. */
-function findCurrencyOfRows({ productRowList, menuRowList, paymentRowList }: OrderV2): string | null {
+export function findCurrencyOfRows({ productRowList, menuRowList, paymentRowList }: OrderV2): string | null {
   const rows = [...productRowList, ...menuRowList, ...paymentRowList];
   const currencies = new Set(rows.flatMap(({ currencyCode }) => (currencyCode ? [currencyCode] : [])));
   return currencies.size === 1 ? ([...currencies][0] ?? null) : null;
@@ -131,5 +132,3 @@ function describeProductNotes(row: ProductRow, currency: string | null): string[
     ...row.modifierRowList.slice(0, maxShownModifiers).map(({ name }) => `+ ${cleanText(name)}`),
   ];
 }
-
-const maxShownModifiers = 5;
