@@ -473,8 +473,8 @@ describe("an owner's question", () => {
   });
 });
 
-describe("an API key", () => {
-  it("reads no other location, and learns nothing about its orders and reports", async () => {
+describe("access of an API key", () => {
+  it("an API key reads no other location, and learns nothing about its orders and reports", async () => {
     const other = await createTestLocation(product);
     const stranger = await connectClient(other.key);
     const [report] = reportsOf(week);
@@ -499,7 +499,7 @@ describe("an API key", () => {
     expect((await callTool("find_orders", { ...range(days) }, stranger)).text).toContain("0 orders match");
   });
 
-  it("without a scope gets the name of the scope", async () => {
+  it("an API key without a scope gets the name of the scope", async () => {
     const limited = await createTestLocation(product, { scopes: ["catalog:read"] });
     const limitedClient = await connectClient(limited.key);
     expect((await limitedClient.listTools()).tools).toHaveLength(10);
@@ -511,7 +511,7 @@ describe("an API key", () => {
     expect((await callTool("search_docs", { query: "business day" }, limitedClient)).isError).toBe(false);
   });
 
-  it("with orders:read only finds orders with their currency", async () => {
+  it("an API key with only orders:read finds orders with their currency", async () => {
     const admin = createTestAdminClient(product);
     const consumerName = `orders of ${demo.locationId}`;
     const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
@@ -526,7 +526,7 @@ describe("an API key", () => {
     expect(text).toMatch(/orders match, sum \d+\.\d\d EUR/);
   });
 
-  it("of an operator chooses the location", async () => {
+  it("an operator's API key chooses the location", async () => {
     const operator = await connectClient(product.adminKey);
     expect(await callTool("sales_summary", {}, operator)).toMatchObject({
       isError: true,
@@ -539,7 +539,7 @@ describe("an API key", () => {
     expect(text).toContain(`"locationId":"${demo.locationId}"`);
   });
 
-  it("that is revoked is rejected", async () => {
+  it("a revoked API key is rejected", async () => {
     const location = await createTestLocation(product);
     const connected = await connectClient(location.key);
     const admin = createTestAdminClient(product);
