@@ -2,8 +2,8 @@ import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics } from "@pragma/contracts/metrics";
 import { expect, it } from "vitest";
 import { getComparedMetrics } from "./compared-metrics.ts";
+import type { ToolContext } from "./define-tool.ts";
 import type { DayRange } from "./period.ts";
-import type { ToolContext } from "./tool.ts";
 
 const location = { query: {}, args: {}, timeZone: "Europe/Paris" };
 const period = { since: "2026-05-25", until: "2026-05-27" };

@@ -1,9 +1,9 @@
 import { getMetricMeasure, type MetricDimension, type MetricMeasure } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
-import { getMetrics, type MetricsRequest, maxMetricRows } from "./metrics.ts";
+import { type ToolContext, ToolInputError } from "./define-tool.ts";
 import { addDays, type DayRange } from "./period.ts";
-import { type ToolContext, ToolInputError } from "./tool.ts";
+import { getMetrics, type MetricsRequest, maxMetricRows } from "./request-metrics.ts";
 
 export interface ComparedMetricsRequest extends Pick<MetricsRequest, "location" | "period" | "measures" | "filters"> {
   groupBy: MetricDimension | undefined;

@@ -1,5 +1,6 @@
 import type { LocationDetails } from "@pragma/contracts/location";
 import { z } from "zod";
+import { ApiProblem, type ToolContext, ToolInputError } from "./define-tool.ts";
 import {
   getCurrentDay,
   type NamedPeriod,
@@ -9,7 +10,6 @@ import {
   resolvePeriod,
   toPeriodArguments,
 } from "./period.ts";
-import { ApiProblem, type ToolContext, ToolInputError } from "./tool.ts";
 
 /** The argument by which the key of an operator selects a location. */
 export const locationArgument = {

@@ -1,7 +1,9 @@
 import { createDayFormatter } from "@pragma/contracts/date-time";
 import { dayQueryParameter } from "@pragma/contracts/pagination";
 import { z } from "zod";
-import { formatCount } from "./answer.ts";
+import { formatCount } from "./format-text.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** The periods that tools accept by name, with how they are explained. Weeks begin on Monday. */
 export const namedPeriods = [
@@ -158,8 +160,6 @@ function getNamedRange(name: NamedPeriod, today: string): DayRange {
     }
   }
 }
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** Returns the date a number of days later, or earlier if it is negative. */
 export function addDays(day: string, days: number): string {

@@ -7,10 +7,11 @@ import {
 import type { MetricComparison, MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
-import { type Answer, cleanText, formatCount } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { type ToolContext, ToolInputError } from "./define-tool.ts";
+import { cleanText, formatCount } from "./format-text.ts";
 import type { ToolLocation } from "./location.ts";
 import { type DayRange, describeIncompleteToday, type Period } from "./period.ts";
-import { type ToolContext, ToolInputError } from "./tool.ts";
 
 const isDimension = (name: string): name is MetricDimension =>
   (metricDimensionNames as readonly string[]).includes(name);

@@ -5,7 +5,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
 import { mcpLimits } from "./mcp-route.ts";
 import { listedTools } from "./mcp-server.ts";
-import { tools } from "./tools.ts";
+import { tools } from "./tool-list.ts";
 
 const docsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs");
 const readGuide = (name: string) => readFileSync(join(docsFolder, name), "utf8");
@@ -15,7 +15,7 @@ it("the tools are at most ten, and their definitions have fewer than 4,000 token
   expect(countTokens(JSON.stringify({ tools: listedTools }))).toBeLessThan(4_000);
 });
 
-it("their schemas use only what all clients understand", () => {
+it("the schemas of the tools use only what all clients understand", () => {
   expect(JSON.stringify(listedTools)).not.toMatch(/"(?:\$schema|\$ref|propertyNames|oneOf|allOf)"|"type":\[/);
 });
 

@@ -2,9 +2,12 @@ import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-de
 import { canMeasureByDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics, MetricValues } from "@pragma/contracts/metrics";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
   createRestDescription,
@@ -12,9 +15,7 @@ import {
   getMetrics,
   maxMetricRows,
   splitByCurrency,
-} from "../metrics.ts";
-import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
   "day",

@@ -1,11 +1,13 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
-import type { MetricComparison, MetricRow, Metrics } from "@pragma/contracts/metrics";
+import type { MetricRow, Metrics } from "@pragma/contracts/metrics";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { type ComparedMetricsRequest, getComparedMetrics } from "../compared-metrics.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, findSameDaysBefore, type Period, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
   type CurrencyMetrics,
@@ -14,11 +16,10 @@ import {
   filterMeasures,
   filtersArgument,
   getMetrics,
+  type MetricsRequest,
   maxMetricRows,
   splitByCurrency,
-} from "../metrics.ts";
-import { describePeriod, findPeriodIssue, findSameDaysBefore, type Period, periodArguments } from "../period.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
   "day",
@@ -97,7 +98,7 @@ interface ComparisonRequest extends Pick<ComparedMetricsRequest, "location" | "m
 async function getComparison(
   context: ToolContext,
   request: ComparisonRequest,
-  compareWith: MetricComparison,
+  compareWith: NonNullable<MetricsRequest["compare"]>,
 ): Promise<{ metrics: Metrics; comparison: string }> {
   const { period, groupBy, ...selection } = request;
   const isCurrent = compareWith === "previous_period";

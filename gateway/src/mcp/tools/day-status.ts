@@ -1,9 +1,10 @@
 import type { Day } from "@pragma/contracts/day";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
+import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
-import { findCurrency } from "../metrics.ts";
 import {
   addDays,
   countDays,
@@ -14,7 +15,7 @@ import {
   periodArguments,
   toPeriodArguments,
 } from "../period.ts";
-import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../tool.ts";
+import { findCurrency } from "../request-metrics.ts";
 
 const maxShownTills = 10;
 const maxShownMissingDays = 10;

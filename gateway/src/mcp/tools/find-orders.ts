@@ -2,12 +2,13 @@ import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
-import { findCurrency } from "../metrics.ts";
 import { describeIncompleteToday, describePeriod, findPeriodIssue, type Period, periodArguments } from "../period.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+import { findCurrency } from "../request-metrics.ts";
 import { findCurrencyOfRows } from "./get-order.ts";
 
 /** Maximum number of orders that one call reads. */

@@ -1,8 +1,11 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
   createRestDescription,
@@ -10,9 +13,7 @@ import {
   filtersArgument,
   getMetrics,
   splitByCurrency,
-} from "../metrics.ts";
-import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
   "day",

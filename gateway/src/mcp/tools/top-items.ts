@@ -1,9 +1,12 @@
 import type { MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
   createRestDescription,
@@ -11,9 +14,7 @@ import {
   filtersArgument,
   getMetrics,
   splitByCurrency,
-} from "../metrics.ts";
-import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const rankings = [
   "sales",
