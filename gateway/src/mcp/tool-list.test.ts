@@ -19,6 +19,15 @@ it("the schemas of the tools use only what all clients understand", () => {
   expect(JSON.stringify(listedTools)).not.toMatch(/"(?:\$schema|\$ref|propertyNames|oneOf|allOf)"|"type":\[/);
 });
 
+it("only find_orders selects by the date on which orders were opened", () => {
+  const withOpenedOrders = listedTools.filter(({ inputSchema }) =>
+    /orders were opened/.test(JSON.stringify(inputSchema)),
+  );
+  expect(withOpenedOrders.map(({ name }) => name)).toEqual(["find_orders"]);
+  const properties = withOpenedOrders[0]?.inputSchema.properties as Record<string, { description?: string }>;
+  for (const name of ["since", "until"]) expect(properties[name]?.description).not.toContain("business day");
+});
+
 it("the guide has a row for each tool, with its scope, and no other rows", () => {
   const rows = [...readGuide("assistants.mdx").matchAll(/^\| `(\w+)` \| .* \| (?:`([\w:]+)` )?\|$/gm)];
   expect(rows.map(([, name, scope]) => ({ name, scopes: scope ? [scope] : [] }))).toEqual(
