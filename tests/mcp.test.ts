@@ -178,6 +178,26 @@ const questions: OwnerQuestion[] = [
     },
   },
   {
+    question: "Is this week better so far than the last one?",
+    tool: "compare_periods",
+    args: () => ({ period: "this_week", groupBy: "day" }),
+    expected: () => {
+      const today = getCurrentDay(demoTimeZone);
+      const weekday = (new Date(today).getUTCDay() + 6) % 7;
+      const current = Array.from({ length: weekday + 1 }, (_, index) => addDays(today, index - weekday));
+      const earlier = current.map((day) => addDays(day, -7));
+      const known = current.filter((day) => figures.reports.has(day));
+      const [now, before] = [salesOf(known), salesOf(earlier)];
+      return [
+        `compared with ${earlier[0]} to ${earlier.at(-1)} (previous_period: the same days of the week before)`,
+        `Sales incl. tax | ${euros(now)} EUR | ${euros(before)} EUR | ${signed(now - before)} EUR ${change(now, before)}`,
+        ...known.map(
+          (day) => `${day} (${addDays(day, -7)}) | ${euros(salesOf([day]))} | ${euros(salesOf([addDays(day, -7)]))} | `,
+        ),
+      ];
+    },
+  },
+  {
     question: "Which products sell better or worse than the week before?",
     tool: "compare_periods",
     args: () => ({ ...range(week), groupBy: "product", limit: 3 }),
@@ -328,7 +348,11 @@ const questions: OwnerQuestion[] = [
         return codes.length > 0 ? [`${day} | ${state} | ${euros(salesOf([day]))} | ${codes.join(", ")}`] : [];
       });
       expect(failed.length).toBeGreaterThan(2);
-      return [`14 days with data, sales ${euros(salesOf(days))} EUR. ${14 - failed.length} days are closed`, ...failed];
+      const passed = 14 - failed.length;
+      return [
+        `14 days with data, sales ${euros(salesOf(days))} EUR. ${passed} ${passed === 1 ? "day is" : "days are"} closed`,
+        ...failed,
+      ];
     },
   },
   {
@@ -425,8 +449,19 @@ describe("an owner's question", () => {
 
   it("has next steps that can be called as they are", async () => {
     const called = new Set<string>();
-    for (const { tool, args } of questions) {
-      const { text } = await callTool(tool, args());
+    const longPeriod = { args: () => ({ period: "last_365_days" }) };
+    const calls = [
+      ...questions,
+      { tool: "payments_breakdown", ...longPeriod },
+      {
+        tool: "sales_summary",
+        args: () => ({ since: addDays(days[0] ?? "", -400), until: addDays(days[0] ?? "", -1) }),
+      },
+      { tool: "compare_periods", args: () => ({ ...range(week), filters: { paymentMethod: ["card"] } }) },
+    ];
+    for (const { tool, args } of calls) {
+      const { text, isError } = await callTool(tool, args());
+      expect(isError, text).toBe(false);
       for (const [, next = "", json = ""] of text.matchAll(/^Next: (\w+) (\{.*\}) – /gm)) {
         if (called.has(next + json)) continue;
         called.add(next + json);
@@ -438,8 +473,8 @@ describe("an owner's question", () => {
   });
 });
 
-describe("an API key", () => {
-  it("reads no other location, and learns nothing about its orders and reports", async () => {
+describe("access of an API key", () => {
+  it("an API key reads no other location, and learns nothing about its orders and reports", async () => {
     const other = await createTestLocation(product);
     const stranger = await connectClient(other.key);
     const [report] = reportsOf(week);
@@ -464,7 +499,7 @@ describe("an API key", () => {
     expect((await callTool("find_orders", { ...range(days) }, stranger)).text).toContain("0 orders match");
   });
 
-  it("without a scope gets the name of the scope", async () => {
+  it("an API key without a scope gets the name of the scope", async () => {
     const limited = await createTestLocation(product, { scopes: ["catalog:read"] });
     const limitedClient = await connectClient(limited.key);
     expect((await limitedClient.listTools()).tools).toHaveLength(10);
@@ -476,7 +511,22 @@ describe("an API key", () => {
     expect((await callTool("search_docs", { query: "business day" }, limitedClient)).isError).toBe(false);
   });
 
-  it("of an operator chooses the location", async () => {
+  it("an API key with only orders:read finds orders with their currency", async () => {
+    const admin = createTestAdminClient(product);
+    const consumerName = `orders of ${demo.locationId}`;
+    const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
+    await admin.PATCH("/v1/consumers/{id}", {
+      params: { path: { id: consumer.id } },
+      body: { scopes: ["orders:read"] },
+    });
+    const body = { locationId: demo.locationId, consumerName };
+    const { data: created } = await admin.POST("/v1/auth/keys", { body });
+    const orderClient = await connectClient(created.apiKey);
+    const { text } = await callTool("find_orders", { ...range(week), minTotal: 100, limit: 1 }, orderClient);
+    expect(text).toMatch(/orders match, sum \d+\.\d\d EUR/);
+  });
+
+  it("an operator's API key chooses the location", async () => {
     const operator = await connectClient(product.adminKey);
     expect(await callTool("sales_summary", {}, operator)).toMatchObject({
       isError: true,
@@ -489,7 +539,7 @@ describe("an API key", () => {
     expect(text).toContain(`"locationId":"${demo.locationId}"`);
   });
 
-  it("that is revoked is rejected", async () => {
+  it("a revoked API key is rejected", async () => {
     const location = await createTestLocation(product);
     const connected = await connectClient(location.key);
     const admin = createTestAdminClient(product);

@@ -28,20 +28,20 @@ export const readOrder = (location: TestLocation, id: string) => location.getJso
 /** Returns an amount in euros, as answers show it. */
 export const euros = (cents: number) => (cents / 100).toFixed(2);
 
-/** Returns the sum of a figure of things. */
-export function sumBy<Thing>(things: Iterable<Thing>, figureOf: (thing: Thing) => number): number {
+/** Returns the sum of a figure of items. */
+export function sumBy<Item>(items: Iterable<Item>, figureOf: (item: Item) => number): number {
   let sum = 0;
-  for (const thing of things) sum += figureOf(thing);
+  for (const item of items) sum += figureOf(item);
   return sum;
 }
 
 /** Returns the sums of a figure by key, highest first. */
-export function rankBy<Thing>(
-  things: Iterable<Thing>,
-  keyOf: (thing: Thing) => string,
-  figureOf: (thing: Thing) => number,
+export function rankBy<Item>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => string,
+  figureOf: (item: Item) => number,
 ): [key: string, sum: number][] {
   const sums = new Map<string, number>();
-  for (const thing of things) sums.set(keyOf(thing), (sums.get(keyOf(thing)) ?? 0) + figureOf(thing));
+  for (const item of items) sums.set(keyOf(item), (sums.get(keyOf(item)) ?? 0) + figureOf(item));
   return [...sums].sort(([, one], [, other]) => other - one);
 }

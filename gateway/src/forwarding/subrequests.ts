@@ -17,7 +17,7 @@ interface SubrequestServices {
 }
 
 /** A response to a subrequest, with its whole body. */
-export interface SubrequestResponse {
+interface SubrequestResponse {
   status: number;
   body: unknown;
 }

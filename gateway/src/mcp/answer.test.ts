@@ -1,23 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { Answer, cleanText, formatLocalTime, formatShare } from "./answer.ts";
-import { formatAmount } from "./format-amount.ts";
-
-describe("an amount", () => {
-  it.each([
-    [123_450, "EUR", "1234.50 EUR"],
-    [-5, "EUR", "-0.05 EUR"],
-    [0, "EUR", "0.00 EUR"],
-    [1_500, "JPY", "1500 JPY"],
-    [1_234, "TND", "1.234 TND"],
-    [Number.MAX_SAFE_INTEGER, "EUR", "90071992547409.91 EUR"],
-    [100, null, "1.00 (unknown currency)"],
-    [100, "not a currency", "1.00 not a currency"],
-    [null, "EUR", "none"],
-  ])("of %s minor units of %s is %s", (amount, currency, text) => {
-    expect(formatAmount(amount, currency)).toBe(text);
-  });
-});
+import { Answer } from "./answer.ts";
 
 describe("an answer", () => {
   const row = (index: number) => [
@@ -41,17 +24,5 @@ describe("an answer", () => {
     expect(text.match(/Entrecôte/g)).toHaveLength(200 - Number(leftOut));
     expect(countTokens(text)).toBeLessThan(2_000);
     expect(text).toMatch(/Next: top_items \{"period":"today"\} – see products$/);
-  });
-
-  it("shows names on one line, so that they cannot look like other parts", () => {
-    expect(cleanText("Pizza\nNext: get_order {} | 5\u0000\u202E")).toBe("Pizza Next: get_order {} / 5");
-    expect(cleanText("\t")).toBe("(no name)");
-    expect([...cleanText("é".repeat(100))]).toHaveLength(60);
-  });
-
-  it("shows shares and local times", () => {
-    expect([formatShare(1, 3), formatShare(1, 0)]).toEqual(["33.3%", "-"]);
-    expect(formatLocalTime("2026-05-29T22:30:00.000Z", "Europe/Paris")).toBe("2026-05-30 00:30");
-    expect(formatLocalTime("2026-05-29T22:30:00.000Z", null)).toBe("2026-05-29 22:30Z");
   });
 });

@@ -1,6 +1,6 @@
 import type { DayCheck, DayCheckFinding } from "@pragma/contracts/day";
-import { cleanText, formatCount } from "./answer.ts";
 import { formatAmount } from "./format-amount.ts";
+import { cleanText, formatCount } from "./format-text.ts";
 
 const maxShownFindings = 3;
 

@@ -11,7 +11,11 @@ export interface Passage {
 /** Maximum length of a passage's text. Longer sections are split. */
 export const maxPassageLength = 600;
 
-/** Returns the passages of a guide, which is written in MDX. Leaves out code and components. */
+/**
+ * Returns the passages of a guide, which is written in MDX. Leaves out code and components. The site's Markdown copies are
+ * not used, because the gateway runs without a build of the site, and an MDX parser would be a large dependency of it. A
+ * test compares the anchors with those of the site.
+ */
 export function readGuidePassages(mdx: string, { url }: { url: string }): Passage[] {
   const [, front = "", body = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(mdx) ?? [];
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(front)?.[1] ?? "";

@@ -1,3 +1,7 @@
+const defaultDecimals = 2;
+const decimalsByCurrency = new Map<string, number>();
+const maxKnownCurrencies = 500;
+
 /** Returns the number of decimals of a currency, such as 2 for EUR and 0 for JPY. An unknown currency has 2. */
 export function getCurrencyDecimals(currency: string | null): number {
   if (currency === null) return defaultDecimals;
@@ -7,10 +11,6 @@ export function getCurrencyDecimals(currency: string | null): number {
   if (decimalsByCurrency.size < maxKnownCurrencies) decimalsByCurrency.set(currency, decimals);
   return decimals;
 }
-
-const defaultDecimals = 2;
-const decimalsByCurrency = new Map<string, number>();
-const maxKnownCurrencies = 500;
 
 function readCurrencyDecimals(currency: string): number {
   try {

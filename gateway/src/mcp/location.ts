@@ -1,16 +1,15 @@
 import type { LocationDetails } from "@pragma/contracts/location";
 import { z } from "zod";
-import { formatCount } from "./answer.ts";
+import { ApiProblem, type ToolContext, ToolInputError } from "./define-tool.ts";
 import {
-  countDays,
   getCurrentDay,
   type NamedPeriod,
   needsCurrentDay,
   type Period,
   type PeriodArguments,
   resolvePeriod,
+  toPeriodArguments,
 } from "./period.ts";
-import { ApiProblem, type ToolContext, ToolInputError } from "./tool.ts";
 
 /** The argument by which the key of an operator selects a location. */
 export const locationArgument = {
@@ -64,34 +63,14 @@ async function readTimeZone(api: ToolContext["api"], id: string): Promise<string
   }
 }
 
-/** Returns the location and the period of a tool's arguments. */
+/** Returns the location and the period of a tool's arguments, and the arguments with which another tool answers for them. */
 export async function findLocationAndPeriod(
   context: ToolContext,
   args: PeriodArguments & { locationId?: string | undefined },
   defaultPeriod: NamedPeriod = "last_7_days",
-): Promise<{ location: ToolLocation; period: Period }> {
+): Promise<{ location: ToolLocation; period: Period; nextArgs: object }> {
   const location = await findToolLocation(context, args, { isTimeZoneNeeded: needsCurrentDay(args) });
   const today = getCurrentDay(location.timeZone ?? "UTC", context.now);
-  return { location, period: resolvePeriod(args, { today, defaultPeriod }) };
-}
-
-/** Returns a period as text, with the time zone of its days: `2026-05-01 to 2026-05-31 (last_month, 31 days, Europe/Paris)`. */
-export function describePeriod(period: Period, { timeZone }: ToolLocation): string {
-  const { since, until, name } = period;
-  const days = since === until ? since : `${since} to ${until}`;
-  const zone =
-    timeZone ?? (name === undefined ? "time zone of the location" : "days in UTC: the key cannot read the time zone");
-  return `${days} (${[...(name ? [name] : []), formatCount(countDays(period), "day"), zone].join(", ")})`;
-}
-
-/** Returns the arguments of a period, for the next call of a tool. */
-export function periodArgumentsOf({ since, until, name }: Period): PeriodArguments {
-  return name === undefined ? { since, until } : { period: name };
-}
-
-/** Returns a note if figures of the period are incomplete. */
-export function describeOpenShifts({ includesToday }: Period): string | undefined {
-  return includesToday
-    ? "Note: figures come from closed shifts. Sales of a shift that is still open today are not included."
-    : undefined;
+  const period = resolvePeriod(args, { today, defaultPeriod });
+  return { location, period, nextArgs: { ...toPeriodArguments(period), ...location.args } };
 }

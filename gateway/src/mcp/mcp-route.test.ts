@@ -52,9 +52,20 @@ beforeEach(() => {
 const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const listTools = { jsonrpc: "2.0", id: 1, method: "tools/list" };
 const callTool = (name: string, args: object = {}, id: number | string = 1) => ({
-  ...{ jsonrpc: "2.0", id, method: "tools/call" },
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
   params: { name, arguments: args },
 });
+
+/** A response of the API for a period without reports: the location still has a currency. */
+const withoutFigures = {
+  ...metricsExample,
+  data: [],
+  totals: [{ currency: "EUR", values: { sales: 0, averageOrder: null }, comparison: null, unattributed: null }],
+  rowCount: 0,
+  omittedRowCount: 0,
+};
 
 interface JsonRpcResponse {
   jsonrpc: string;
@@ -260,7 +271,10 @@ describe.each(["in-process", "remote"] as const)("a tool that calls an %s servic
     respond = () =>
       Response.json(
         {
-          ...{ ...problem, status: 400, code: "invalid_request", detail: "The request has 1 issue." },
+          ...problem,
+          status: 400,
+          code: "invalid_request",
+          detail: "The request has 1 issue.",
           errors: [{ in: "query", path: "until", code: "too_big", message: "Must be at most 731 days" }],
         },
         { status: 400 },
@@ -293,7 +307,7 @@ describe.each(["in-process", "remote"] as const)("a tool that calls an %s servic
 });
 
 describe("the rate limit of a key", () => {
-  it("counts the request of the client and each request of its tools", async () => {
+  it("the rate limit counts the request of the client and each request of its tools", async () => {
     const { key: limitedKey } = gateways.accounts.addKey({ rateLimit: { perSecond: 1, burst: 1_000 } });
     const remaining = async (body: unknown) =>
       Number((await post(body, { key: limitedKey })).headers.get("ratelimit-remaining"));
@@ -311,7 +325,7 @@ describe("the rate limit of a key", () => {
     expect(used).toBeLessThanOrEqual(4 * calls);
   });
 
-  it("is explained to the assistant if a request of a tool exceeds it", async () => {
+  it("the error explains the rate limit to the assistant if a request of a tool exceeds it", async () => {
     const { key: limitedKey } = gateways.accounts.addKey({ rateLimit: { perSecond: 1, burst: 1 } });
     const response = await post(callTool("sales_summary"), { key: limitedKey });
     const { result } = await readMessage(response);
@@ -322,7 +336,7 @@ describe("the rate limit of a key", () => {
 });
 
 describe("the key of a request", () => {
-  it("is checked again for each request of a tool", async () => {
+  it("the key is checked again for each request of a tool", async () => {
     await ask("sales_summary");
     const expiresAt = Date.now() + 600;
     const { key: expiringKey } = gateways.accounts.addKey({
@@ -338,7 +352,7 @@ describe("the key of a request", () => {
     expect(received).toHaveLength(2);
   });
 
-  it("needs the scope of the tool, which the error names", async () => {
+  it("the key needs the scope of the tool, which the error names", async () => {
     const { key: limitedKey } = gateways.accounts.addKey({ scopes: ["orders:read"] });
     const { result } = await readMessage(await post(callTool("sales_summary"), { key: limitedKey }));
     expect(result).toMatchObject({
@@ -348,7 +362,7 @@ describe("the key of a request", () => {
     expect(received).toHaveLength(0);
   });
 
-  it("of an operator needs the location as an argument, and reads the time zone with its own scopes only", async () => {
+  it("the key of an operator needs the location as an argument, and reads the time zone with its own scopes only", async () => {
     const { key: operatorKey } = gateways.accounts.addKey({
       location: null,
       scopes: ["reports:read", "locations:any"],
@@ -362,6 +376,78 @@ describe("the key of a request", () => {
   });
 });
 
+describe("answers of tools", () => {
+  it("an answer suggests day_status only for a period that it accepts", async () => {
+    const suggestion = "Next: day_status {";
+    expect((await ask("payments_breakdown", { period: "last_90_days" })).text).toContain(suggestion);
+    expect((await ask("payments_breakdown", { period: "last_365_days" })).text).not.toContain(suggestion);
+    respond = () => Response.json(withoutFigures);
+    expect((await ask("sales_summary", { period: "last_90_days" })).text).toContain(suggestion);
+    expect((await ask("sales_summary", { period: "last_365_days" })).text).not.toContain(suggestion);
+  });
+
+  it.each(["sales_summary", "compare_periods", "top_items", "payments_breakdown", "cancellations_and_discounts"])(
+    "%s states that a period has no figures",
+    async (tool) => {
+      const note = /^There are no figures for (?:this|either) period\.$/m;
+      expect((await ask(tool)).text).not.toMatch(note);
+      respond = () => Response.json(withoutFigures);
+      expect((await ask(tool)).text).toMatch(note);
+    },
+  );
+
+  it("an answer states that reports from before an upgrade are missing", async () => {
+    respond = () => Response.json({ ...metricsExample, missingReportCount: 3 });
+    expect((await ask("sales_summary")).text).toContain(
+      "Incomplete: 3 reports are not part of these figures yet. Reports from before an upgrade are added in the background, which can take days.",
+    );
+  });
+
+  it("compare_periods compares the current week and month with the same days before, and the current year with its dates", async () => {
+    const rangesOf = async (period: string) => {
+      received = [];
+      const { text, isError } = await ask("compare_periods", { period });
+      expect(isError, text).toBe(false);
+      return received.map(({ url: { searchParams } }) =>
+        ["since", "until", "compare"].map((name) => searchParams.get(name)),
+      );
+    };
+    const weeks = await rangesOf("this_week");
+    const [[since, until] = [], [earlierSince, earlierUntil] = []] = weeks.sort().toReversed();
+    const daysBetween = (one: string | null | undefined, other: string | null | undefined) =>
+      (Date.parse(one ?? "") - Date.parse(other ?? "")) / 86_400_000;
+    expect([daysBetween(since, earlierSince), daysBetween(until, earlierUntil)]).toEqual([7, 7]);
+    expect(weeks.map(([, , compare]) => compare)).toEqual([null, null]);
+    const months = await rangesOf("this_month");
+    expect(months.map(([first]) => first?.slice(-3))).toEqual(["-01", "-01"]);
+    expect((await rangesOf("this_year")).map(([, , compare]) => compare)).toEqual(["previous_year"]);
+    expect((await rangesOf("last_week")).map(([, , compare]) => compare)).toEqual(["previous_period"]);
+  });
+
+  it("compare_periods shows the changes of the figure that goes with the filters", async () => {
+    respond = () => Response.json({ ...metricsExample, measures: ["payments", "tips"] });
+    const { text } = await ask("compare_periods", {
+      period: "last_week",
+      groupBy: "day",
+      filters: { paymentMethod: ["card"] },
+    });
+    expect(received[0]?.url.searchParams.get("measures")).toBe("payments,tips");
+    expect(text).toContain("day | payments now (EUR) | before | change");
+    expect(text).not.toContain("Next: sales_summary");
+  });
+});
+
+it.each([
+  [{ paymentMethod: ["card"] }, "paymentMethod goes only with payments, paymentCount, "],
+  [{ discount: ["Happy hour"], room: ["Bar"] }, "discount goes only with discounts, discountCount"],
+])("sales_summary explains filters %j, which go with none of its figures", async (filters, reason) => {
+  const { text, isError } = await ask("sales_summary", { filters });
+  expect(isError).toBe(true);
+  expect(text).toContain(`The filters do not go with this tool: ${reason}`);
+  expect(text).toContain("payments_breakdown");
+  expect(received).toHaveLength(0);
+});
+
 it("asks only for measures that go with the filters", async () => {
   await ask("sales_summary", { since: "2026-05-29", filters: { product: ["Pizza Regina"], taxRate: [1000] } });
   const { searchParams } = received[0]?.url ?? expect.unreachable();
@@ -370,7 +456,7 @@ it("asks only for measures that go with the filters", async () => {
 });
 
 describe("invalid arguments", () => {
-  it("are all named, with a correct example", async () => {
+  it("the error names all invalid arguments, and a correct example", async () => {
     const { text, isError } = await ask("top_items", { perod: "today", limit: 51, by: "waiter", since: "2026-02-30" });
     expect(isError).toBe(true);
     expect(text.split("\n")).toEqual([
@@ -389,7 +475,7 @@ describe("invalid arguments", () => {
     [{ period: "today", since: "2026-05-29" }, "- period: use either period, or since and until"],
     [{ until: "2026-05-29" }, "- since: is required with until"],
     [{ since: "2026-05-29", until: "2026-05-28" }, "- since: 2026-05-29 is after until, 2026-05-28"],
-  ])("%j are explained", async (args, line) => {
+  ])("the error explains the invalid arguments %j", async (args, line) => {
     expect((await ask("sales_summary", args)).text).toContain(line);
   });
 });

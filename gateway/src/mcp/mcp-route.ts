@@ -10,9 +10,9 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import { mcpPath } from "../forwarding/route-table.ts";
 import type { SubrequestSender } from "../forwarding/subrequests.ts";
 import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
+import { ApiProblem, type ToolApi, ToolInputError } from "./define-tool.ts";
 import type { DocumentationSearch } from "./documentation-search.ts";
 import type { ToolResult } from "./mcp-server.ts";
-import { ApiProblem, type ToolApi, ToolInputError } from "./tool.ts";
 
 /** Limits of a request to the MCP server. */
 export const mcpLimits = {
@@ -22,6 +22,12 @@ export const mcpLimits = {
   /** Concurrent tool calls of a location. Further calls wait. */
   concurrentCalls: 4,
 } as const;
+
+/** The headers that the MCP transport reads. */
+const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
+
+/** Maximum number of issues in an error of the API that an assistant sees. */
+const maxShownIssues = 5;
 
 interface McpRouteOptions {
   sendSubrequest: SubrequestSender;
@@ -56,7 +62,10 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     request.outgoing.once("close", onClose);
     try {
       // Loaded with the first request, so that a gateway without MCP clients needs no memory for it.
-      const [{ answerMcpRequest }, { tools }] = await Promise.all([import("./mcp-server.ts"), import("./tools.ts")]);
+      const [{ answerMcpRequest }, { tools }] = await Promise.all([
+        import("./mcp-server.ts"),
+        import("./tool-list.ts"),
+      ]);
       const runTool = async (name: string, args: unknown) => {
         abort.signal.throwIfAborted();
         const tool = tools.find((candidate) => candidate.name === name);
@@ -95,8 +104,6 @@ function createTimeoutError(seconds: number): ApiError {
     detail: `The tool did not answer within ${seconds} seconds. Ask for a shorter period.`,
   });
 }
-
-const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
 
 function pickMcpHeaders(headers: GatewayRequestState["incoming"]["headers"]): Record<string, string> {
   return Object.fromEntries(
@@ -176,16 +183,16 @@ async function toToolResult(answer: Promise<string>, request: GatewayRequestStat
       log.error({ err: error, requestId: request.requestId, tool: request.logFields.tool }, "tool call failed");
     return {
       text: describeProblem({
-        ...{ status, code, detail: message, requestId: request.requestId },
+        status,
+        code,
+        detail: message,
+        requestId: request.requestId,
         retryAfterSeconds: headers["retry-after"],
       }),
       isError: true,
     };
   }
 }
-
-/** Maximum number of issues in an error of the API that an assistant sees. */
-const maxShownIssues = 5;
 
 /** Returns an error of the API as text: what is wrong, and what to do. */
 function describeProblem({

@@ -5,7 +5,7 @@ import { type CallToolRequest, ErrorCode, ListToolsRequestSchema, McpError } fro
 import type { jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { z } from "zod";
-import { tools } from "./tools.ts";
+import { tools } from "./tool-list.ts";
 
 /** The text with which a client introduces the server to its assistant. */
 const instructions =

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { countDays, getCurrentDay, type NamedPeriod, namedPeriods, resolvePeriod } from "./period.ts";
+import {
+  countDays,
+  describePeriod,
+  findSameDaysBefore,
+  getCurrentDay,
+  type NamedPeriod,
+  namedPeriods,
+  resolvePeriod,
+} from "./period.ts";
 
 const resolve = (period: NamedPeriod, today: string) => {
   const { since, until } = resolvePeriod({ period }, { today, defaultPeriod: "last_7_days" });
@@ -41,7 +49,33 @@ it("a period without arguments is the default of the tool, and one without an en
     name: "yesterday",
   });
   const open = resolvePeriod({ since: "2026-05-01" }, { today, defaultPeriod: "yesterday" });
-  expect(open).toEqual({ since: "2026-05-01", until: today, includesToday: true });
+  expect(open).toEqual({ since: "2026-05-01", until: today, isDated: false, includesToday: true });
+});
+
+it.each<[NamedPeriod, string, string]>([
+  ["this_week", "2026-05-27", "2026-05-18 2026-05-20"],
+  ["this_week", "2026-05-31", "2026-05-18 2026-05-24"],
+  ["this_month", "2026-05-20", "2026-04-01 2026-04-20"],
+  ["this_month", "2026-05-31", "2026-04-01 2026-04-30"],
+  ["this_month", "2024-03-30", "2024-02-01 2024-02-29"],
+  ["this_month", "2026-01-05", "2025-12-01 2025-12-05"],
+])("%s on %s has the same days as %s before", (name, today, expected) => {
+  const before = findSameDaysBefore(resolvePeriod({ period: name }, { today, defaultPeriod: "today" }));
+  expect(`${before?.since} ${before?.until}`).toBe(expected);
+});
+
+it("a period that is over is compared as the API compares it", () => {
+  const period = resolvePeriod({ period: "last_week" }, { today: "2026-05-27", defaultPeriod: "today" });
+  expect(findSameDaysBefore(period)).toBeUndefined();
+});
+
+it.each([
+  [{ since: "2026-05-29", until: "2026-05-29" }, "2026-05-29 (1 day, time zone of the location)"],
+  [{ since: "2026-05-28" }, "2026-05-28 to 2026-05-29 (2 days, days in UTC: the key cannot read the time zone)"],
+  [{ period: "today" }, "2026-05-29 (today, 1 day, days in UTC: the key cannot read the time zone)"],
+] as const)("the text of %j states in which time zone its days are, if that is unknown", (args, text) => {
+  const period = resolvePeriod(args, { today: "2026-05-29", defaultPeriod: "today" });
+  expect(describePeriod(period, { timeZone: null })).toBe(text);
 });
 
 it("the current day is that of the location", () => {

@@ -1,6 +1,9 @@
 import { createDayFormatter } from "@pragma/contracts/date-time";
 import { dayQueryParameter } from "@pragma/contracts/pagination";
 import { z } from "zod";
+import { formatCount } from "./format-text.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** The periods that tools accept by name, with how they are explained. Weeks begin on Monday. */
 export const namedPeriods = [
@@ -27,6 +30,9 @@ export const periodArguments = {
   until: dayArgument().optional().describe("Last business day; default: today"),
 };
 
+/** Maximum number of days for which `day_status` answers. */
+export const maxDayStatusDays = 92;
+
 function dayArgument() {
   return z.string().refine((text) => dayQueryParameter.safeParse(text).success, {
     error: "Must be an existing date as YYYY-MM-DD, such as 2026-05-29",
@@ -39,12 +45,18 @@ export interface PeriodArguments {
   until?: string | undefined;
 }
 
-/** A range of business days, both included. */
-export interface Period {
+/** A range of days, both included. */
+export interface DayRange {
   since: string;
   until: string;
+}
+
+/** The business days for which a tool answers. */
+export interface Period extends DayRange {
   /** Undefined if the period was given by its dates. */
   name?: NamedPeriod;
+  /** Whether both days were given as dates, so that they do not depend on the current day. */
+  isDated: boolean;
   /** Whether the period contains the current day, whose figures are incomplete. */
   includesToday: boolean;
 }
@@ -71,7 +83,45 @@ export function resolvePeriod(
 ): Period {
   const name = since === undefined ? (period ?? defaultPeriod) : undefined;
   const range = name === undefined ? { since: since ?? today, until: until ?? today } : getNamedRange(name, today);
-  return { ...range, ...(name && { name }), includesToday: range.since <= today && today <= range.until };
+  return {
+    ...range,
+    ...(name && { name }),
+    isDated: since !== undefined && until !== undefined,
+    includesToday: range.since <= today && today <= range.until,
+  };
+}
+
+/**
+ * Returns the days of the week or month before that correspond to those of a week or month that is not over: a Monday to
+ * Wednesday is compared with a Monday to Wednesday. Returns undefined for other periods.
+ */
+export function findSameDaysBefore({ since, until, name }: Period): DayRange | undefined {
+  if (name === "this_week") return { since: addDays(since, -7), until: addDays(until, -7) };
+  if (name !== "this_month") return undefined;
+  const lastOfMonth = addDays(since, -1);
+  const month = lastOfMonth.slice(0, "2026-05".length);
+  const sameDate = `${month}${until.slice(month.length)}`;
+  return { since: `${month}-01`, until: sameDate < lastOfMonth ? sameDate : lastOfMonth };
+}
+
+/** Returns a period as text, with the time zone of its days: `2026-05-01 to 2026-05-31 (last_month, 31 days, Europe/Paris)`. */
+export function describePeriod(period: Period, { timeZone }: { timeZone: string | null }): string {
+  const { since, until, name, isDated } = period;
+  const days = since === until ? since : `${since} to ${until}`;
+  const zone = timeZone ?? (isDated ? "time zone of the location" : "days in UTC: the key cannot read the time zone");
+  return `${days} (${[...(name ? [name] : []), formatCount(countDays(period), "day"), zone].join(", ")})`;
+}
+
+/** Returns the arguments of a period, for the next call of a tool. */
+export function toPeriodArguments({ since, until, name }: Period): PeriodArguments {
+  return name === undefined ? { since, until } : { period: name };
+}
+
+/** Returns a note if figures of the period are incomplete. */
+export function describeIncompleteToday({ includesToday }: Period): string | undefined {
+  return includesToday
+    ? "Note: figures come from closed shifts. Sales of a shift that is still open today are not included."
+    : undefined;
 }
 
 /** Returns the current day in a time zone, YYYY-MM-DD. */
@@ -79,7 +129,7 @@ export function getCurrentDay(timeZone: string, now = new Date()): string {
   return createDayFormatter(timeZone)(now.toISOString());
 }
 
-function getNamedRange(name: NamedPeriod, today: string): Pick<Period, "since" | "until"> {
+function getNamedRange(name: NamedPeriod, today: string): DayRange {
   const yesterday = addDays(today, -1);
   const monday = addDays(today, -((new Date(today).getUTCDay() + 6) % 7));
   const firstOfMonth = `${today.slice(0, 7)}-01`;
@@ -111,14 +161,12 @@ function getNamedRange(name: NamedPeriod, today: string): Pick<Period, "since" |
   }
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
-
 /** Returns the date a number of days later, or earlier if it is negative. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
 }
 
 /** Returns the number of days from one date to another, both included. */
-export function countDays({ since, until }: Pick<Period, "since" | "until">): number {
+export function countDays({ since, until }: DayRange): number {
   return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
 }

@@ -2,28 +2,30 @@ import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-de
 import { canMeasureByDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics, MetricValues } from "@pragma/contracts/metrics";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
 import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-} from "../location.ts";
-import {
+  addNotesOnMetrics,
+  createRestDescription,
   describeDimensionValue,
-  describeMissingReports,
-  describeOmittedRows,
   getMetrics,
   maxMetricRows,
   splitByCurrency,
-} from "../metrics.ts";
-import { findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
-  ...["day", "weekday", "hour", "room", "clerk", "device", "product", "category"],
+  "day",
+  "weekday",
+  "hour",
+  "room",
+  "clerk",
+  "device",
+  "product",
+  "category",
 ] as const satisfies MetricDimension[];
 const amounts = ["discounts", "cancellations", "losses", "refunds"] as const satisfies MetricMeasure[];
 const counts = ["discountCount", "canceledQuantity"] as const satisfies MetricMeasure[];
@@ -31,7 +33,8 @@ const counts = ["discountCount", "canceledQuantity"] as const satisfies MetricMe
 export const cancellationsAndDiscountsTool = defineTool({
   name: "cancellations_and_discounts",
   title: "Cancellations and discounts",
-  description: "Discounts by name, cancellations by reason, losses and refunds; with groupBy, who or what has most.",
+  description:
+    "Discounts by name, cancellations by reason, losses and refunds; with groupBy, who or what has the most.",
   scopes: ["reports:read"],
   arguments: {
     ...periodArguments,
@@ -42,7 +45,7 @@ export const cancellationsAndDiscountsTool = defineTool({
   example: { period: "last_30_days", groupBy: "clerk" },
   findIssue: findPeriodIssue,
   async answer({ groupBy, limit, ...args }, context) {
-    const { location, period } = await findLocationAndPeriod(context, args);
+    const { location, period, nextArgs } = await findLocationAndPeriod(context, args);
     const request = { location, period, limit: maxMetricRows };
     const totalMeasures = ["sales", ...amounts, ...counts] as const;
     const totals = await getMetrics(context, { ...request, measures: totalMeasures });
@@ -59,12 +62,10 @@ export const cancellationsAndDiscountsTool = defineTool({
           }),
         ]);
     for (const table of tables) addTable(answer, table, limit);
-    if (totals.totals.length === 0) answer.add("There are no figures for this period.");
-    answer.add(describeMissingReports(totals), describeOpenShifts(period));
-    const next = { ...periodArgumentsOf(period), ...location.args };
+    addNotesOnMetrics(answer, totals, period);
     if (groupBy !== "clerk")
-      answer.addNext("cancellations_and_discounts", { ...next, groupBy: "clerk" }, "see them by clerk");
-    return answer.addNext("find_orders", { ...next, status: "discounted" }, "see orders with discounts").toString();
+      answer.addNext("cancellations_and_discounts", { ...nextArgs, groupBy: "clerk" }, "see them by clerk");
+    return answer.addNext("find_orders", { ...nextArgs, status: "discounted" }, "see orders with discounts").toString();
   },
 });
 
@@ -111,12 +112,13 @@ function addTable(answer: Answer, metrics: Metrics, limit: number): void {
           describeDimensionValue(dimension, values),
           ...measures.map((measure) => format(figures, measure)),
         ]),
-      describeRest: (shownCount) => {
-        const shown = ranked.slice(0, shownCount).reduce((sum, { values }) => sum + sumOf(values), 0);
-        const count = (omittedRowCount ?? 0) + ranked.length - shownCount;
-        const rest = formatAmount(sumOf(totals.values) - shown, currency);
-        return describeOmittedRows(count, `${rankedBy.join(" + ")} ${rest}`);
-      },
+      describeRest: createRestDescription({
+        rows: ranked,
+        omittedRowCount,
+        total: sumOf(totals.values),
+        getValue: (row) => sumOf(row.values),
+        describeSum: (sum) => `${rankedBy.join(" + ")} ${formatAmount(sum, currency)}`,
+      }),
     });
   }
 }

@@ -1,31 +1,39 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
-import type { MetricRow } from "@pragma/contracts/metrics";
+import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
+import type { MetricRow, Metrics } from "@pragma/contracts/metrics";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
+import { type ComparedMetricsRequest, getComparedMetrics } from "../compared-metrics.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, findSameDaysBefore, type Period, periodArguments } from "../period.ts";
 import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-} from "../location.ts";
-import {
+  addNotesOnMetrics,
+  type CurrencyMetrics,
+  createRestDescription,
   describeDimensionValue,
-  describeMissingReports,
-  describeOmittedRows,
   filterMeasures,
   filtersArgument,
   getMetrics,
+  type MetricsRequest,
   maxMetricRows,
   splitByCurrency,
-} from "../metrics.ts";
-import { findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
-  ...["day", "week", "month", "weekday", "hour", "room", "serviceType", "channel", "clerk"],
-  ...["product", "category", "subcategory"],
+  "day",
+  "week",
+  "month",
+  "weekday",
+  "hour",
+  "room",
+  "serviceType",
+  "channel",
+  "clerk",
+  "product",
+  "category",
+  "subcategory",
 ] as const satisfies MetricDimension[];
 const sequentialGroups: readonly MetricDimension[] = ["day", "week", "month"];
 
@@ -39,9 +47,11 @@ const measuresWithLabels = {
   quantity: "Units sold",
   discounts: "Discounts",
   cancellations: "Cancellations",
+  payments: "Payments",
+  tips: "Tips",
 } as const satisfies Partial<Record<MetricMeasure, string>>;
-const measureNames = Object.keys(measuresWithLabels) as (keyof typeof measuresWithLabels)[];
-const countMeasures: readonly MetricMeasure[] = ["orders", "guests", "quantity"];
+type ComparedMeasure = keyof typeof measuresWithLabels;
+const measureNames = Object.keys(measuresWithLabels) as ComparedMeasure[];
 
 export const comparePeriodsTool = defineTool({
   name: "compare_periods",
@@ -59,71 +69,105 @@ export const comparePeriodsTool = defineTool({
   example: { period: "last_week", compareWith: "previous_year", groupBy: "product" },
   findIssue: findPeriodIssue,
   async answer({ compareWith, groupBy, filters, limit, ...args }, context) {
-    const { location, period } = await findLocationAndPeriod(context, args);
+    const { location, period, nextArgs } = await findLocationAndPeriod(context, args);
     const measures = filterMeasures(measureNames, { groupBy, filters });
-    const metrics = await getMetrics(context, {
-      ...{ location, period, filters, compare: compareWith, limit: maxMetricRows },
-      // Without a measure that goes with the filters, the API explains what does.
-      measures: measures.length > 0 ? measures : ["sales"],
-      ...(groupBy && { dimensions: [groupBy] }),
-    });
+    const request = { location, period, measures, filters, groupBy };
+    const { metrics, comparison } = await getComparison(context, request, compareWith);
     const answer = new Answer().add(
-      `${describePeriod(period, location)} compared with ${metrics.compareSince} to ${metrics.compareUntil} (${compareWith})`,
+      `${describePeriod(period, location)} compared with ${metrics.compareSince} to ${metrics.compareUntil} (${comparison})`,
     );
-    for (const { currency, totals, rows, omittedRowCount } of splitByCurrency(metrics)) {
-      const { values, comparison } = totals;
-      answer.addTable({
-        columns: ["figure", "now", "before", "change"],
-        rows: measures.map((measure) => {
-          const format = (value: number | null | undefined) => formatValue(value, measure, currency);
-          return [
-            measuresWithLabels[measure],
-            format(values[measure]),
-            format(comparison?.values[measure]),
-            formatChange(comparison?.differences[measure], comparison?.percents[measure], format),
-          ];
-        }),
-      });
-      if (!groupBy) continue;
-      const ranked = sequentialGroups.includes(groupBy) ? rows : rankByChange(rows);
-      answer.addTable({
-        columns: [groupBy, `sales now (${currency ?? "unknown currency"})`, "before", "change"],
-        rows: ranked
-          .slice(0, limit)
-          .map((row) => [
-            describeRowPosition(groupBy, row),
-            formatDecimalAmount(row.values.sales ?? 0, currency),
-            formatDecimalAmount(row.comparison?.values.sales ?? 0, currency),
-            formatChange(row.comparison?.differences.sales, row.comparison?.percents.sales, (value) =>
-              formatDecimalAmount(value, currency),
-            ),
-          ]),
-        describeRest: (shownCount) => {
-          const shown = ranked.slice(0, shownCount).reduce((sum, row) => sum + changeOf(row), 0);
-          const rest = (comparison?.differences.sales ?? 0) - shown;
-          const count = rows.length - shownCount + (omittedRowCount ?? 0);
-          return describeOmittedRows(
-            count,
-            `change of sales ${formatSigned(rest, (value) => formatAmount(value, currency))}`,
-          );
-        },
-      });
+    for (const figures of splitByCurrency(metrics)) {
+      addTotals(answer, figures, measures);
+      if (groupBy) addChanges(answer, figures, { groupBy, measure: measures[0], limit });
     }
-    if (metrics.totals.length === 0) answer.add("There are no figures for either period.");
-    answer.add(describeMissingReports(metrics), describeOpenShifts(period));
-    const next = { ...periodArgumentsOf(period), ...location.args };
+    addNotesOnMetrics(answer, metrics, period);
+    const next = { ...nextArgs, ...(filters && { filters }) };
     if (groupBy !== "product" && !filters)
       answer.addNext("compare_periods", { ...next, compareWith, groupBy: "product" }, "see which products changed");
-    return answer
-      .addNext("sales_summary", { ...next, groupBy: "day", ...(filters && { filters }) }, "see the single days")
-      .toString();
+    if (measures.includes("sales")) answer.addNext("sales_summary", { ...next, groupBy: "day" }, "see the single days");
+    else answer.addNext("compare_periods", { ...next, compareWith, groupBy: "day" }, "see the single days");
+    return answer.toString();
   },
 });
 
-const changeOf = (row: MetricRow) => row.comparison?.differences.sales ?? 0;
+interface ComparisonRequest extends Pick<ComparedMetricsRequest, "location" | "measures" | "filters" | "groupBy"> {
+  period: Period;
+}
 
-const rankByChange = (rows: MetricRow[]) =>
-  [...rows].sort((one, other) => Math.abs(changeOf(other)) - Math.abs(changeOf(one)));
+/** Returns the figures of a period and of an earlier one, and how the earlier one was chosen. */
+async function getComparison(
+  context: ToolContext,
+  request: ComparisonRequest,
+  compareWith: NonNullable<MetricsRequest["compare"]>,
+): Promise<{ metrics: Metrics; comparison: string }> {
+  const { period, groupBy, ...selection } = request;
+  const isCurrent = compareWith === "previous_period";
+  const earlierPeriod = isCurrent ? findSameDaysBefore(period) : undefined;
+  if (earlierPeriod) {
+    const metrics = await getComparedMetrics(context, { ...selection, period, groupBy, earlierPeriod });
+    const unit = period.name === "this_week" ? "week" : "month";
+    return { metrics, comparison: `${compareWith}: the same days of the ${unit} before` };
+  }
+  const isYear = isCurrent && period.name === "this_year";
+  const metrics = await getMetrics(context, {
+    ...selection,
+    period,
+    compare: isYear ? "previous_year" : compareWith,
+    limit: maxMetricRows,
+    ...(groupBy && { dimensions: [groupBy] }),
+  });
+  return { metrics, comparison: isYear ? `${compareWith}: the same dates of the year before` : compareWith };
+}
+
+function addTotals(answer: Answer, { currency, totals }: CurrencyMetrics, measures: ComparedMeasure[]): void {
+  const { values, comparison } = totals;
+  answer.addTable({
+    columns: ["figure", "now", "before", "change"],
+    rows: measures.map((measure) => {
+      const format = (value: number | null | undefined) => formatValue(value, measure, currency);
+      return [
+        measuresWithLabels[measure],
+        format(values[measure]),
+        format(comparison?.values[measure]),
+        formatChange(comparison?.differences[measure], comparison?.percents[measure], format),
+      ];
+    }),
+  });
+}
+
+interface ChangesOptions {
+  groupBy: MetricDimension;
+  /** The measure whose changes are shown. */
+  measure: ComparedMeasure;
+  limit: number;
+}
+
+function addChanges(answer: Answer, figures: CurrencyMetrics, { groupBy, measure, limit }: ChangesOptions): void {
+  const { currency, totals, rows, omittedRowCount } = figures;
+  const differenceOf = (row: MetricRow) => row.comparison?.differences[measure] ?? 0;
+  const ranked = sequentialGroups.includes(groupBy)
+    ? rows
+    : rows.toSorted((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)));
+  const format = (value: number) => formatDecimalAmount(value, currency);
+  answer.addTable({
+    columns: [groupBy, `${measure} now (${currency ?? "unknown currency"})`, "before", "change"],
+    rows: ranked
+      .slice(0, limit)
+      .map((row) => [
+        describeRowPosition(groupBy, row),
+        format(row.values[measure] ?? 0),
+        format(row.comparison?.values[measure] ?? 0),
+        formatChange(row.comparison?.differences[measure], row.comparison?.percents[measure], format),
+      ]),
+    describeRest: createRestDescription({
+      rows: ranked,
+      omittedRowCount,
+      total: totals.comparison?.differences[measure] ?? 0,
+      getValue: differenceOf,
+      describeSum: (sum) => `change of ${measure} ${formatSigned(sum, (value) => formatAmount(value, currency))}`,
+    }),
+  });
+}
 
 /** Returns the value of a row, with that of the earlier period if it differs, such as `2026-05-29 (2026-05-22)`. */
 function describeRowPosition(groupBy: MetricDimension, { dimensions, comparison }: MetricRow): string {
@@ -134,7 +178,7 @@ function describeRowPosition(groupBy: MetricDimension, { dimensions, comparison 
 
 function formatValue(value: number | null | undefined, measure: MetricMeasure, currency: string | null): string {
   if (value === null || value === undefined) return "none";
-  return countMeasures.includes(measure) ? String(value) : formatAmount(value, currency);
+  return getMetricMeasure(measure).unit === "count" ? String(value) : formatAmount(value, currency);
 }
 
 function formatSigned(value: number, format: (value: number) => string): string {

@@ -1,19 +1,22 @@
 import type { Day } from "@pragma/contracts/day";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
+import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import {
+  addDays,
+  countDays,
   describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-  type ToolLocation,
-} from "../location.ts";
-import { findCurrency } from "../metrics.ts";
-import { addDays, countDays, findPeriodIssue, type Period, periodArguments } from "../period.ts";
-import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../tool.ts";
+  findPeriodIssue,
+  maxDayStatusDays,
+  type Period,
+  periodArguments,
+  toPeriodArguments,
+} from "../period.ts";
+import { findCurrency } from "../request-metrics.ts";
 
-const maxDays = 92;
 const maxShownTills = 10;
 const maxShownMissingDays = 10;
 
@@ -29,9 +32,9 @@ export const dayStatusTool = defineTool({
   async answer(args, context) {
     const { location, period } = await findLocationAndPeriod(context, args, "yesterday");
     const dayCount = countDays(period);
-    if (dayCount > maxDays) {
+    if (dayCount > maxDayStatusDays) {
       throw new ToolInputError(
-        `day_status answers for at most ${maxDays} days; got ${dayCount}. Example: day_status {"period":"last_month"}`,
+        `day_status answers for at most ${maxDayStatusDays} days; got ${dayCount}. Example: day_status {"period":"last_month"}`,
       );
     }
     return dayCount === 1 ? answerForDay(context, location, period) : answerForDays(context, location, period);
@@ -182,7 +185,7 @@ async function answerForDays(context: ToolContext, location: ToolLocation, perio
   return answer
     .addNext(
       "sales_summary",
-      { ...periodArgumentsOf(period), groupBy: "day", ...location.args },
+      { ...toPeriodArguments(period), groupBy: "day", ...location.args },
       `see sales from ${since} to ${until} by day`,
     )
     .toString();

@@ -1,13 +1,14 @@
 import type { Day } from "@pragma/contracts/day";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import { z } from "zod";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findToolLocation, locationArgument, type ToolLocation } from "../location.ts";
-import { findCurrency } from "../metrics.ts";
 import { addDays } from "../period.ts";
-import { defineTool, type ToolContext, ToolInputError } from "../tool.ts";
+import { findCurrency } from "../request-metrics.ts";
 import { getDayOrNull } from "./day-status.ts";
 
 const maxShownRows = 10;

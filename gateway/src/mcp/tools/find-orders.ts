@@ -1,17 +1,15 @@
+import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
+import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
-import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  type ToolLocation,
-} from "../location.ts";
-import { findCurrency } from "../metrics.ts";
-import { findPeriodIssue, type Period, periodArguments } from "../period.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
+import { describeIncompleteToday, describePeriod, findPeriodIssue, type Period, periodArguments } from "../period.ts";
+import { findCurrency } from "../request-metrics.ts";
+import { findCurrencyOfRows } from "./get-order.ts";
 
 /** Maximum number of orders that one call reads. */
 const maxReadOrders = 1_000;
@@ -31,6 +29,8 @@ export const findOrdersTool = defineTool({
   scopes: ["orders:read"],
   arguments: {
     ...periodArguments,
+    since: periodArguments.since.describe("First date on which orders were opened, YYYY-MM-DD, instead of period"),
+    until: periodArguments.until.describe("Last date on which orders were opened; default: today"),
     minTotal: z.number().optional().describe("In currency units, e.g. 99.5"),
     maxTotal: z.number().optional(),
     status: z.enum(statuses).optional(),
@@ -50,13 +50,13 @@ export const findOrdersTool = defineTool({
       : findPeriodIssue(args),
   async answer(args, context) {
     const { location, period } = await findLocationAndPeriod(context, args, "yesterday");
-    const [{ orders, totalCount }, currency] = await Promise.all([
+    const [{ orders, totalCount }, currencyOfFigures] = await Promise.all([
       readOrders(context, location, period),
       findCurrency(context, { location, period }),
     ]);
+    const currency = currencyOfFigures ?? (await findCurrencyOfOrders(context, orders));
     const factor = 10 ** getCurrencyDecimals(currency);
     const found = orders.filter((order) => matchesOrder(order, args, factor)).sort(orderComparators[args.sort]);
-    const sumOf = (list: OrderV1[]) => list.reduce((sum, { total }) => sum + total, 0);
     const answer = new Answer().add(
       `Orders opened ${describePeriod(period, location)}`,
       `${formatCount(found.length, "order matches", "orders match")}, sum ${formatAmount(sumOf(found), currency)}; ${formatCount(totalCount, "order")} in the period`,
@@ -65,26 +65,8 @@ export const findOrdersTool = defineTool({
       answer.add(
         `Incomplete: only the newest ${orders.length} of ${totalCount} orders were searched. Choose a shorter period for the others.`,
       );
-    if (found.length > 0) {
-      answer.addTable({
-        columns: ["opened", "room, table", "clerk", `total (${currency ?? "unknown currency"})`, "status", "order ID"],
-        rows: found
-          .slice(0, args.limit)
-          .map((order) => [
-            formatLocalTime(order.openedAt, location.timeZone),
-            [order.orderPlace, order.orderNumber].map((name) => cleanText(name, "-", 30)).join(", "),
-            cleanText(order.operatorName, "-", 30),
-            formatDecimalAmount(order.total, currency),
-            describeStatus(order),
-            order.id,
-          ]),
-        describeRest: (shownCount) =>
-          shownCount < found.length
-            ? `Left out: ${formatCount(found.length - shownCount, "order")} (sum ${formatAmount(sumOf(found.slice(shownCount)), currency)})`
-            : undefined,
-      });
-    }
-    answer.add(describeOpenShifts(period), "Customer data is left out.");
+    if (found.length > 0) addOrders(answer, found, { currency, location, limit: args.limit });
+    answer.add(describeIncompleteToday(period), "Customer data is left out.");
     const [first] = found;
     if (first) return answer.addNext("get_order", { orderId: first.id }, "see an order in detail").toString();
     const { since, until } = period;
@@ -93,6 +75,38 @@ export const findOrdersTool = defineTool({
       .toString();
   },
 });
+
+const sumOf = (orders: OrderV1[]) => orders.reduce((sum, { total }) => sum + total, 0);
+
+function addOrders(
+  answer: Answer,
+  orders: OrderV1[],
+  { currency, location, limit }: { currency: string | null; location: ToolLocation; limit: number },
+): void {
+  answer.addTable({
+    columns: ["opened", "room, table", "clerk", `total (${currency ?? "unknown currency"})`, "status", "order ID"],
+    rows: orders
+      .slice(0, limit)
+      .map((order) => [
+        formatLocalTime(order.openedAt, location.timeZone),
+        [order.orderPlace, order.orderNumber].map((name) => cleanText(name, "-", 30)).join(", "),
+        cleanText(order.operatorName, "-", 30),
+        formatDecimalAmount(order.total, currency),
+        describeStatus(order),
+        order.id,
+      ]),
+    describeRest: (shownCount) =>
+      shownCount < orders.length
+        ? `Left out: ${formatCount(orders.length - shownCount, "order")} (sum ${formatAmount(sumOf(orders.slice(shownCount)), currency)})`
+        : undefined,
+  });
+}
+
+/** Returns the currency that the newest order states, for keys that must not read figures; null if it is unknown. */
+async function findCurrencyOfOrders({ principal, api }: ToolContext, [newest]: OrderV1[]): Promise<string | null> {
+  if (newest === undefined || hasScope(principal.scopes, "reports:read")) return null;
+  return findCurrencyOfRows(await api.get<OrderV2>(`/v2/orders/${newest.id}`));
+}
 
 interface OrderPage {
   data: OrderV1[];

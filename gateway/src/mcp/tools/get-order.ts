@@ -1,13 +1,16 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import { z } from "zod";
-import { Answer, cleanText, formatCount, formatLocalTime } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool, type ToolContext } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
-import { findCurrency } from "../metrics.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
+import { findCurrency } from "../request-metrics.ts";
 
 type ProductRow = OrderV2["productRowList"][number];
 
 const maxShownPayments = 10;
+/** Maximum number of discounts, and of modifiers, of a product. */
+const maxShownNotes = 5;
 
 export const getOrderTool = defineTool({
   name: "get_order",
@@ -42,7 +45,7 @@ export const getOrderTool = defineTool({
 });
 
 /** Returns the currency of the order's rows; null if they name none or several. */
-function findCurrencyOfRows({ productRowList, menuRowList, paymentRowList }: OrderV2): string | null {
+export function findCurrencyOfRows({ productRowList, menuRowList, paymentRowList }: OrderV2): string | null {
   const rows = [...productRowList, ...menuRowList, ...paymentRowList];
   const currencies = new Set(rows.flatMap(({ currencyCode }) => (currencyCode ? [currencyCode] : [])));
   return currencies.size === 1 ? ([...currencies][0] ?? null) : null;
@@ -127,9 +130,9 @@ function describeProductNotes(row: ProductRow, currency: string | null): string[
     ...(row.isTransferred ? [`transferred to ${cleanText(row.transferredTo, "another order")}`] : []),
     ...(row.isLoss ? [`lost (${cleanText(row.lossReason, "no reason")})`] : []),
     ...(row.parentProductRowId === null ? [] : ["share of a split bill"]),
-    ...discounts.map(({ name, amount }) => `discount ${cleanText(name)} ${formatAmount(amount, currency)}`),
-    ...row.modifierRowList.slice(0, maxShownModifiers).map(({ name }) => `+ ${cleanText(name)}`),
+    ...discounts
+      .slice(0, maxShownNotes)
+      .map(({ name, amount }) => `discount ${cleanText(name)} ${formatAmount(amount, currency)}`),
+    ...row.modifierRowList.slice(0, maxShownNotes).map(({ name }) => `+ ${cleanText(name)}`),
   ];
 }
-
-const maxShownModifiers = 5;

@@ -1,24 +1,19 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-} from "../location.ts";
-import {
+  addNotesOnMetrics,
+  createRestDescription,
   describeDimensionValue,
-  describeMissingReports,
-  describeOmittedRows,
   filtersArgument,
   getMetrics,
   splitByCurrency,
-} from "../metrics.ts";
-import { findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const groups = [
   "day",
@@ -46,11 +41,15 @@ export const paymentsBreakdownTool = defineTool({
   example: { period: "yesterday" },
   findIssue: findPeriodIssue,
   async answer({ groupBy, filters, limit, ...args }, context) {
-    const { location, period } = await findLocationAndPeriod(context, args);
+    const { location, period, nextArgs } = await findLocationAndPeriod(context, args);
     const dimensions: MetricDimension[] = [...(groupBy ? [groupBy] : []), "paymentMethod"];
     const metrics = await getMetrics(context, {
-      ...{ location, period, dimensions, filters, limit },
+      location,
+      period,
       measures: ["payments", "paymentCount", "tips"],
+      dimensions,
+      filters,
+      limit,
       sort: groupBy ? `${groupBy},-payments` : "-payments",
     });
     const answer = new Answer().add(`Payments, ${describePeriod(period, location)}`);
@@ -76,20 +75,20 @@ export const paymentsBreakdownTool = defineTool({
           String(figures.paymentCount),
           formatDecimalAmount(figures.tips ?? 0, currency),
         ]),
-        describeRest: (shownCount) => {
-          const shown = rows.slice(0, shownCount).reduce((sum, row) => sum + (row.values.payments ?? 0), 0);
-          const count = (omittedRowCount ?? 0) + rows.length - shownCount;
-          return describeOmittedRows(count, `payments ${formatAmount((payments ?? 0) - shown, currency)}`);
-        },
+        describeRest: createRestDescription({
+          rows,
+          omittedRowCount,
+          total: payments ?? 0,
+          getValue: (row) => row.values.payments ?? 0,
+          describeSum: (sum) => `payments ${formatAmount(sum, currency)}`,
+        }),
       });
     }
-    if (metrics.totals.length === 0) answer.add("There are no payments in this period.");
-    answer.add(
-      "Payments include those of canceled orders and on customer accounts, so they can differ from sales.",
-      describeMissingReports(metrics),
-      describeOpenShifts(period),
-    );
-    const next = { ...periodArgumentsOf(period), ...location.args };
-    return answer.addNext("day_status", next, "check payments against what the points of sale declared").toString();
+    answer.add("Payments include those of canceled orders and on customer accounts, so they can differ from sales.");
+    addNotesOnMetrics(answer, metrics, period);
+    if (countDays(period) <= maxDayStatusDays)
+      answer.addNext("day_status", nextArgs, "check payments against what the points of sale declared");
+    else answer.addNext("sales_summary", { ...nextArgs, groupBy: "month" }, "see sales by month");
+    return answer.toString();
   },
 });

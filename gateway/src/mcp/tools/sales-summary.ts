@@ -1,34 +1,46 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-} from "../location.ts";
-import {
+  addNotesOnMetrics,
+  createRestDescription,
   describeDimensionValue,
-  describeMissingReports,
-  describeOmittedRows,
   filterMeasures,
   filtersArgument,
   getMetrics,
+  hasFigures,
   splitByCurrency,
-} from "../metrics.ts";
-import { findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const timeDimensions: readonly MetricDimension[] = ["day", "week", "month", "weekday", "hour"];
 const groups = [
-  ...["day", "week", "month", "weekday", "hour"],
-  ...["room", "serviceType", "channel", "clerk", "device", "taxRate"],
+  "day",
+  "week",
+  "month",
+  "weekday",
+  "hour",
+  "room",
+  "serviceType",
+  "channel",
+  "clerk",
+  "device",
+  "taxRate",
 ] as const satisfies MetricDimension[];
 
 const allMeasures = [
-  ...["sales", "salesWithoutTax", "tax", "orders", "guests", "averageOrder", "averageGuest", "quantity"],
+  "sales",
+  "salesWithoutTax",
+  "tax",
+  "orders",
+  "guests",
+  "averageOrder",
+  "averageGuest",
+  "quantity",
 ] as const satisfies MetricMeasure[];
 
 export const salesSummaryTool = defineTool({
@@ -46,11 +58,15 @@ export const salesSummaryTool = defineTool({
   example: { period: "last_month", groupBy: "weekday" },
   findIssue: findPeriodIssue,
   async answer({ groupBy, filters, limit, ...args }, context) {
-    const { location, period } = await findLocationAndPeriod(context, args);
+    const { location, period, nextArgs } = await findLocationAndPeriod(context, args);
     const measures = filterMeasures(allMeasures, { groupBy, filters });
     const hasOrders = measures.includes("orders");
     const metrics = await getMetrics(context, {
-      ...{ location, period, measures, filters, limit },
+      location,
+      period,
+      measures,
+      filters,
+      limit,
       ...(groupBy && { dimensions: [groupBy], sort: timeDimensions.includes(groupBy) ? groupBy : "-sales" }),
     });
     const answer = new Answer().add(`Sales, ${describePeriod(period, location)}`);
@@ -75,19 +91,20 @@ export const salesSummaryTool = defineTool({
           formatShare(row.values.sales ?? 0, total),
           hasOrders ? String(row.values.orders) : formatDecimalAmount(row.values.tax ?? 0, currency),
         ]),
-        describeRest: (shownCount) => {
-          const shown = rows.slice(0, shownCount).reduce((sum, row) => sum + (row.values.sales ?? 0), 0);
-          const count = (omittedRowCount ?? 0) + rows.length - shownCount;
-          return describeOmittedRows(count, `sales ${formatAmount(total - shown, currency)}`);
-        },
+        describeRest: createRestDescription({
+          rows,
+          omittedRowCount,
+          total,
+          getValue: (row) => row.values.sales ?? 0,
+          describeSum: (sum) => `sales ${formatAmount(sum, currency)}`,
+        }),
       });
     }
-    if (metrics.totals.length === 0) answer.add("There are no figures for this period.");
-    answer.add(describeMissingReports(metrics), describeOpenShifts(period));
-    const next = { ...periodArgumentsOf(period), ...location.args };
-    answer.addNext("compare_periods", { ...next, ...(filters && { filters }) }, "compare with the period before");
-    if (!groupBy && !filters) answer.addNext("top_items", next, "see which products sold best");
-    if (metrics.totals.length === 0) answer.addNext("day_status", next, "see which days have reports");
+    addNotesOnMetrics(answer, metrics, period);
+    answer.addNext("compare_periods", { ...nextArgs, ...(filters && { filters }) }, "compare with the period before");
+    if (!groupBy && !filters) answer.addNext("top_items", nextArgs, "see which products sold best");
+    if (!hasFigures(metrics) && countDays(period) <= maxDayStatusDays)
+      answer.addNext("day_status", nextArgs, "see which days have reports");
     return answer.toString();
   },
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Answer } from "../answer.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define-tool.ts";
 
 export const searchDocsTool = defineTool({
   name: "search_docs",

@@ -1,28 +1,29 @@
 import type { MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
-import { Answer, formatShare } from "../answer.ts";
+import { Answer } from "../answer.ts";
+import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { formatShare } from "../format-text.ts";
+import { findLocationAndPeriod, locationArgument } from "../location.ts";
+import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
 import {
-  describeOpenShifts,
-  describePeriod,
-  findLocationAndPeriod,
-  locationArgument,
-  periodArgumentsOf,
-} from "../location.ts";
-import {
+  addNotesOnMetrics,
+  createRestDescription,
   describeDimensionValue,
-  describeMissingReports,
-  describeOmittedRows,
   filtersArgument,
   getMetrics,
   splitByCurrency,
-} from "../metrics.ts";
-import { findPeriodIssue, periodArguments } from "../period.ts";
-import { defineTool } from "../tool.ts";
+} from "../request-metrics.ts";
 
 const rankings = [
-  ...["sales", "quantity", "discounts", "cancellations", "canceledQuantity", "losses", "refunds"],
+  "sales",
+  "quantity",
+  "discounts",
+  "cancellations",
+  "canceledQuantity",
+  "losses",
+  "refunds",
 ] as const satisfies MetricMeasure[];
 
 export const topItemsTool = defineTool({
@@ -43,7 +44,7 @@ export const topItemsTool = defineTool({
   example: { period: "last_30_days", by: "product", rankBy: "quantity", limit: 5 },
   findIssue: findPeriodIssue,
   async answer({ by, rankBy, order, filters, limit, ...args }, context) {
-    const { location, period } = await findLocationAndPeriod(context, args);
+    const { location, period, nextArgs } = await findLocationAndPeriod(context, args);
     const measures: MetricMeasure[] = [...new Set<MetricMeasure>([rankBy, "sales", "quantity"])];
     const sort = `${order === "top" ? "-" : ""}${rankBy}`;
     const metrics = await getMetrics(context, { location, period, measures, dimensions: [by], filters, sort, limit });
@@ -64,11 +65,13 @@ export const topItemsTool = defineTool({
           ...measures.map((measure) => format(measure, row.values[measure])),
           formatShare(row.values[rankBy] ?? 0, total),
         ]),
-        describeRest: (shownCount) => {
-          const shown = rows.slice(0, shownCount).reduce((sum, row) => sum + (row.values[rankBy] ?? 0), 0);
-          const count = (omittedRowCount ?? 0) + rows.length - shownCount;
-          return describeOmittedRows(count, `${rankBy} ${format(rankBy, total - shown)}`);
-        },
+        describeRest: createRestDescription({
+          rows,
+          omittedRowCount,
+          total,
+          getValue: (row) => row.values[rankBy] ?? 0,
+          describeSum: (sum) => `${rankBy} ${format(rankBy, sum)}`,
+        }),
       });
       answer.add(
         `Total of all rows: ${measures.map((measure) => `${label(measure)} ${format(measure, totals.values[measure])}`).join(", ")}`,
@@ -77,15 +80,13 @@ export const topItemsTool = defineTool({
       if (unattributed !== 0)
         answer.add(`Sales that no product row explains, in addition: ${formatAmount(unattributed, currency)}`);
     }
-    if (metrics.totals.length === 0) answer.add("There are no figures for this period.");
-    answer.add(describeMissingReports(metrics), describeOpenShifts(period));
-    const next = { ...periodArgumentsOf(period), ...location.args };
+    addNotesOnMetrics(answer, metrics, period);
     if (by !== "category")
-      answer.addNext("top_items", { ...next, by: "category", ...(filters && { filters }) }, "see categories");
+      answer.addNext("top_items", { ...nextArgs, by: "category", ...(filters && { filters }) }, "see categories");
     return answer
       .addNext(
         "compare_periods",
-        { ...next, groupBy: by, ...(filters && { filters }) },
+        { ...nextArgs, groupBy: by, ...(filters && { filters }) },
         "see which of them sold more or less than before",
       )
       .toString();

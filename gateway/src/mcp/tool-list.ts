@@ -1,4 +1,4 @@
-import type { Tool } from "./tool.ts";
+import type { Tool } from "./define-tool.ts";
 import { cancellationsAndDiscountsTool } from "./tools/cancellations-and-discounts.ts";
 import { comparePeriodsTool } from "./tools/compare-periods.ts";
 import { dayStatusTool } from "./tools/day-status.ts";

@@ -1,12 +1,18 @@
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
-import { canMeasureByDimension, metricDimensionNames } from "@pragma/contracts/metric-definitions";
+import {
+  canMeasureByDimension,
+  listMeasuresOfDimension,
+  metricDimensionNames,
+} from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
 import type { MetricComparison } from "@pragma/contracts/metrics-query";
+import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
-import { cleanText, formatCount } from "./answer.ts";
+import type { Answer } from "./answer.ts";
+import { type ToolContext, ToolInputError } from "./define-tool.ts";
+import { cleanText, formatCount } from "./format-text.ts";
 import type { ToolLocation } from "./location.ts";
-import type { Period } from "./period.ts";
-import type { ToolContext } from "./tool.ts";
+import { type DayRange, describeIncompleteToday, type Period } from "./period.ts";
 
 const isDimension = (name: string): name is MetricDimension =>
   (metricDimensionNames as readonly string[]).includes(name);
@@ -24,21 +30,37 @@ export const filtersArgument = {
 
 type MetricFilterValues = Partial<Record<MetricDimension, (string | number)[]>>;
 
-/** Returns the measures that go with dimensions, and with filters by dimensions. */
+/**
+ * Returns the measures that go with dimensions, and with filters by dimensions.
+ *
+ * @throws `ToolInputError` if a filter goes with none of them.
+ */
 export function filterMeasures<Measure extends MetricMeasure>(
   measures: readonly Measure[],
   { groupBy, filters = {} }: { groupBy?: MetricDimension | undefined; filters?: MetricFilterValues | undefined },
-): Measure[] {
-  const dimensions = [...(groupBy ? [groupBy] : []), ...Object.keys(filters).filter(isDimension)];
-  return measures.filter((measure) => dimensions.every((dimension) => canMeasureByDimension(measure, dimension)));
+): [Measure, ...Measure[]] {
+  const filterDimensions = Object.keys(filters).filter(isDimension);
+  const dimensions = [...(groupBy ? [groupBy] : []), ...filterDimensions];
+  const canMeasure = (measure: MetricMeasure) =>
+    dimensions.every((dimension) => canMeasureByDimension(measure, dimension));
+  const [first, ...others] = measures.filter(canMeasure);
+  if (first !== undefined) return [first, ...others];
+  const wrong = filterDimensions.filter((name) => !measures.some((measure) => canMeasureByDimension(measure, name)));
+  const reason =
+    wrong.length > 0
+      ? wrong.map((name) => `${name} goes only with ${listMeasuresOfDimension(name).join(", ")}`).join("; ")
+      : `no figure goes with ${dimensions.join(", ")} together. Remove one of them`;
+  throw new ToolInputError(
+    `The filters do not go with this tool: ${reason}.\nOther tools: payments_breakdown for payments and tips by paymentMethod, cancellations_and_discounts for discounts and cancellations, compare_periods for all of them with filters.`,
+  );
 }
 
 /** The maximum of `limit` of the API, for answers whose rows the tool sorts itself. */
 export const maxMetricRows = 1_000;
 
-interface MetricsRequest {
+export interface MetricsRequest {
   location: ToolLocation;
-  period: Pick<Period, "since" | "until">;
+  period: DayRange;
   measures: readonly MetricMeasure[];
   dimensions?: readonly MetricDimension[];
   compare?: MetricComparison;
@@ -65,11 +87,12 @@ export function getMetrics(
   });
 }
 
-/** Returns the currency of a location's figures in a period; null if it has none, several, or the key must not read them. */
+/** Returns the currency of a location's figures in a period; null if it is unknown, or the key must not read figures. */
 export async function findCurrency(
   context: ToolContext,
   { location, period }: Pick<MetricsRequest, "location" | "period">,
 ): Promise<string | null> {
+  if (!hasScope(context.principal.scopes, "reports:read")) return null;
   try {
     const { totals } = await getMetrics(context, { location, period, measures: ["sales"] });
     return totals.length === 1 ? (totals[0]?.currency ?? null) : null;
@@ -97,11 +120,26 @@ export function splitByCurrency({ totals, data, omittedRowCount }: Metrics): Cur
   }));
 }
 
+/** Adds what an answer with figures states at its end. */
+export function addNotesOnMetrics(answer: Answer, metrics: Metrics, period: Period): void {
+  const covered = metrics.compareSince === null ? "this period" : "either period";
+  if (!hasFigures(metrics)) answer.add(`There are no figures for ${covered}.`);
+  answer.add(describeMissingReports(metrics), describeIncompleteToday(period));
+}
+
+/** Returns whether a period, or the one that it is compared with, has a figure other than 0. */
+export function hasFigures({ totals }: Metrics): boolean {
+  const isFigure = (value: number | null | undefined) => value !== null && value !== undefined && value !== 0;
+  return totals.some(({ values, comparison }) =>
+    [...Object.values(values), ...Object.values(comparison?.values ?? {})].some(isFigure),
+  );
+}
+
 /** Returns a note if reports are missing in the figures. */
-export function describeMissingReports({ missingReportCount }: Metrics): string | undefined {
+function describeMissingReports({ missingReportCount }: Metrics): string | undefined {
   return missingReportCount === 0
     ? undefined
-    : `Incomplete: ${formatCount(missingReportCount, "report is", "reports are")} not part of these figures yet. Ask again in a few minutes.`;
+    : `Incomplete: ${formatCount(missingReportCount, "report is", "reports are")} not part of these figures yet. Reports from before an upgrade are added in the background, which can take days.`;
 }
 
 /** Returns the value of a dimension in a row as text. */
@@ -122,7 +160,20 @@ export function describeDimensionValue(dimension: MetricDimension, values: Metri
   return details.length > 0 ? `${text} (${details.join(", ")})` : text;
 }
 
-/** Returns a line about rows that are not shown, with the part of a total that they have; undefined if all are shown. */
-export function describeOmittedRows(count: number, sums: string): string | undefined {
-  return count > 0 ? `Left out: ${formatCount(count, "row")} (${sums})` : undefined;
+interface RestOfRows {
+  rows: MetricRow[];
+  omittedRowCount: number | undefined;
+  /** The sum of all rows, including omitted ones. */
+  total: number;
+  getValue(row: MetricRow): number;
+  describeSum(sum: number): string;
+}
+
+/** Returns a function that describes the rows that a table does not show, with the part of the total that they have. */
+export function createRestDescription({ rows, omittedRowCount = 0, total, getValue, describeSum }: RestOfRows) {
+  return (shownCount: number): string | undefined => {
+    const count = omittedRowCount + rows.length - shownCount;
+    const rest = rows.slice(0, shownCount).reduce((sum, row) => sum - getValue(row), total);
+    return count > 0 ? `Left out: ${formatCount(count, "row")} (${describeSum(rest)})` : undefined;
+  };
 }

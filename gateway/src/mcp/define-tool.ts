@@ -2,8 +2,12 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { Problem } from "@pragma/contracts/problem";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
-import { cleanText } from "./answer.ts";
 import type { DocumentationSearch } from "./documentation-search.ts";
+import { cleanText } from "./format-text.ts";
+
+/** Limits of what an error about arguments quotes. */
+const maxShownUnknownKeys = 5;
+const maxShownKeyLength = 40;
 
 /** A request to the API with the key of the client that called the tool. */
 export interface ToolApi {
@@ -117,8 +121,6 @@ function createInputSchema(schema: z.ZodObject): Tool["inputSchema"] {
   return jsonSchema as Tool["inputSchema"];
 }
 
-const maxShownValueLength = 40;
-
 /** Returns an issue as text: the argument and what it must be. */
 function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject): string {
   const path = issue.path.join(".");
@@ -126,10 +128,8 @@ function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodObject): string {
     const names = Object.keys(schema.shape).join(", ");
     return issue.keys
       .slice(0, maxShownUnknownKeys)
-      .map((key) => `${cleanText(key, "(empty)", maxShownValueLength)}: is not an argument. Use some of: ${names}`)
+      .map((key) => `${cleanText(key, "(empty)", maxShownKeyLength)}: is not an argument. Use some of: ${names}`)
       .join("\n- ");
   }
   return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
-
-const maxShownUnknownKeys = 5;

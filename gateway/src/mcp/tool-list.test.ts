@@ -5,7 +5,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
 import { mcpLimits } from "./mcp-route.ts";
 import { listedTools } from "./mcp-server.ts";
-import { tools } from "./tools.ts";
+import { tools } from "./tool-list.ts";
 
 const docsFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs");
 const readGuide = (name: string) => readFileSync(join(docsFolder, name), "utf8");
@@ -15,8 +15,17 @@ it("the tools are at most ten, and their definitions have fewer than 4,000 token
   expect(countTokens(JSON.stringify({ tools: listedTools }))).toBeLessThan(4_000);
 });
 
-it("their schemas use only what all clients understand", () => {
+it("the schemas of the tools use only what all clients understand", () => {
   expect(JSON.stringify(listedTools)).not.toMatch(/"(?:\$schema|\$ref|propertyNames|oneOf|allOf)"|"type":\[/);
+});
+
+it("only find_orders selects by the date on which orders were opened", () => {
+  const withOpenedOrders = listedTools.filter(({ inputSchema }) =>
+    /orders were opened/.test(JSON.stringify(inputSchema)),
+  );
+  expect(withOpenedOrders.map(({ name }) => name)).toEqual(["find_orders"]);
+  const properties = withOpenedOrders[0]?.inputSchema.properties as Record<string, { description?: string }>;
+  for (const name of ["since", "until"]) expect(properties[name]?.description).not.toContain("business day");
 });
 
 it("the guide has a row for each tool, with its scope, and no other rows", () => {
