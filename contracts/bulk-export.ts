@@ -5,7 +5,7 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "./bulk-export-columns.ts";
-import { UtcDateTimeSchema } from "./date-time.ts";
+import { countDays, UtcDateTimeSchema } from "./date-time.ts";
 import { bulkExportExample, createBulkExportExample } from "./examples/bulk-export.ts";
 import { checkSinceIsNotAfterUntil, dayQueryParameter } from "./pagination.ts";
 
@@ -21,13 +21,6 @@ export const maxBulkExportDays = 1_100;
 
 /** For how many days an export and its files are kept after the export has ended. */
 export const bulkExportKeptDays = 7;
-
-const dayMs = 24 * 60 * 60 * 1000;
-
-/** Returns the number of days from `since` to `until`, both inclusive. */
-export function countBulkExportDays({ since, until }: { since: string; until: string }): number {
-  return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
-}
 
 const dataSchema = z.enum(bulkExportDataNames, { error: `Must be one of: ${bulkExportDataNames.join(", ")}` }).meta({
   description:
@@ -60,7 +53,7 @@ export const CreateBulkExportRequest = z
     }),
   })
   .check(checkSinceIsNotAfterUntil, ({ value, issues }) => {
-    if (countBulkExportDays(value) <= maxBulkExportDays) return;
+    if (countDays(value) <= maxBulkExportDays) return;
     const message = `Must be at most ${maxBulkExportDays} days from since to until. Create several exports instead`;
     issues.push({ code: "custom", path: ["until"], message, input: value.until, params: { code: "too_big" } });
   })

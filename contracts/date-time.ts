@@ -20,7 +20,7 @@ export function isUtcBefore(one: string, other: string): boolean {
   return one.slice(0, -1) < other.slice(0, -1);
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+export const dayMs = 24 * 60 * 60 * 1000;
 const maxTimeMs = Date.parse("9999-12-31T23:59:59.999Z");
 const minTimeMs = Date.parse("0001-01-01T00:00:00.000Z");
 
@@ -109,6 +109,11 @@ export function createHourFormatter(timeZone: string): (instant: string) => numb
     hourFormats.get(timeZone) ?? new Intl.DateTimeFormat("en", { timeZone, hour: "2-digit", hourCycle: "h23" });
   hourFormats.set(timeZone, format);
   return (instant) => Number(format.format(new Date(instant)));
+}
+
+/** Returns the number of days from `since` to `until`, both included. */
+export function countDays({ since, until }: { since: string; until: string }): number {
+  return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
 }
 
 const earliestDay = "0001-01-01";

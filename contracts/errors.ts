@@ -63,7 +63,7 @@ export const apiErrorDefinitions = {
   range_not_satisfiable: { status: 416, title: "The requested range is outside the file" },
   idempotency_key_reused: { status: 422, title: "The Idempotency-Key was already used for a different request" },
   amounts_too_large: { status: 422, title: "A sum is too large" },
-  too_many_groups: { status: 422, title: "The query has too many rows" },
+  too_many_rows: { status: 422, title: "The query has too many rows" },
   query_too_slow: { status: 422, title: "The query takes too long" },
   too_many_waiting_requests: { status: 429, title: "Too many requests are waiting for changes", retryAfterSeconds: 5 },
   too_many_streams: { status: 429, title: "The location has too many open streams" },

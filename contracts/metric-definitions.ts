@@ -2,12 +2,13 @@ import { z } from "zod";
 import { nullableTextField } from "./fields.ts";
 
 /**
- * The measures and dimensions of metrics, and the rules by which they go together. The validation of queries, the response
- * of `GET /v1/metrics/meta`, the OpenAPI document, the tables of the guide, and the SQL of the reporting service derive from
- * this file.
+ * The measures and dimensions of metrics, and the rules by which they can be combined. The validation of queries, the
+ * response of `GET /v1/metrics/meta` and the OpenAPI document derive from this file. The tables of the guide are written by
+ * hand, and `tests/documentation-metrics.test.ts` compares them with it. The stored columns are listed in
+ * `services/reporting`: `metrics/metric-sources.ts`, `metrics/metric-cells.ts` and `migrations/018_metrics.sql`.
  */
 
-/** The groups of dimensions. Dimensions go together if their groups do. */
+/** The groups of dimensions. Dimensions can be combined if their groups can. */
 export const metricDimensionGroups = {
   time: {
     description: "When: the business day of the report, which is the day on which its shift began",
@@ -34,15 +35,15 @@ export const metricDimensionGroupNames = Object.keys(metricDimensionGroups) as M
 /** The units of measures. Amounts are in minor units of the currency. */
 export const metricUnits = ["amount", "count"] as const;
 
-export type MetricUnit = (typeof metricUnits)[number];
+type MetricUnit = (typeof metricUnits)[number];
 
 interface MetricMeasureDefinition {
   unit: MetricUnit;
   description: string;
   /** The fields of reports and days whose sum the measure equals, or null if they contain no such figure. */
   equals: string | null;
-  /** The groups of dimensions that the measure goes with, in addition to `time`, `location` and `order`. */
-  alsoWith: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
+  /** The groups of dimensions that the measure can be combined with, in addition to `time`, `location` and `order`. */
+  additionalGroups: readonly Exclude<MetricDimensionGroup, "time" | "location" | "order">[];
   /** The sums from which an average is computed; undefined for a measure that is a sum. */
   average?: { dividend: string; divisor: string };
 }
@@ -52,40 +53,40 @@ export const metricMeasures = {
   sales: {
     unit: "amount",
     description:
-      "Sales including tax. With a dimension of products, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
-    equals: "`totalSales` of reports; with a dimension of products, `productSales` of `reportProducts`",
-    alsoWith: ["product"],
+      "Sales including tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    equals: "`totalSales` of reports; with a product dimension, `productSales` of `reportProducts`",
+    additionalGroups: ["product"],
   },
   salesWithoutTax: {
     unit: "amount",
     description:
-      "Sales excluding tax. With a dimension of products, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
-    equals: "`totalExcludingTax` of `reportRooms`; with a dimension of products, `excludingTax` of `reportProducts`",
-    alsoWith: ["product"],
+      "Sales excluding tax. With a product dimension, the sum of product rows, which can differ from the totals that orders declare: see `unattributed`.",
+    equals: "`totalExcludingTax` of `reportRooms`; with a product dimension, `excludingTax` of `reportProducts`",
+    additionalGroups: ["product"],
   },
   tax: {
     unit: "amount",
     description: "Tax on product rows that count as sales",
     equals: "`taxAmount` of `reportTaxes`",
-    alsoWith: ["product"],
+    additionalGroups: ["product"],
   },
   orders: {
     unit: "count",
     description: "Number of orders that were neither canceled nor transferred",
     equals: "`orderCount` of reports",
-    alsoWith: [],
+    additionalGroups: [],
   },
   guests: {
     unit: "count",
     description: "Number of guests in orders that were neither canceled nor transferred",
     equals: "`guestsNumber` of reports",
-    alsoWith: [],
+    additionalGroups: [],
   },
   averageOrder: {
     unit: "amount",
     description: "Sales divided by the number of orders, rounded half away from zero; null without orders",
     equals: null,
-    alsoWith: [],
+    additionalGroups: [],
     average: { dividend: "sales", divisor: "orders" },
   },
   averageGuest: {
@@ -93,75 +94,77 @@ export const metricMeasures = {
     description:
       "Sales of orders with at least one guest, divided by the number of guests, rounded half away from zero; null without guests",
     equals: null,
-    alsoWith: [],
+    additionalGroups: [],
     average: { dividend: "salesWithGuests", divisor: "guests" },
   },
   quantity: {
     unit: "count",
     description: "Number of units sold",
     equals: "`productQuantity` of `reportProducts`",
-    alsoWith: ["product"],
+    additionalGroups: ["product"],
   },
   discounts: {
     unit: "amount",
     description: "Discounts on sold products, which are already deducted from sales",
     equals: "`discountValue` of `reportDiscounts`",
-    alsoWith: ["product", "discount"],
+    additionalGroups: ["product", "discount"],
   },
   discountCount: {
     unit: "count",
     description: "Number of uses of discounts. A discount on several products counts once.",
     equals: "`quantity` of `reportDiscounts`",
-    alsoWith: ["discount"],
+    additionalGroups: ["discount"],
   },
   cancellations: {
     unit: "amount",
-    description: "Price of canceled products, which are not part of sales",
+    description: "Value of canceled products. Sales do not include them.",
     equals: "`amount` of `reportCancellations`",
-    alsoWith: ["product", "cancellation"],
+    additionalGroups: ["product", "cancellation"],
   },
   canceledQuantity: {
     unit: "count",
     description: "Number of canceled units",
     equals: "`quantity` of `reportCancellations`",
-    alsoWith: ["product", "cancellation"],
+    additionalGroups: ["product", "cancellation"],
   },
   losses: {
     unit: "amount",
-    description: "Price of products that were lost, for example broken or spoiled, which are not part of sales",
+    description: "Value of products that were lost, for example broken or spoiled. Sales do not include them.",
     equals: null,
-    alsoWith: ["product"],
+    additionalGroups: ["product"],
   },
   payments: {
     unit: "amount",
     description:
       "Payments that were recorded in orders, including those on customer accounts, without tips. Payments count regardless of whether their order was canceled or transferred.",
     equals: "`recordedAmount` of `totals.payments` of days",
-    alsoWith: ["payment"],
+    additionalGroups: ["payment"],
   },
   paymentCount: {
     unit: "count",
-    description: "Number of these payments",
+    description: "Number of recorded payments, including those on customer accounts",
     equals: "`quantity` of `reportRecordedPayments` of the types `payment` and `customerAccount`",
-    alsoWith: ["payment"],
+    additionalGroups: ["payment"],
   },
   tips: {
     unit: "amount",
-    description: "Tips, which are neither part of sales nor of payments",
+    description: "Tips. Sales and payments do not include them.",
     equals: "`tipsAmount` of `totals.payments` of days",
-    alsoWith: ["payment"],
+    additionalGroups: ["payment"],
   },
   refunds: {
     unit: "amount",
     description: "Amount of refunds, as a positive number. Refunds are already deducted from sales.",
     equals: null,
-    alsoWith: ["product"],
+    additionalGroups: ["product"],
   },
 } as const satisfies Record<string, MetricMeasureDefinition>;
 
 export type MetricMeasure = keyof typeof metricMeasures;
 
 export const metricMeasureNames = Object.keys(metricMeasures) as [MetricMeasure, ...MetricMeasure[]];
+
+export const metricMeasureNameSchema = z.enum(metricMeasureNames);
 
 export const getMetricMeasure = (name: MetricMeasure): MetricMeasureDefinition => metricMeasures[name];
 
@@ -172,8 +175,8 @@ interface MetricDimensionDefinition {
   description: string;
   /** The schema of a value: an object, an integer or a text. */
   schema: z.ZodType;
-  /** The values that a filter accepts, if not all texts. `message` states how a correct value looks. */
-  filter?: { pattern: RegExp; message: string; example: string };
+  /** The values that a filter accepts, if not all texts. `expected` completes the sentence "The values must be …". */
+  filter?: { pattern: RegExp; expected: string; example: string };
 }
 
 const idField = (of: string) => nullableTextField(`ID of the ${of}; null if it has none`);
@@ -188,7 +191,7 @@ export const metricDimensions = {
     schema: z.iso.date(),
     filter: {
       pattern: /^\d{4}-\d{2}-\d{2}$/,
-      message: "Must be days as YYYY-MM-DD, such as 2026-05-29",
+      expected: "days as YYYY-MM-DD, such as 2026-05-29",
       example: "2026-05-29",
     },
   },
@@ -196,13 +199,13 @@ export const metricDimensions = {
     group: "time",
     description: "Week of the business day (ISO 8601), such as 2026-W22",
     schema: z.string(),
-    filter: { pattern: /^\d{4}-W\d{2}$/, message: "Must be ISO weeks, such as 2026-W22", example: "2026-W22" },
+    filter: { pattern: /^\d{4}-W\d{2}$/, expected: "ISO weeks, such as 2026-W22", example: "2026-W22" },
   },
   month: {
     group: "time",
     description: "Month of the business day, such as 2026-05",
     schema: z.string(),
-    filter: { pattern: /^\d{4}-\d{2}$/, message: "Must be months as YYYY-MM, such as 2026-05", example: "2026-05" },
+    filter: { pattern: /^\d{4}-\d{2}$/, expected: "months as YYYY-MM, such as 2026-05", example: "2026-05" },
   },
   weekday: {
     group: "time",
@@ -210,7 +213,7 @@ export const metricDimensions = {
     schema: z.enum(metricWeekdays),
     filter: {
       pattern: new RegExp(`^(${metricWeekdays.join("|")})$`),
-      message: `Must be some of: ${metricWeekdays.join(", ")}`,
+      expected: `some of: ${metricWeekdays.join(", ")}`,
       example: "monday",
     },
   },
@@ -220,7 +223,7 @@ export const metricDimensions = {
     schema: z.object({ id: z.guid().meta({ description: "ID of the location" }) }),
     filter: {
       pattern: uuidPattern,
-      message: "Must be IDs of locations",
+      expected: "IDs of locations",
       example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
     },
   },
@@ -228,7 +231,7 @@ export const metricDimensions = {
     group: "order",
     description: "Local hour at which the order was opened, from 0 to 23",
     schema: z.int(),
-    filter: { pattern: /^(\d|1\d|2[0-3])$/, message: "Must be hours from 0 to 23", example: "12" },
+    filter: { pattern: /^(\d|1\d|2[0-3])$/, expected: "hours from 0 to 23", example: "12" },
   },
   room: {
     group: "order",
@@ -276,11 +279,11 @@ export const metricDimensions = {
   taxRate: {
     group: "product",
     description:
-      "VAT rate in hundredths of a percent: 1000 means 10%; null for the rest of a till with too many products",
+      "VAT rate in hundredths of a percent: 1000 means 10%; null for the products that exceed the limit of stored combinations of a till",
     schema: z.int().nullable(),
     filter: {
       pattern: /^\d{1,9}$/,
-      message: "Must be VAT rates in hundredths of a percent: 1000 means 10%",
+      expected: "VAT rates in hundredths of a percent: 1000 means 10%",
       example: "1000",
     },
   },
@@ -300,7 +303,7 @@ export const metricDimensions = {
       name: nameField("discount"),
       gifted: z.boolean().nullable().meta({
         description:
-          "Whether the discount reduced the price of the product to zero; null for the rest of a till with too many discounts",
+          "Whether the discount reduced the price of the product to zero; null for the discounts that exceed the limit of stored combinations of a till",
       }),
     }),
   },
@@ -319,6 +322,8 @@ export const metricDimensions = {
 export type MetricDimension = keyof typeof metricDimensions;
 
 export const metricDimensionNames = Object.keys(metricDimensions) as [MetricDimension, ...MetricDimension[]];
+
+export const metricDimensionNameSchema = z.enum(metricDimensionNames);
 
 export const getMetricDimension = (name: MetricDimension): MetricDimensionDefinition => metricDimensions[name];
 
@@ -367,7 +372,7 @@ export function canCombineMetricDimensions(one: MetricDimension, other: MetricDi
 export function canMeasureByDimension(measure: MetricMeasure, dimension: MetricDimension): boolean {
   const { group } = getMetricDimension(dimension);
   if (group === "time" || group === "location" || group === "order") return true;
-  return getMetricMeasure(measure).alsoWith.includes(group);
+  return getMetricMeasure(measure).additionalGroups.includes(group);
 }
 
 export const listDimensionsOfMeasure = (measure: MetricMeasure): MetricDimension[] =>
@@ -379,7 +384,7 @@ export const listMeasuresOfDimension = (dimension: MetricDimension): MetricMeasu
 export const listCombinableDimensions = (dimension: MetricDimension): MetricDimension[] =>
   metricDimensionNames.filter((other) => other !== dimension && canCombineMetricDimensions(dimension, other));
 
-/** The measures of which a response with a dimension of products states the part that no product row explains. */
+/** The measures of which a response with a product dimension states the part that no product row explains. */
 export const unattributedMeasures = ["sales", "salesWithoutTax"] as const satisfies readonly MetricMeasure[];
 
 /**

@@ -8,7 +8,9 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "./metric-definitions.ts";
-import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "./metrics.ts";
+import { Metrics } from "./metrics.ts";
+import { buildMetricsMeta, MetricsMeta } from "./metrics-meta.ts";
+import { MetricsQuery } from "./metrics-query.ts";
 
 const base = { measures: "sales", since: "2026-05-01", until: "2026-05-31" };
 const parse = (fields: Record<string, string> = {}) => MetricsQuery.safeParse({ ...base, ...fields });
@@ -24,7 +26,7 @@ test("the example of a response and the description of measures and dimensions a
   expect(fieldNames).toContain("paymentMethod.mode");
 });
 
-test("groups of dimensions go together in both directions", () => {
+test("groups of dimensions can be combined in both directions", () => {
   for (const group of metricDimensionGroupNames) {
     const others: readonly string[] = metricDimensionGroups[group].combinesWith;
     for (const other of metricDimensionGroupNames) {
@@ -34,7 +36,7 @@ test("groups of dimensions go together in both directions", () => {
   }
 });
 
-test("every measure goes with a dimension of orders, and every dimension with a measure", () => {
+test("every measure can be combined with an order dimension, and every dimension with a measure", () => {
   for (const measure of metricMeasureNames) expect(canMeasureByDimension(measure, "room")).toBe(true);
   for (const dimension of metricDimensionNames)
     expect(metricMeasureNames.some((measure) => canMeasureByDimension(measure, dimension))).toBe(true);
@@ -71,23 +73,23 @@ test.each([
   [{ dimensions: "day,week,month,hour,room" }, "dimensions: Must have at most 4 dimensions; got 5"],
   [
     { dimensions: "product,clerk" },
-    "dimensions: clerk does not go together with product. Remove one of them. clerk goes",
+    "dimensions: clerk cannot be combined with product. Remove one of them. clerk can be",
   ],
   [
     { measures: "orders", dimensions: "product" },
-    "dimensions: orders does not go together with product. Remove one of them. product goes with the measures sales, ",
+    "dimensions: orders cannot be combined with product. Remove one of them. product can be combined with the measures sales, ",
   ],
   [
     { dimensions: "product", filters: '{"room": ["Bar"]}' },
-    "filters: room does not go together with product. Remove one of them",
+    "filters: room cannot be combined with product. Remove one of them",
   ],
   [{ filters: "{room}" }, "filters: Must be a JSON object"],
   [{ filters: '{"room": "Bar"}' }, 'The values of "room" are invalid'],
   [{ filters: '{"room": ["\\u0000"]}' }, "without NUL characters"],
   [{ filters: '{"table": ["1"]}' }, 'filters: "table" is not a dimension'],
-  [{ filters: '{"hour": [24]}' }, 'filters: Values of hour: Must be hours from 0 to 23; got "24"'],
-  [{ filters: '{"room": []}' }, "filters: Values of room: Must have at least 1 value"],
-  [{ filters: JSON.stringify({ room: Array(51).fill("x") }) }, "filters: Values of room: Must have at most 50 values"],
+  [{ filters: '{"hour": [24]}' }, 'filters: The values of `hour` must be hours from 0 to 23; got "24"'],
+  [{ filters: '{"room": []}' }, "filters: `room` must have at least 1 value"],
+  [{ filters: JSON.stringify({ room: Array(51).fill("x") }) }, "filters: `room` must have at most 50 values"],
   [{ sort: "-orders" }, "sort: orders is not part of this query. Add it to measures, or sort by some of: sales"],
   [{ sort: "table" }, 'sort: "table" is neither a measure nor a dimension'],
   [{ limit: "1001" }, "limit: "],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { RequestDateTime } from "./date-time.ts";
+import { dayMs, RequestDateTime } from "./date-time.ts";
 import { boundedString } from "./fields.ts";
 
 const pageMetaSchema = z
@@ -112,7 +112,6 @@ export const dayOrInstantQueryParameter = (description: string) =>
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** The largest differences of local time from UTC: a day begins first in UTC+14, and ends last in UTC-12. */
 const maxOffsetMs = 14 * 60 * 60 * 1000;
 const minOffsetMs = -12 * 60 * 60 * 1000;

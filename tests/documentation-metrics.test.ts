@@ -10,7 +10,7 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "@pragma/contracts/metric-definitions";
-import { metricLimits } from "@pragma/contracts/metrics";
+import { metricLimits } from "@pragma/contracts/metrics-query";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { expect, it } from "vitest";
 
@@ -24,10 +24,10 @@ const formatTable = (header: string[], rows: string[][]) =>
 
 const tables = {
   measures: formatTable(
-    ["Measure", "Unit", "Meaning", "Equals the sum of", "Dimensions of"],
+    ["Measure", "Unit", "Meaning", "Equals the sum of", "Can be combined with"],
     metricMeasureNames.map((name) => {
-      const { unit, description, equals, alsoWith } = getMetricMeasure(name);
-      const groups = ["orders", ...alsoWith.map((group) => `${group}s`)].join(", ");
+      const { unit, description, equals, additionalGroups } = getMetricMeasure(name);
+      const groups = ["orders", ...additionalGroups.map((group) => `${group}s`)].join(", ");
       return [`\`${name}\``, unit, description, equals ?? "", groups];
     }),
   ),
@@ -40,7 +40,7 @@ const tables = {
     }),
   ),
   groups: formatTable(
-    ["Group", "Goes with"],
+    ["Group", "Can be combined with"],
     metricDimensionGroupNames.map((name) => [name, metricDimensionGroups[name].combinesWith.join(", ")]),
   ),
 };
@@ -53,5 +53,5 @@ it("the guide about metrics states the limits of queries", () => {
   expect(page).toContain(`up to ${metricLimits.days} days`);
   expect(page).toContain(`up to ${metricLimits.rows.toLocaleString("en-US")}.`);
   expect(page).toContain(`up to ${metricLimits.locations} locations`);
-  expect(page).toContain(`at most ${metricLimits.groups.toLocaleString("en-US")} rows`);
+  expect(page).toContain(`at most ${metricLimits.rowsBeforeLimit.toLocaleString("en-US")} rows`);
 });

@@ -93,7 +93,7 @@ describe("the examples of the documentation", () => {
   });
 
   it("of the guide 'Ask your data', and the week on the home page, are the responses of the API", {
-    timeout: 90_000,
+    timeout: 120_000,
     retry: 0,
   }, async () => {
     const demoExampleLocation = await createDemoExampleLocation(product);

@@ -43,7 +43,7 @@ export interface SerializedReportAndOrderResponses {
   accountingDataJson: string;
   /** `TillFigures` as JSON: figures from which the business day is computed. Null if a sum is too large. */
   tillFiguresJson: string | null;
-  /** Figures by dimension. Null if a sum is too large. */
+  /** The metrics of the till. Null if a sum is too large. */
   metrics: TillMetrics | null;
   orders: SerializedV1AndV2Order[];
 }

@@ -55,10 +55,10 @@ export const reportingServiceConfigSchema = z.object({
    * till. Files are created in memory, and an export that was interrupted repeats at most one file.
    */
   BULK_EXPORT_FILE_BYTES: integerEnvSchema(1, 64 * 1024 * 1024).default(2 * 1024 * 1024),
-  /** Seconds after which a query of metrics is canceled: less than reads of the read replica can take. */
-  METRICS_TIMEOUT_SECONDS: integerEnvSchema(1, 9).default(5),
-  /** Maximum number of queries of metrics that one instance runs at a time. A location runs at most two. */
-  METRICS_CONCURRENCY: integerEnvSchema(1, 100).default(4),
+  /** Seconds after which a metrics query is canceled: less than reads of the read replica can take. */
+  METRICS_QUERY_TIMEOUT_SECONDS: integerEnvSchema(1, 9).default(5),
+  /** Maximum number of metrics queries that one instance runs at a time. A location runs at most two. */
+  METRICS_QUERY_CONCURRENCY: integerEnvSchema(1, 100).default(4),
   /** Retention of accounting exports and their files, in days. */
   EXPORTS_RETENTION_DAYS: integerEnvSchema(1, 36_500).default(400),
 });

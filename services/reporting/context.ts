@@ -23,7 +23,7 @@ export interface ReportingServiceContext {
   locationCurrencies: LocationCurrencies;
   metricsLimiter: MetricsLimiter;
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
-  /** Computes the figures of stored tills by dimension. */
+  /** Computes the metrics of stored tills. */
   metricsWorker: Pick<WorkerThreadPool<StoredTillDocuments, TillMetrics | null>, "run">;
   /** Claims pending accounting exports now, without waiting for the next regular poll. */
   pollAccountingExports(): void;

@@ -44,7 +44,7 @@ import {
   listUnfinishedBulkExports,
   measureUnfinishedBulkExports,
 } from "./queries/bulk-exports.ts";
-import { countReportsWithoutMetrics } from "./queries/metrics.ts";
+import { countReportsWithoutMetricsUpTo } from "./queries/metrics.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { deleteEndedShifts } from "./queries/shifts.ts";
@@ -182,12 +182,12 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     );
     metrics.observeGauge(
       "reports_without_metrics",
-      `Reports whose figures by dimension are missing, counted up to ${maxCountedReports}`,
-      () => countReportsWithoutMetrics(db.sql, maxCountedReports),
+      `Reports whose metrics are missing, counted up to ${maxCountedReports}`,
+      () => countReportsWithoutMetricsUpTo(db.sql, maxCountedReports),
     );
     metrics.observeCounter(
       "missing_metrics_computed",
-      "Tills whose missing figures by dimension were computed",
+      "Tills whose missing metrics were computed",
       countComputedMissingMetrics,
     );
     metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
@@ -204,15 +204,15 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const metricsLimiter = createMetricsLimiter(config.METRICS_CONCURRENCY);
+    const metricsLimiter = createMetricsLimiter(config.METRICS_QUERY_CONCURRENCY);
     metrics.observeCounter(
       "metrics_queries_rejected",
-      "Queries of metrics that were rejected, because too many were waiting",
+      "Metrics queries that were rejected, because too many were running or waiting",
       metricsLimiter.countRejected,
     );
     const recordMetricsDuration = metrics.createDurationHistogram(
       "metrics_query_duration_seconds",
-      "Duration of queries of metrics, including the wait for their turn, by the kind of figures and the outcome",
+      "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
     );
     const accountingExportLoop = startClaimLoop({
       name: "accounting exports",

@@ -53,6 +53,7 @@ export async function createDemoExampleLocation(product: PragmaUnderTest): Promi
   await eventually(
     "all reports",
     async () => (await recorder.sendRequest({ path: "/v2/reports/?size=1" })).body.meta.totalCount === days.length,
+    { timeoutSeconds: 60 },
   );
   return { recorder };
 }

@@ -25,6 +25,9 @@ export async function recordReadingGuideExamples(
   await recordExchange("metrics-compared", {
     path: metrics({ measures: "sales,orders", dimensions: "room", ...ofDay, compare: "previous_period" }),
   });
+  await recordExchange("metrics-by-hour", {
+    path: metrics({ measures: "sales,orders", dimensions: "hour", ...ofDay, compare: "previous_period", sort: "hour" }),
+  });
   const csvPath = metrics({ measures: "payments,tips", dimensions: "paymentMethod", ...ofDay });
   const csv = await fetch(`${url}${csvPath}`, { headers: { accept: "text/csv", authorization: `Bearer ${key}` } });
   recorder.recordExample("metrics-csv", { path: csvPath, text: (await csv.text()).replaceAll("\r\n", "\n") });

@@ -35,7 +35,7 @@ export async function expectDatabaseConsistency(
 
 /**
  * Returns inconsistent data in the reporting database: days whose count is wrong, orders that are not marked as current
- * in exactly one till, and reports whose figures by dimension are missing or wrong although they are marked as stored.
+ * in exactly one till, and reports whose metrics are missing or wrong although they are marked as stored.
  */
 export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;

@@ -4,7 +4,8 @@ import {
   listMeasuresOfDimension,
   metricDimensionNames,
 } from "@pragma/contracts/metric-definitions";
-import type { MetricComparison, MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
+import type { MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
+import type { MetricComparison } from "@pragma/contracts/metrics-query";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import type { Answer } from "./answer.ts";

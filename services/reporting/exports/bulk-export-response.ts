@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  type BulkExport,
-  type BulkExportListItem,
-  type BulkExportManifest,
-  countBulkExportDays,
-} from "@pragma/contracts/bulk-export";
+import type { BulkExport, BulkExportListItem, BulkExportManifest } from "@pragma/contracts/bulk-export";
+import { countDays } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { BulkExportFileRow, BulkExportRow } from "../queries/bulk-exports.ts";
 
@@ -17,7 +13,7 @@ export function toBulkExportListItem(row: BulkExportRow, files: FileTotals[]): B
   return {
     ...{ id, locationId, data, format, since, until, state },
     failure: failure === null ? null : JSON.parse(failure),
-    progress: { daysDone: progressDays, daysTotal: countBulkExportDays(row), rows: progressRows },
+    progress: { daysDone: progressDays, daysTotal: countDays(row), rows: progressRows },
     manifest: state === "done" ? buildManifest(row, files) : null,
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,

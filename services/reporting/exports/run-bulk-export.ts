@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type BulkExportFailure, bulkExportFileExtensions, countBulkExportDays } from "@pragma/contracts/bulk-export";
+import { type BulkExportFailure, bulkExportFileExtensions } from "@pragma/contracts/bulk-export";
+import { countDays } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
@@ -152,7 +153,7 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
       run.tillIds.push(...file.tillIds);
     }
     if (file.isLast) {
-      const days = countBulkExportDays(row);
+      const days = countDays(row);
       const ended = await db.transaction((tx) =>
         finishBulkExport(tx, claim, { days, rows: run.rows, reports: file.rows > 0 ? 0 : file.reports }),
       );
@@ -213,7 +214,7 @@ async function renewClaim(run: ExportRun, { day, rows }: { day: string; rows: nu
   if (performance.now() - run.renewedAtMs < renewalMs) return;
   run.renewedAtMs = performance.now();
   const { EXPORT_CLAIM_SECONDS: seconds } = services.config;
-  const days = countBulkExportDays({ since: row.since, until: day }) - 1;
+  const days = countDays({ since: row.since, until: day }) - 1;
   if (!(await renewBulkExportClaim(services.db.sql, claim, { seconds, days: Math.max(0, days), rows })))
     throw new ExportInterruptedError();
 }

@@ -1,15 +1,12 @@
-import {
-  getMetricDimension,
-  getMetricMeasure,
-  type MetricMeasure,
-  unattributedMeasures,
-} from "@pragma/contracts/metric-definitions";
-import type { MetricRow, Metrics, MetricsQuery, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import { setImmediate } from "node:timers/promises";
+import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragma/contracts/metric-definitions";
+import type { MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
+import type { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
-import { compareDimension, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
+import { createDimensionComparator, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
-import type { MetricSum } from "./metric-sources.ts";
+import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
 
 type Sums = MetricGroup["sums"];
 
@@ -20,26 +17,35 @@ export interface MetricFigures {
   /** The different currencies of the locations, sorted. Groups name them by their index. */
   currencies: readonly (string | null)[];
   groups: readonly MetricGroup[];
-  /** The sums of orders of the first period, by currency; undefined if nothing can be unattributed. */
+  /** The sums of orders of the first period, by currency; undefined unless `hasUnattributedPart`. */
   orderGroups: readonly MetricGroup[] | undefined;
   missingReportCount: number;
 }
 
 interface Row {
-  currency: number;
+  currencyIndex: number;
   key: RowKey;
   /** The sums of each period; undefined if the period does not have the row. */
   sums: (Sums | undefined)[];
   values: MetricValues;
 }
 
-/** Returns the response to a query. @throws `AmountOutOfRangeError` if a sum is not a safe integer. */
-export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metrics {
+/** The number of rows that are processed before other requests get their turn. Takes a few milliseconds. */
+const rowsPerTurn = 1_000;
+
+/**
+ * Returns the response to a query. Other requests are handled in between, because a query can have thousands of rows.
+ *
+ * @throws `AmountOutOfRangeError` if a sum is not a safe integer, and the reason of `signal` if it is aborted.
+ */
+export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, signal: AbortSignal): Promise<Metrics> {
   const { measures, dimensions } = query;
   const { periods, currencies, missingReportCount } = figures;
   const [range, comparedRange] = periods;
-  const rows = listRows(query, figures);
+  const rows = await listRows(query, figures, signal);
+  await startTurn(signal);
   rows.sort(createRowComparator(query));
+  await startTurn(signal);
   const shown = rows.slice(0, query.limit);
   return {
     since: formatDay(range.first),
@@ -49,8 +55,8 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
     measures,
     dimensions,
     data: shown.map(
-      ({ currency, key, values, sums }): MetricRow => ({
-        currency: currencies[currency] ?? null,
+      ({ currencyIndex, key, values, sums }): MetricRow => ({
+        currency: currencies[currencyIndex] ?? null,
         dimensions: toDimensionValues(dimensions, key, range),
         values,
         comparison: comparedRange
@@ -58,31 +64,46 @@ export function buildMetrics(query: MetricsQuery, figures: MetricFigures): Metri
           : null,
       }),
     ),
-    totals: currencies.map((_, currency) => buildTotals(query, figures, { currency, rows })),
+    totals: currencies.map((_, currencyIndex) => buildTotals(query, figures, { currencyIndex, rows })),
     rowCount: shown.length,
     omittedRowCount: rows.length - shown.length,
     missingReportCount,
   };
 }
 
-function listRows({ measures, dimensions }: MetricsQuery, { periods, currencies, groups }: MetricFigures): Row[] {
+/** Lets other requests be handled. @throws the reason of `signal` if it is aborted. */
+async function startTurn(signal: AbortSignal): Promise<void> {
+  await setImmediate();
+  signal.throwIfAborted();
+}
+
+async function listRows(
+  { measures, dimensions }: MetricsQuery,
+  { periods, currencies, groups }: MetricFigures,
+  signal: AbortSignal,
+): Promise<Row[]> {
   const rows = new Map<string, Row>();
-  const getRow = (currency: number, key: RowKey) => {
-    const text = JSON.stringify([currency, key]);
+  const getRow = (currencyIndex: number, key: RowKey) => {
+    const text = JSON.stringify([currencyIndex, key]);
     const existing = rows.get(text);
     if (existing) return existing;
-    const row: Row = { currency, key, sums: [], values: {} };
+    const row: Row = { currencyIndex, key, sums: [], values: {} };
     rows.set(text, row);
     return row;
   };
   // Without dimensions, each currency has a row, also without reports.
-  if (dimensions.length === 0) for (const currency of currencies.keys()) getRow(currency, []);
-  for (const { period, currency, keys, sums } of groups) {
-    const range = periods[period];
-    if (range) getRow(currency, toRowKey(dimensions, keys, range)).sums[period] = sums;
+  if (dimensions.length === 0) for (const index of currencies.keys()) getRow(index, []);
+  for (const [index, { periodIndex, currencyIndex, keys, sums }] of groups.entries()) {
+    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
+    const range = periods[periodIndex];
+    if (range) getRow(currencyIndex, toRowKey(dimensions, keys, range)).sums[periodIndex] = sums;
   }
-  for (const row of rows.values()) row.values = computeValues(measures, row.sums[0]);
-  return [...rows.values()];
+  const listed = [...rows.values()];
+  for (const [index, row] of listed.entries()) {
+    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
+    row.values = computeValues(measures, row.sums[0]);
+  }
+  return listed;
 }
 
 /** Returns the values of measures; 0 for sums without a group, and null for averages without a divisor. */
@@ -122,24 +143,23 @@ function computePercent(difference: number, earlier: number): number | null {
 }
 
 function buildTotals(
-  { measures, dimensions, filters }: MetricsQuery,
+  { measures }: MetricsQuery,
   { periods, currencies, orderGroups }: MetricFigures,
-  { currency, rows }: { currency: number; rows: readonly Row[] },
+  { currencyIndex, rows }: { currencyIndex: number; rows: readonly Row[] },
 ): MetricTotals {
-  const rowsOfCurrency = rows.filter((row) => row.currency === currency);
-  const [sums = {}, earlierSums] = periods.map((_, period) => addUp(rowsOfCurrency.map((row) => row.sums[period])));
+  const rowsOfCurrency = rows.filter((row) => row.currencyIndex === currencyIndex);
+  const [sums = {}, earlierSums] = periods.map((_, index) => addUp(rowsOfCurrency.map((row) => row.sums[index])));
   const values = computeValues(measures, sums);
-  const isProduct = (name: string) => getMetricDimension(name as (typeof dimensions)[number]).group === "product";
-  const hasUnattributed = dimensions.some(isProduct) && !Object.keys(filters).some(isProduct);
-  const orderSums = orderGroups?.find((group) => group.currency === currency)?.sums ?? {};
-  const unattributed = unattributedMeasures
-    .filter((measure) => measures.includes(measure))
-    .map((measure) => [measure, addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0))]);
+  const orderSums = orderGroups?.find((group) => group.currencyIndex === currencyIndex)?.sums ?? {};
+  const unattributed = listUnattributedMeasures({ measures }).map((measure) => [
+    measure,
+    addMoneyAmounts(orderSums[measure] ?? 0, -(sums[measure] ?? 0)),
+  ]);
   return {
-    currency: currencies[currency] ?? null,
+    currency: currencies[currencyIndex] ?? null,
     values,
     comparison: periods[1] ? compare(measures, values, earlierSums) : null,
-    unattributed: hasUnattributed ? Object.fromEntries(unattributed) : null,
+    unattributed: orderGroups ? Object.fromEntries(unattributed) : null,
   };
 }
 
@@ -163,21 +183,17 @@ function createRowComparator({ measures, dimensions, sort }: MetricsQuery): (one
   const byDimensions = dimensions.map((name) => ({ name, isDescending: false }));
   const fields = [...(sort.length > 0 ? sort : timeFields), ...byFirstMeasure, ...byDimensions];
   const comparators = fields.map(({ name, isDescending }) => {
-    const index = (dimensions as readonly string[]).indexOf(name);
     const sign = isDescending ? -1 : 1;
-    // Days, weeks and months are positions, by which the values of time that follow from the day are also sorted.
-    const dayIndex = dimensions.indexOf("day");
-    return (one: Row, other: Row) => {
-      if (index === -1)
-        return compareValues(one.values[name as MetricMeasure], other.values[name as MetricMeasure], sign);
-      const dimension = dimensions[index] as (typeof dimensions)[number];
-      if (one.key[index] === null && dayIndex !== -1)
-        return sign * compareDimension("day", dayIndex, one.key, other.key);
-      return sign * compareDimension(dimension, index, one.key, other.key);
-    };
+    const dimension = dimensions.find((candidate) => candidate === name);
+    if (dimension === undefined) {
+      const measure = name as MetricMeasure;
+      return (one: Row, other: Row) => compareValues(one.values[measure], other.values[measure], sign);
+    }
+    const compareKeys = createDimensionComparator(dimensions, dimension);
+    return (one: Row, other: Row) => sign * compareKeys(one.key, other.key);
   });
   return (one, other) => {
-    if (one.currency !== other.currency) return one.currency - other.currency;
+    if (one.currencyIndex !== other.currencyIndex) return one.currencyIndex - other.currencyIndex;
     for (const comparator of comparators) {
       const compared = comparator(one, other);
       if (compared !== 0) return compared;

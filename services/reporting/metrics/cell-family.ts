@@ -6,7 +6,7 @@ export type DimensionValue = string | number | boolean | null;
 export type CellColumns = Record<string, DimensionValue[]>;
 
 /** The sums of rows with the same values of the dimensions of a family. */
-export interface Cell<Measure extends string> {
+interface Cell<Measure extends string> {
   /** From 1. */
   number: number;
   values: readonly DimensionValue[];

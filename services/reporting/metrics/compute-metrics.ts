@@ -1,61 +1,72 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { type Metrics, type MetricsQuery, metricLimits } from "@pragma/contracts/metrics";
+import type { Metrics } from "@pragma/contracts/metrics";
+import { type MetricsQuery, metricLimits } from "@pragma/contracts/metrics-query";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import postgres from "postgres";
 import type { ReportingServiceContext } from "../context.ts";
 import {
-  countReportsWithoutMetrics,
+  countMissingReportsInPeriods,
   listMetricGroups,
+  type MetricGroup,
   type MetricGroupsQuery,
   MetricSumTooLargeError,
 } from "../queries/metric-groups.ts";
 import { buildMetrics } from "./build-metrics.ts";
 import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
-import { getMetricFamily } from "./metric-sources.ts";
+import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
+
+/** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
+const queryCanceledCode = "57014";
 
 /**
  * Returns the response to a query about locations that the caller may read.
  *
- * @throws `ApiError` query_too_slow, too_many_groups, amounts_too_large, and the errors of the lookup of currencies.
+ * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies; the
+ * reason of `signal` if it is aborted.
  */
 export async function computeMetrics(
   { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
   query: MetricsQuery,
   locationIds: readonly string[],
-  context: ObservabilityContext,
+  { context, signal }: { context: ObservabilityContext; signal: AbortSignal },
 ): Promise<Metrics> {
   const currencyCodes = await locationCurrencies(locationIds, context);
   const currencies = [...new Set(currencyCodes)].sort((one, other) => compareCurrencies(one, other));
-  const places = locationIds.map((locationId, index) => ({
+  const locations = locationIds.map((locationId, index) => ({
     locationId,
-    currency: currencies.indexOf(currencyCodes[index] ?? null),
+    currencyIndex: currencies.indexOf(currencyCodes[index] ?? null),
   }));
   const range = { first: toDayNumber(query.since), last: toDayNumber(query.until) };
   const periods: [DayRange, DayRange?] = [range];
   if (query.compare) periods.push(computeComparedRange(range, query.compare));
   const selection = {
-    ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, places },
-    maxGroupsPerPeriod: metricLimits.groups,
+    ...{ measures: query.measures, dimensions: query.dimensions, filters: query.filters, locations },
+    maxGroupsPerPeriod: metricLimits.rowsBeforeLimit,
   };
   const read = (sql: SqlClient) =>
-    readInSnapshot(sql, config.METRICS_TIMEOUT_SECONDS, async (tx, run) => {
-      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: listPeriods(periods) }));
-      const orderGroups = await run(() => listOrderGroups(tx, { ...selection, periods: [range] }));
-      const missingReportCount = await run(() => countReportsWithoutMetrics(tx, locationIds, listPeriods(periods)));
+    readInSnapshot(sql, { timeoutSeconds: config.METRICS_QUERY_TIMEOUT_SECONDS, signal }, async (tx, run) => {
+      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: removeAbsentPeriod(periods) }));
+      const orderGroups = hasUnattributedPart(query)
+        ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }))
+        : undefined;
+      const missingReportCount = await run(() =>
+        countMissingReportsInPeriods(tx, locationIds, removeAbsentPeriod(periods)),
+      );
       return { groups, orderGroups, missingReportCount };
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
-  const figures = await db.read(onlyLocation, ({ sql }) => withApiErrors(() => read(sql)));
-  for (const period of periods.keys())
-    if (figures.groups.filter((group) => group.period === period).length > metricLimits.groups)
-      throw createTooManyGroupsError();
-  return withApiErrors(async () => buildMetrics(query, { periods, currencies, ...figures }));
+  const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql)));
+  for (const index of periods.keys())
+    if (figures.groups.filter(({ periodIndex }) => periodIndex === index).length > metricLimits.rowsBeforeLimit)
+      throw createTooManyRowsError();
+  return convertQueryErrors(async () => buildMetrics(query, { periods, currencies, ...figures }, signal));
 }
 
-const listPeriods = (periods: readonly [DayRange, DayRange?]) => periods.filter((period) => period !== undefined);
+const removeAbsentPeriod = (periods: readonly [DayRange, DayRange?]) =>
+  periods.filter((period) => period !== undefined);
 
 /** Unknown currencies are last. */
 function compareCurrencies(one: string | null, other: string | null): number {
@@ -63,14 +74,9 @@ function compareCurrencies(one: string | null, other: string | null): number {
   return one < other ? -1 : 1;
 }
 
-/** Returns the sums without dimensions and filters of products; undefined if the query has none of them. */
-async function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery) {
-  if (getMetricFamily(query) !== "product") return undefined;
-  const { day, week, month, weekday, location } = query.filters;
-  const filters = Object.fromEntries(
-    Object.entries({ day, week, month, weekday, location }).filter(([, values]) => values !== undefined),
-  );
-  return listMetricGroups(tx, { ...query, dimensions: [], filters });
+/** Returns the sums of orders, of which a query by products explains a part. Its filters are only times and locations. */
+function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery): Promise<MetricGroup[]> {
+  return listMetricGroups(tx, { ...query, measures: listUnattributedMeasures(query), dimensions: [] });
 }
 
 /** Runs a statement with the time that is left. */
@@ -78,17 +84,18 @@ type RunStatement = <T>(statement: () => Promise<T>) => Promise<T>;
 
 /**
  * Runs `work` in a transaction that only reads, and in which all statements see the same rows. Together they can take
- * `timeoutSeconds`.
+ * `timeoutSeconds`. After `signal` is aborted, no further statement begins.
  */
 async function readInSnapshot<T>(
   sql: SqlClient,
-  timeoutSeconds: number,
+  { timeoutSeconds, signal }: { timeoutSeconds: number; signal: AbortSignal },
   work: (tx: SqlTransaction, run: RunStatement) => Promise<T>,
 ): Promise<T> {
   const endMs = performance.now() + timeoutSeconds * 1_000;
   let result: T | undefined;
   await sql.begin("isolation level repeatable read read only", async (tx) => {
     const run: RunStatement = async (statement) => {
+      signal.throwIfAborted();
       const timeoutMs = Math.max(1, Math.round(endMs - performance.now()));
       // Compiling a query takes longer than the query.
       await tx`
@@ -100,10 +107,8 @@ async function readInSnapshot<T>(
   return result as T;
 }
 
-/** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
-const queryCanceledCode = "57014";
-
-async function withApiErrors<T>(work: () => Promise<T>): Promise<T> {
+/** Runs the work of a query. Replaces the errors that its sender can correct by `ApiError`s. */
+async function convertQueryErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -123,9 +128,9 @@ async function withApiErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function createTooManyGroupsError(): ApiError {
-  return new ApiError("too_many_groups", {
-    detail: `The query has more than ${metricLimits.groups} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
-    limit: { name: "metric_groups", maximum: metricLimits.groups, unit: "rows" },
+function createTooManyRowsError(): ApiError {
+  return new ApiError("too_many_rows", {
+    detail: `The query, or its earlier period, has more than ${metricLimits.rowsBeforeLimit.toLocaleString("en-US")} rows before \`limit\` applies. Add filters, use fewer dimensions, or shorten the range from since to until.`,
+    limit: { name: "metric_rows", maximum: metricLimits.rowsBeforeLimit, unit: "rows" },
   });
 }

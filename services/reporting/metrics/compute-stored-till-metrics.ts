@@ -13,7 +13,7 @@ export interface StoredTillDocuments {
 }
 
 /**
- * Returns the figures of a till by dimension from its stored responses, which contain all fields that the point of sale
+ * Returns the metrics of a till from its stored responses, which contain all fields that the point of sale
  * sent; null if a sum is too large. Runs in a worker thread, because a till can be large.
  */
 export default function computeStoredTillMetrics({

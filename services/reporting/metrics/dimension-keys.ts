@@ -14,6 +14,8 @@ import {
 } from "./metric-periods.ts";
 import { isStoredDimension, metricColumns } from "./metric-sources.ts";
 
+const collator = new Intl.Collator("en");
+
 type KeyPart = MetricGroup["keys"][number];
 
 /**
@@ -22,7 +24,7 @@ type KeyPart = MetricGroup["keys"][number];
  */
 export type RowKey = (KeyPart | null)[];
 
-const isTime = (name: MetricDimension) => getMetricDimension(name).group === "time";
+const isTimeDimension = (name: MetricDimension) => getMetricDimension(name).group === "time";
 
 /** Returns the key of a group of a period. */
 export function toRowKey(dimensions: readonly MetricDimension[], keys: KeyPart[], { first }: DayRange): RowKey {
@@ -31,7 +33,7 @@ export function toRowKey(dimensions: readonly MetricDimension[], keys: KeyPart[]
     const part = keys[index] ?? [];
     const value = Number(part[0]);
     if (name === "day") return [value - first];
-    if (isByDay && isTime(name)) return null;
+    if (isByDay && isTimeDimension(name)) return null;
     if (name === "week") return [(value - getMonday(first)) / 7];
     if (name === "month") return [getMonthNumber(value) - getMonthNumber(first)];
     return part;
@@ -48,20 +50,25 @@ export function toDimensionValues(
   const day = dayIndex === -1 ? undefined : range.first + Number(key[dayIndex]?.[0]);
   const entries = dimensions.map((name, index) => {
     const part = key[index];
-    if (!isTime(name)) return [name, toValue(name, part ?? [])];
-    return [name, day === undefined ? formatTime(name, Number(part?.[0]), range) : formatTimeOfDay(name, day, range)];
+    if (!isTimeDimension(name)) return [name, toValue(name, part ?? [])];
+    return [
+      name,
+      day === undefined
+        ? formatTimePosition(name, Number(part?.[0]), range)
+        : formatTimeOfBusinessDay(name, day, range),
+    ];
   });
   return Object.fromEntries(entries);
 }
 
-function formatTimeOfDay(name: MetricDimension, day: number, { last }: DayRange): string | null {
+function formatTimeOfBusinessDay(name: MetricDimension, day: number, { last }: DayRange): string | null {
   if (day > last) return null;
   if (name === "week") return formatWeek(getMonday(day));
   if (name === "month") return formatMonth(getMonthNumber(day));
   return name === "weekday" ? formatWeekday(getWeekday(day)) : formatDay(day);
 }
 
-function formatTime(name: MetricDimension, position: number, { first, last }: DayRange): string | null {
+function formatTimePosition(name: MetricDimension, position: number, { first, last }: DayRange): string | null {
   if (name === "weekday") return formatWeekday(position);
   if (name === "week") {
     const monday = getMonday(first) + 7 * position;
@@ -78,19 +85,28 @@ function toValue(name: MetricDimension, part: KeyPart): unknown {
   return Object.fromEntries(columns.map(({ field }, index) => [field, part[index] ?? null]));
 }
 
-const collator = new Intl.Collator("en");
-
-/** Compares the values of a dimension of two rows: by time, number or name. Missing values are last. */
-export function compareDimension(name: MetricDimension, index: number, one: RowKey, other: RowKey): number {
+/**
+ * Returns a comparator of the values of a dimension of two rows: by time, number or name. Missing values are last. If rows
+ * are by day, the other values of time are compared by the day, from which they follow.
+ */
+export function createDimensionComparator(
+  dimensions: readonly MetricDimension[],
+  name: MetricDimension,
+): (one: RowKey, other: RowKey) => number {
+  const dayIndex = dimensions.indexOf("day");
+  const index = isTimeDimension(name) && dayIndex !== -1 ? dayIndex : dimensions.indexOf(name);
   const columns = isStoredDimension(name) ? metricColumns[name] : [];
   // Names are compared before ids.
   const positions = columns.map((_, position) => position);
   positions.sort((left, right) => Number(columns[right]?.field === "name") - Number(columns[left]?.field === "name"));
-  for (const position of positions.length > 0 ? positions : [0]) {
-    const compared = compareScalars(one[index]?.[position] ?? null, other[index]?.[position] ?? null);
-    if (compared !== 0) return compared;
-  }
-  return 0;
+  if (positions.length === 0) positions.push(0);
+  return (one, other) => {
+    for (const position of positions) {
+      const compared = compareScalars(one[index]?.[position] ?? null, other[index]?.[position] ?? null);
+      if (compared !== 0) return compared;
+    }
+    return 0;
+  };
 }
 
 function compareScalars(one: KeyPart[number], other: KeyPart[number]): number {

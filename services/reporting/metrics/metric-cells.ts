@@ -1,6 +1,8 @@
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import { type CellColumns, CellFamily, type CellLimits } from "./cell-family.ts";
 
+const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
+
 /** The columns of `metric_cells`, without the keys: of orders, product rows, payments, discounts and canceled rows. */
 export type MetricCells = ReturnType<typeof createMetricCells>;
 
@@ -47,7 +49,7 @@ export function createMetricCells(limits: CellLimits) {
     }),
     cancellations: new CellFamily({
       name: "cancellation",
-      dimensions: ["order_cell", "reason", "after_bill"],
+      dimensions: ["order_cell", "reason", "after_finalization"],
       measures: ["cancellations", "canceled_quantity"],
       limits,
     }),
@@ -57,8 +59,6 @@ export function createMetricCells(limits: CellLimits) {
 export function toMetricColumns(cells: MetricCells): CellColumns {
   return Object.assign({}, ...Object.values(cells).map((family) => family.toColumns()));
 }
-
-const noLimits = { cells: Number.POSITIVE_INFINITY, textLength: Number.POSITIVE_INFINITY };
 
 /** Returns the merged cells of tills; null if they are more than `maxCells` of all kinds, or if a sum is too large. */
 export async function mergeMetricColumns(

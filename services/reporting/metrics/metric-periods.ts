@@ -1,9 +1,8 @@
+import { dayMs } from "@pragma/contracts/date-time";
 import { metricWeekdays } from "@pragma/contracts/metric-definitions";
-import type { MetricComparison, MetricFilters } from "@pragma/contracts/metrics";
+import type { MetricComparison, MetricFilters } from "@pragma/contracts/metrics-query";
 
 /** Days are numbers since 1970-01-01, and months are numbers since January 1970. */
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** A range of business days, both ends included. */
 export interface DayRange {

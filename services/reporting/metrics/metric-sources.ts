@@ -4,8 +4,9 @@ import {
   type MetricDimension,
   type MetricDimensionGroup,
   type MetricMeasure,
+  unattributedMeasures,
 } from "@pragma/contracts/metric-definitions";
-import type { MetricFilters } from "@pragma/contracts/metrics";
+import type { MetricFilters } from "@pragma/contracts/metrics-query";
 
 /** Where figures are stored: the sums of tills, or the arrays of cells whose names begin with the name of the family. */
 export type MetricFamily = "totals" | Exclude<MetricDimensionGroup, "time" | "location">;
@@ -22,27 +23,32 @@ interface MetricColumn {
   isFiltered: boolean;
 }
 
-const text = (field: string, column: string): MetricColumn => ({ field, column, type: "text", isFiltered: true });
-const integer = (column: string): MetricColumn => ({ field: "", column, type: "integer", isFiltered: true });
-const flag = (field: string, column: string): MetricColumn => ({ field, column, type: "boolean", isFiltered: false });
+const textColumn = (field: string, column: string): MetricColumn => ({ field, column, type: "text", isFiltered: true });
+const integerColumn = (column: string): MetricColumn => ({ field: "", column, type: "integer", isFiltered: true });
+const booleanColumn = (field: string, column: string): MetricColumn => ({
+  field,
+  column,
+  type: "boolean",
+  isFiltered: false,
+});
 
 type StoredDimension = Exclude<MetricDimension, "day" | "week" | "month" | "weekday" | "location">;
 
 /** The columns of each dimension. A dimension whose values are not objects has one column with an empty field. */
 export const metricColumns: Record<StoredDimension, readonly MetricColumn[]> = {
-  hour: [integer("hour")],
-  room: [text("name", "room_name"), text("type", "room_type")],
-  serviceType: [text("", "service_type")],
-  channel: [text("", "channel")],
-  clerk: [text("id", "clerk_id"), text("name", "clerk_name")],
-  device: [text("id", "device_id"), text("name", "device_name")],
-  product: [text("id", "id"), text("name", "name")],
-  category: [text("", "category")],
-  subcategory: [text("", "subcategory")],
-  taxRate: [integer("tax_rate")],
-  paymentMethod: [text("name", "name"), text("mode", "mode")],
-  discount: [text("id", "id"), text("name", "name"), flag("gifted", "gifted")],
-  cancellationReason: [text("name", "reason"), flag("afterFinalization", "after_bill")],
+  hour: [integerColumn("hour")],
+  room: [textColumn("name", "room_name"), textColumn("type", "room_type")],
+  serviceType: [textColumn("", "service_type")],
+  channel: [textColumn("", "channel")],
+  clerk: [textColumn("id", "clerk_id"), textColumn("name", "clerk_name")],
+  device: [textColumn("id", "device_id"), textColumn("name", "device_name")],
+  product: [textColumn("id", "id"), textColumn("name", "name")],
+  category: [textColumn("", "category")],
+  subcategory: [textColumn("", "subcategory")],
+  taxRate: [integerColumn("tax_rate")],
+  paymentMethod: [textColumn("name", "name"), textColumn("mode", "mode")],
+  discount: [textColumn("id", "id"), textColumn("name", "name"), booleanColumn("gifted", "gifted")],
+  cancellationReason: [textColumn("name", "reason"), booleanColumn("afterFinalization", "after_finalization")],
 };
 
 export const isStoredDimension = (dimension: MetricDimension): dimension is StoredDimension =>
@@ -65,6 +71,19 @@ export function getMetricFamily(selection: Omit<MetricSelection, "measures">): M
   for (const family of ["product", "payment", "discount", "cancellation", "order"] as const)
     if (groups.has(family)) return family;
   return "totals";
+}
+
+export const listUnattributedMeasures = ({ measures }: Pick<MetricSelection, "measures">) =>
+  unattributedMeasures.filter((measure) => measures.includes(measure));
+
+/** Returns whether product rows can explain another amount than orders declare, which the response then states. */
+export function hasUnattributedPart({ measures, dimensions, filters }: MetricSelection): boolean {
+  const isProductDimension = (name: MetricDimension) => getMetricDimension(name).group === "product";
+  return (
+    listUnattributedMeasures({ measures }).length > 0 &&
+    dimensions.some(isProductDimension) &&
+    !(Object.keys(filters) as MetricDimension[]).some(isProductDimension)
+  );
 }
 
 /** Returns the sums from which the measures are computed. */

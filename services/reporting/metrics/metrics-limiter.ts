@@ -9,7 +9,7 @@ const maxActivePerLocation = 2;
 const maxWaitingPerLocation = 16;
 const maxWaitMs = 2_000;
 
-/** Limits how many queries of metrics run at a time in this process. */
+/** Limits how many metrics queries run at a time in this process. */
 export type MetricsLimiter = ReturnType<typeof createMetricsLimiter>;
 
 /** Creates a limiter for `maxActive` queries. Locations take turns. */
@@ -20,7 +20,7 @@ export function createMetricsLimiter(maxActive: number) {
 
   function createLocationError(): ApiError {
     return new ApiError("rate_limited", {
-      detail: `This location is sending too many queries of metrics at the same time. ${maxActivePerLocation} run at a time, and up to ${maxWaitingPerLocation} wait for up to ${maxWaitMs / 1_000} seconds. Send fewer queries at the same time.`,
+      detail: `This location is sending too many metrics queries at the same time. ${maxActivePerLocation} run at a time, and up to ${maxWaitingPerLocation} wait for up to ${maxWaitMs / 1_000} seconds. Send fewer queries at the same time.`,
       limit: { name: "concurrent_metrics", maximum: maxActivePerLocation, unit: "requests" },
       headers: { "retry-after": "2" },
     });
@@ -46,7 +46,7 @@ export function createMetricsLimiter(maxActive: number) {
           await racePromiseWithAbort(permit.granted, stopWaiting).catch(() => {
             if (!signal.aborted) rejected += 1;
             if (otherRequests >= maxActivePerLocation) throw createLocationError();
-            throw new ApiError("overloaded", { detail: "The server runs too many queries of metrics. Retry shortly." });
+            throw new ApiError("overloaded", { detail: "The server runs too many metrics queries. Retry shortly." });
           });
         }
         return await work();

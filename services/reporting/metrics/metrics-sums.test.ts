@@ -31,7 +31,7 @@ afterAll(() => service?.remove());
 type Amounts = Partial<Record<MetricMeasure | "salesWithGuests", number>>;
 
 /** Figures of a report or an order, with the values of dimensions to which they belong. */
-interface Fact {
+interface ExpectedAmounts {
   dimensions: MetricDimensionValues;
   amounts: Amounts;
 }
@@ -45,24 +45,24 @@ const listRows = (order: OrderV2) => [
   ...order.menuRowList.flatMap((menu) => menu.productRowList),
 ];
 
-/** What the API returns about a location, as facts. Those of reports have no dimensions of orders. */
-interface Facts {
-  orders: Fact[];
-  products: Fact[];
-  productEntries: Fact[];
-  taxes: Fact[];
-  payments: Fact[];
-  discounts: Fact[];
-  cancellations: Fact[];
-  reports: Fact[];
+/** What the API returns about a location, by what it is about. Amounts of reports have no order dimensions. */
+interface LocationAmounts {
+  orders: ExpectedAmounts[];
+  products: ExpectedAmounts[];
+  productEntries: ExpectedAmounts[];
+  taxes: ExpectedAmounts[];
+  payments: ExpectedAmounts[];
+  discounts: ExpectedAmounts[];
+  cancellations: ExpectedAmounts[];
+  reports: ExpectedAmounts[];
 }
 
 const weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
 const weeks: Record<string, string> = { "2026-03-27": "2026-W13", "2026-03-28": "2026-W13", "2026-04-01": "2026-W14" };
 
-/** Reads all reports and orders of a location, and returns their figures. */
-async function readFacts(principal: TestPrincipal): Promise<Facts> {
-  const facts: Facts = {
+/** Reads all reports and orders of a location, and returns their amounts. */
+async function readAmounts(principal: TestPrincipal): Promise<LocationAmounts> {
+  const expected: LocationAmounts = {
     ...{ orders: [], products: [], productEntries: [], taxes: [] },
     ...{ payments: [], discounts: [], cancellations: [], reports: [] },
   };
@@ -71,10 +71,10 @@ async function readFacts(principal: TestPrincipal): Promise<Facts> {
     const report = await service.getJson(`/v2/reports/${id}`, ReportV2, principal);
     const orders: OrderV2[] = [];
     for (const order of report.orders) orders.push(await service.getJson(`/v2/orders/${order.id}`, OrderV2, principal));
-    addReportFacts(facts, report, principal.location.id);
-    for (const order of orders) addOrderFacts(facts, report, order, principal.location.id);
+    addReportAmounts(expected, report, principal.location.id);
+    for (const order of orders) addOrderAmounts(expected, report, order, principal.location.id);
   }
-  return facts;
+  return expected;
 }
 
 function buildTimeAndPlace(report: ReportV2, locationId: string): MetricDimensionValues {
@@ -84,9 +84,9 @@ function buildTimeAndPlace(report: ReportV2, locationId: string): MetricDimensio
   return { day, week: weeks[day] ?? "", month: day.slice(0, 7), weekday, location: { id: locationId } };
 }
 
-function addReportFacts(facts: Facts, report: ReportV2, locationId: string): void {
+function addReportAmounts(expected: LocationAmounts, report: ReportV2, locationId: string): void {
   const common = buildTimeAndPlace(report, locationId);
-  facts.reports.push({
+  expected.reports.push({
     dimensions: common,
     amounts: {
       quantity: add(report.reportProducts, ({ productQuantity }) => productQuantity),
@@ -95,7 +95,7 @@ function addReportFacts(facts: Facts, report: ReportV2, locationId: string): voi
     },
   });
   for (const entry of report.reportProducts)
-    facts.productEntries.push({
+    expected.productEntries.push({
       dimensions: {
         ...common,
         product: { id: entry.productCatalogId, name: entry.productName },
@@ -104,23 +104,23 @@ function addReportFacts(facts: Facts, report: ReportV2, locationId: string): voi
       amounts: { sales: entry.productSales, salesWithoutTax: entry.excludingTax, quantity: entry.productQuantity },
     });
   for (const { taxRate, taxAmount, taxableAmount } of report.reportTaxes)
-    facts.taxes.push({
+    expected.taxes.push({
       dimensions: { ...common, taxRate },
       amounts: { tax: taxAmount, salesWithoutTax: taxableAmount },
     });
   for (const { discountCatalogId, discountName, gifted, discountValue, quantity } of report.reportDiscounts)
-    facts.discounts.push({
+    expected.discounts.push({
       dimensions: { ...common, discount: { id: discountCatalogId, name: discountName, gifted } },
       amounts: { discounts: discountValue, discountCount: quantity },
     });
   for (const { name, afterFinalization, amount, quantity } of report.reportCancellations)
-    facts.cancellations.push({
+    expected.cancellations.push({
       dimensions: { ...common, cancellationReason: { name, afterFinalization } },
       amounts: { cancellations: amount, canceledQuantity: quantity },
     });
 }
 
-function addOrderFacts(facts: Facts, report: ReportV2, order: OrderV2, locationId: string): void {
+function addOrderAmounts(expected: LocationAmounts, report: ReportV2, order: OrderV2, locationId: string): void {
   const isSale = !order.isCanceled && !order.isTransferred;
   const isSold = (row: ProductRow) => isSale && !row.isCanceled && !row.isTransferred && !row.isLoss;
   const amountsOf = (row: ProductRow): Amounts => {
@@ -138,7 +138,7 @@ function addOrderFacts(facts: Facts, report: ReportV2, order: OrderV2, locationI
   const common = buildTimeAndPlace(report, locationId);
   const rows = listRows(order);
   for (const row of rows)
-    facts.products.push({
+    expected.products.push({
       dimensions: {
         ...{ ...common, product: { id: row.productId, name: row.name }, category: row.categoryName },
         ...{ subcategory: row.subCategoryName, taxRate: Math.round(row.taxRate * 100) },
@@ -155,7 +155,7 @@ function addOrderFacts(facts: Facts, report: ReportV2, order: OrderV2, locationI
     clerk: { id: order.operatorId, name: order.operatorName },
     device: { id: report.deviceIdentifier, name: report.deviceName },
   };
-  const paymentFacts = order.paymentRowList
+  const paymentAmounts = order.paymentRowList
     .filter(({ status }) => status === "validated")
     .map(({ name, paymentMode, paymentType, amount, tipAmount }) => {
       const isForOrder = paymentType === "payment" || paymentType === "customerAccount";
@@ -165,12 +165,12 @@ function addOrderFacts(facts: Facts, report: ReportV2, order: OrderV2, locationI
         amounts: { payments: isForOrder ? amount : 0, paymentCount: isForOrder ? 1 : 0, tips },
       };
     });
-  facts.payments.push(...paymentFacts);
-  facts.orders.push({
+  expected.payments.push(...paymentAmounts);
+  expected.orders.push({
     dimensions: ofOrder,
     amounts: addAmounts([
       ...rows.map(amountsOf),
-      ...paymentFacts.map(({ amounts }) => amounts),
+      ...paymentAmounts.map(({ amounts }) => amounts),
       isSale
         ? {
             ...{ sales: order.total, salesWithoutTax: order.totalWithoutTax, orders: 1, guests: order.guestsCount },
@@ -203,13 +203,13 @@ function toValues(measures: readonly MetricMeasure[], sums: Amounts): Record<str
 }
 
 /** Returns the values of measures by dimensions. Keys whose values are all 0 or null are left out. */
-function groupFacts(
-  facts: readonly Fact[],
+function groupAmounts(
+  expected: readonly ExpectedAmounts[],
   dimensions: readonly MetricDimension[],
   measures: readonly MetricMeasure[],
 ) {
   const groups = new Map<string, Amounts[]>();
-  for (const { dimensions: values, amounts } of facts) {
+  for (const { dimensions: values, amounts } of expected) {
     const key = JSON.stringify(dimensions.map((name) => values[name]));
     groups.set(key, [...(groups.get(key) ?? []), amounts]);
   }
@@ -229,17 +229,17 @@ const orderMeasures = metricMeasureNames.filter(
 );
 /** Which order they count in depends on the entry of the report, so they are compared with reports only. */
 const reportMeasures = ["quantity", "discountCount", "canceledQuantity"] as const;
-const time = ["day", "week", "month", "weekday", "location"] as const;
-const ofOrders = ["hour", "room", "serviceType", "channel", "clerk", "device"] as const;
-const ofProducts = ["product", "category", "subcategory"] as const;
+const timeAndLocationDimensions = ["day", "week", "month", "weekday", "location"] as const;
+const orderDimensions = ["hour", "room", "serviceType", "channel", "clerk", "device"] as const;
+const productDimensions = ["product", "category", "subcategory"] as const;
 const rowMeasures = ["sales", "salesWithoutTax", "tax", "discounts", "cancellations", "losses", "refunds"] as const;
 const paymentMeasures = ["payments", "paymentCount", "tips"] as const;
 
 /** Compares metrics with the reports and orders that the API returns, for every measure and dimension. */
 async function expectMetricsToEqualReports(principal: TestPrincipal): Promise<void> {
-  const facts = await readFacts(principal);
+  const expected = await readAmounts(principal);
   const compare = async (
-    of: readonly Fact[],
+    of: readonly ExpectedAmounts[],
     dimensions: readonly MetricDimension[],
     measures: readonly MetricMeasure[],
   ) => {
@@ -250,7 +250,7 @@ async function expectMetricsToEqualReports(principal: TestPrincipal): Promise<vo
     ]);
     const hasValue = ([, values]: (typeof rows)[number]) => Object.values(values).some((value) => value);
     const message = `${measures} by ${dimensions}`;
-    expect(Object.fromEntries(rows.filter(hasValue)), message).toEqual(groupFacts(of, dimensions, measures));
+    expect(Object.fromEntries(rows.filter(hasValue)), message).toEqual(groupAmounts(of, dimensions, measures));
     expect(new Set(rows.map(([key]) => key)).size, message).toBe(rows.length);
     expect(totals[0]?.values, message).toEqual(toValues(measures, addAmounts(of.map(({ amounts }) => amounts))));
   };
@@ -260,31 +260,31 @@ async function expectMetricsToEqualReports(principal: TestPrincipal): Promise<vo
     [...names].slice(0, 4),
   ];
 
-  await compare(facts.orders, [], orderMeasures);
-  await compare(facts.reports, [], reportMeasures);
-  for (const name of time) {
-    await compare(facts.orders, [name], orderMeasures);
-    await compare(facts.reports, [name], reportMeasures);
+  await compare(expected.orders, [], orderMeasures);
+  await compare(expected.reports, [], reportMeasures);
+  for (const name of timeAndLocationDimensions) {
+    await compare(expected.orders, [name], orderMeasures);
+    await compare(expected.reports, [name], reportMeasures);
   }
-  for (const dimensions of lists(ofOrders)) {
-    await compare(facts.orders, dimensions, orderMeasures);
+  for (const dimensions of lists(orderDimensions)) {
+    await compare(expected.orders, dimensions, orderMeasures);
     const { totals } = await query(principal, { dimensions: dimensions.join(), measures: reportMeasures.join() });
-    expect(totals[0]?.values).toEqual(addAmounts(facts.reports.map(({ amounts }) => amounts)));
+    expect(totals[0]?.values).toEqual(addAmounts(expected.reports.map(({ amounts }) => amounts)));
   }
-  for (const dimensions of lists(ofProducts)) {
-    await compare(facts.products, dimensions, rowMeasures);
-    await compare(facts.productEntries, dimensions, ["sales", "salesWithoutTax", "quantity"]);
+  for (const dimensions of lists(productDimensions)) {
+    await compare(expected.products, dimensions, rowMeasures);
+    await compare(expected.productEntries, dimensions, ["sales", "salesWithoutTax", "quantity"]);
   }
   for (const dimensions of [["taxRate"], ["month", "taxRate"]] as const) {
-    await compare(facts.products, dimensions, rowMeasures);
-    await compare(facts.taxes, dimensions, ["tax", "salesWithoutTax"]);
+    await compare(expected.products, dimensions, rowMeasures);
+    await compare(expected.taxes, dimensions, ["tax", "salesWithoutTax"]);
   }
-  for (const dimensions of lists(["paymentMethod"])) await compare(facts.payments, dimensions, paymentMeasures);
-  for (const name of ofOrders) await compare(facts.payments, [name, "paymentMethod"], paymentMeasures);
+  for (const dimensions of lists(["paymentMethod"])) await compare(expected.payments, dimensions, paymentMeasures);
+  for (const name of orderDimensions) await compare(expected.payments, [name, "paymentMethod"], paymentMeasures);
   for (const dimensions of lists(["discount"]))
-    await compare(facts.discounts, dimensions, ["discounts", "discountCount"]);
+    await compare(expected.discounts, dimensions, ["discounts", "discountCount"]);
   for (const dimensions of lists(["cancellationReason"]))
-    await compare(facts.cancellations, dimensions, ["cancellations", "canceledQuantity"]);
+    await compare(expected.cancellations, dimensions, ["cancellations", "canceledQuantity"]);
 
   // The part of sales that no row explains, and the comparison with the range before.
   const measures = "sales,salesWithoutTax";

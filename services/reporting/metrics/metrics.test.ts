@@ -4,7 +4,8 @@ import {
   metricDimensionNames,
   metricMeasureNames,
 } from "@pragma/contracts/metric-definitions";
-import { type MetricRow, Metrics, MetricsMeta } from "@pragma/contracts/metrics";
+import { type MetricRow, Metrics } from "@pragma/contracts/metrics";
+import { MetricsMeta } from "@pragma/contracts/metrics-meta";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Problem } from "@pragma/contracts/problem";
 import { assertStatementsUseOnePartition } from "@pragma/runtime/testing/statement-recorder";
@@ -32,7 +33,7 @@ const operator: Principal = { ...principal, location: null, scopes: ["reports:re
 let service: TestReportingService;
 
 beforeAll(async () => {
-  service = await startTestReportingService({ METRICS_TIMEOUT_SECONDS: "3" });
+  service = await startTestReportingService({ METRICS_QUERY_TIMEOUT_SECONDS: "3" });
   service.accounts.addLocation({ id: locationId });
   service.accounts.addLocation({ id: otherLocationId });
   service.accounts.addLocation({ id: swissLocationId, currencyCode: "CHF" });
@@ -311,7 +312,7 @@ describe("filters", () => {
     expect((await query(fields)).totals[0]?.values).toEqual({ sales });
   });
 
-  it("by a payment method go together with dimensions of orders", async () => {
+  it("by a payment method can be combined with order dimensions", async () => {
     const filters = '{"paymentMethod": ["cash"]}';
     expect(listRows(await query({ measures: "payments", dimensions: "room", filters }))).toEqual([
       [{ room: { name: "Salle", type: "room" } }, { payments: 600 }],
@@ -320,7 +321,7 @@ describe("filters", () => {
 });
 
 describe("the part of sales that no product row explains", () => {
-  it("is the difference to the totals without dimensions of products", async () => {
+  it("is the difference to the totals without product dimensions", async () => {
     const order = { total: 1_000, totalWithoutTax: 910 };
     await service.pushTills([buildSaleTill({ day: "2026-03-10", amount: 1_100, order })], locationId);
     const of = { measures: "sales,salesWithoutTax,tax", since: "2026-03-01", until: "2026-03-31" };
@@ -333,6 +334,8 @@ describe("the part of sales that no product row explains", () => {
     expect(byRoom.totals[0]).toMatchObject({ values: { sales: 1_000, salesWithoutTax: 910 }, unattributed: null });
     const filtered = await query({ ...of, dimensions: "product", filters: '{"product": ["pizza"]}' });
     expect(filtered.totals[0]?.unattributed).toBeNull();
+    const taxByProduct = await query({ ...of, measures: "tax", dimensions: "product" });
+    expect(taxByProduct.totals[0]).toMatchObject({ values: { tax: 100 }, unattributed: null });
   });
 });
 
@@ -542,11 +545,11 @@ describe("a response", () => {
     expect((await read(etag)).status).toBe(200);
   });
 
-  it("names what does not go together", async () => {
+  it("names what cannot be combined", async () => {
     const { code, errors } = await requestProblem(fields);
     expect(code).toBe("invalid_request");
     expect(errors?.[0]).toMatchObject({ in: "query", path: "dimensions", code: "conflict" });
-    expect(errors?.[0]?.message).toContain("averageOrder does not go together with product");
+    expect(errors?.[0]?.message).toContain("averageOrder cannot be combined with product");
   });
 
   it("states how many reports are not part of it", async () => {
@@ -586,16 +589,16 @@ describe("a query that is too expensive", () => {
     expect((await requestProblem(compared, otherPrincipal)).code).toBe("amounts_too_large");
   });
 
-  it("returns too_many_groups", async () => {
+  it("returns too_many_rows", async () => {
     const products = (count: number) => `(select jsonb_object_agg(name, cells) from (
       select name, jsonb_agg(case when name = 'product_sales' then '1' when name like '%id' or name like '%name' then to_jsonb(n::text) else 'null' end) as cells
       from generate_series(1, ${count}) n, unnest(array['product_id', 'product_name', 'product_category', 'product_subcategory', 'product_tax_rate', 'product_sales', 'product_sales_without_tax']) name group by name) t)`;
-    await insertCells("2019-01-01", products(20_000));
+    await insertCells("2019-01-01", products(10_000));
     const of = { dimensions: "product", since: "2019-01-01", until: "2019-01-31", limit: "1" };
-    expect(await query(of, otherPrincipal)).toMatchObject({ rowCount: 1, omittedRowCount: 19_999 });
-    await insertCells("2019-01-02", products(20_001));
+    expect(await query(of, otherPrincipal)).toMatchObject({ rowCount: 1, omittedRowCount: 9_999 });
+    await insertCells("2019-01-02", products(10_001));
     expect(await requestProblem(of, otherPrincipal)).toMatchObject({
-      ...{ status: 422, code: "too_many_groups", limit: { name: "metric_groups", maximum: 20_000 } },
+      ...{ status: 422, code: "too_many_rows", limit: { name: "metric_rows", maximum: 10_000 } },
     });
     expect((await query({ ...of, dimensions: "day" }, otherPrincipal)).data).toEqual([]);
   });

@@ -5,7 +5,7 @@ import type { TillKey } from "../queries/tills.ts";
 import type { StoredDocument } from "../stored-documents.ts";
 import type { StoredTillDocuments } from "./compute-stored-till-metrics.ts";
 
-export interface StoredTill extends Omit<StoredTillDocuments, "timeZone"> {
+interface StoredTill extends Omit<StoredTillDocuments, "timeZone"> {
   day: string;
   etag: string;
 }

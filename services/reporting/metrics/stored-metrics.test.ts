@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import { computeMissingMetricsTask } from "../periodic/compute-missing-metrics.ts";
 import { mergeMetricMonths } from "../periodic/merge-metric-months.ts";
-import { countReportsWithoutMetrics } from "../queries/metrics.ts";
+import { countReportsWithoutMetricsUpTo } from "../queries/metrics.ts";
 import { expectMetricsToEqual, type StoredTillMetrics } from "../testing/expect-metrics.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
@@ -163,7 +163,7 @@ describe("reports that a process of version 1.1 stores or deletes", () => {
     });
     await computeMissing(locationId);
     expect(await readStoredMetrics(locationId)).toEqual(expected);
-    expect(await countReportsWithoutMetrics(service.db.sql, 10)).toBe(0);
+    expect(await countReportsWithoutMetricsUpTo(service.db.sql, 10)).toBe(0);
 
     await service.db.sql`delete from reports where location_id = ${locationId}`;
     expect(await readStoredMetrics(locationId)).toEqual({});
@@ -211,7 +211,7 @@ describe("the figures of a past month", () => {
     expect(await readMonths()).toEqual([]);
 
     await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
-    await mergeMetricMonths({ db: service.db, log }, { now: Date.now() + 7 * 3_600_000 });
+    await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 7 * 3_600_000 });
     const months = await readMonths();
     const stored = Object.values(await readStoredMetrics(locationId));
     const monthsOfTills = new Set(tills.map(({ startedAt }) => `${startedAt.slice(0, 7)}-01`));
@@ -229,7 +229,7 @@ describe("the figures of a past month", () => {
       expect((await readMonths()).map(({ month }) => month)).not.toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
       await computeMissing(locationId);
       await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
-      await mergeMetricMonths({ db: service.db, log }, { now: Date.now() + 14 * 3_600_000 });
+      await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 14 * 3_600_000 });
       expect((await readMonths()).map(({ month }) => month)).toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
     };
     const { startedAt } = tills[0];

@@ -33,7 +33,7 @@ function compute(till: TillV2, limits?: CellLimits) {
 
 const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
-describe("the figures of a till by dimension", () => {
+describe("the metrics of a till", () => {
   it("add up to its report, by each dimension, for any till", () => {
     fc.assert(
       fc.property(randomTills, (till) => {

@@ -16,7 +16,7 @@ import type { TillFigures } from "../days/till-figures.ts";
 import { addToCell, type CellLimits, type DimensionValue, toKey } from "./cell-family.ts";
 import { createMetricCells, type MetricCells, toMetricColumns } from "./metric-cells.ts";
 
-/** The figures of a till by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
+/** The metrics of a till, which are its figures by dimension, as JSON texts of the columns of `metric_totals` and `metric_cells`, without keys. */
 export interface TillMetrics {
   totals: string;
   cells: string;
@@ -27,11 +27,14 @@ interface TillMetricsOptions {
   limits?: CellLimits;
 }
 
+/** Escapes of NUL and of unpaired surrogates in JSON. Also matches a few texts that only look like such escapes. */
+const maybeUnstorableEscape = /\\u(?:0000|d[89a-f])/;
+
 /** More than ten times what a real till has. Bounds what a till with a unique text in each row can store. */
 const defaultLimits: CellLimits = { cells: 5_000, textLength: 500_000 };
 
 /**
- * Returns the figures of a till by dimension; null if a sum is too large, which no real till has. Each figure adds up to
+ * Returns the metrics of a till; null if a sum is too large, which no real till has. Each figure adds up to
  * that of the report.
  */
 export function computeTillMetrics(
@@ -57,13 +60,14 @@ type RecordedPayment = TillFigures["recordedPayments"][number];
 
 type OrderCell = ReturnType<MetricCells["orders"]["getOrCreate"]>;
 type ProductCell = ReturnType<MetricCells["products"]["getOrCreate"]>;
+type CancellationCell = ReturnType<MetricCells["cancellations"]["getOrCreate"]>;
 
 /** The units of the rows of an entry of a report, and the cells of its first row. */
-interface EntryOfReport<OtherCell> {
+interface ReportEntryUnits<CancellationCellOrNull> {
   units: number;
   orderCell: OrderCell;
   productCell: ProductCell;
-  otherCell: OtherCell;
+  cancellationCell: CancellationCellOrNull;
 }
 
 /** Adds the orders of a till to its cells. */
@@ -71,8 +75,8 @@ class TillMetricsBuilder {
   readonly #report: ReportV2;
   readonly #toHour: (instant: string) => number;
   readonly #countedDiscounts = new Set<string>();
-  readonly #soldEntries = new Map<string, EntryOfReport<null>>();
-  readonly #canceledEntries = new Map<string, EntryOfReport<CancellationCell>>();
+  readonly #soldEntries = new Map<string, ReportEntryUnits<null>>();
+  readonly #canceledEntries = new Map<string, ReportEntryUnits<CancellationCell>>();
   readonly cells: MetricCells;
 
   constructor(report: ReportV2, { timeZone, limits = defaultLimits }: TillMetricsOptions) {
@@ -134,7 +138,7 @@ class TillMetricsBuilder {
         units: quantity,
         orderCell,
         productCell,
-        otherCell: null,
+        cancellationCell: null,
       });
     }
     for (const { discount, row, gifted } of listSoldProductDiscounts(rows)) {
@@ -180,15 +184,15 @@ class TillMetricsBuilder {
     orderCell: OrderCell,
   ): void {
     const productCell = this.#getProductCell(row);
-    const otherCell = this.cells.cancellations.getOrCreate(
+    const cancellationCell = this.cells.cancellations.getOrCreate(
       [orderCell.number, name, afterFinalization],
       [orderCell.number, null, afterFinalization],
     );
-    for (const cell of [orderCell, productCell, otherCell]) {
+    for (const cell of [orderCell, productCell, cancellationCell]) {
       addToCell(cell, "cancellations", row.totalRow);
       addToCell(cell, "canceled_quantity", row.quantity);
     }
-    const entry = { units: row.quantity, orderCell, productCell, otherCell };
+    const entry = { units: row.quantity, orderCell, productCell, cancellationCell };
     addUnits(this.#canceledEntries, [name, afterFinalization], entry);
   }
 
@@ -214,21 +218,19 @@ class TillMetricsBuilder {
     const canceledUnits = reportCancellations.map(
       ({ name, afterFinalization, quantity }) => [toKey([name, afterFinalization]), quantity] as const,
     );
-    for (const [difference, { orderCell, productCell, otherCell }] of listDifferences(
+    for (const [difference, { orderCell, productCell, cancellationCell }] of listDifferences(
       this.#canceledEntries,
       canceledUnits,
     ))
-      for (const cell of [orderCell, productCell, otherCell]) addToCell(cell, "canceled_quantity", difference);
+      for (const cell of [orderCell, productCell, cancellationCell]) addToCell(cell, "canceled_quantity", difference);
   }
 }
 
-type CancellationCell = ReturnType<MetricCells["cancellations"]["getOrCreate"]>;
-
 /** Adds the units of a row to those of its entry. */
-function addUnits<OtherCell>(
-  entries: Map<string, EntryOfReport<OtherCell>>,
+function addUnits<CancellationCellOrNull>(
+  entries: Map<string, ReportEntryUnits<CancellationCellOrNull>>,
   keyValues: DimensionValue[],
-  row: EntryOfReport<OtherCell>,
+  row: ReportEntryUnits<CancellationCellOrNull>,
 ): void {
   const key = toKey(keyValues);
   const entry = entries.get(key);
@@ -247,9 +249,6 @@ function listDifferences<Entry extends { units: number }>(
     return difference === 0 ? [] : [[difference, entry]];
   });
 }
-
-/** Escapes of NUL and of unpaired surrogates in JSON. Also matches a few texts that only look like such escapes. */
-const maybeUnstorableEscape = /\\u(?:0000|d[89a-f])/;
 
 /** Returns JSON without the characters that PostgreSQL cannot store. */
 function stringifyStorableTexts(value: unknown): string {

@@ -1,6 +1,6 @@
--- The figures of each till by dimension (metrics/till-metrics.ts), from which GET /v1/metrics/ is answered. They are
+-- The metrics of each till: its figures by dimension (metrics/till-metrics.ts), from which GET /v1/metrics/ is answered. They are
 -- written in the transaction that writes the report, and metrics_etag is then the entity tag of the report. If it
--- differs, for example because an instance of the previous version stored the report, a periodic task computes the figures.
+-- differs, for example because an instance of the previous version stored the report, a periodic task computes the metrics.
 do $$
 declare
   target text;
@@ -109,7 +109,7 @@ create table metric_cells (
   -- Canceled product rows, by reason and by whether they were canceled after the bill was first printed.
   cancellation_order_cell int[] not null,
   cancellation_reason text[] not null,
-  cancellation_after_bill boolean[] not null,
+  cancellation_after_finalization boolean[] not null,
   cancellation_cancellations bigint[] not null,
   cancellation_canceled_quantity bigint[] not null,
   primary key (location_id, day, till_id)
@@ -175,7 +175,7 @@ create table metric_months (
   discount_discount_count bigint[] not null,
   cancellation_order_cell int[] not null,
   cancellation_reason text[] not null,
-  cancellation_after_bill boolean[] not null,
+  cancellation_after_finalization boolean[] not null,
   cancellation_cancellations bigint[] not null,
   cancellation_canceled_quantity bigint[] not null,
   primary key (location_id, month)
@@ -201,7 +201,7 @@ $$;
 select set_storage_parameters(target::regclass, 'toast_tuple_target = 8160')
 from unnest('{metric_cells, metric_months}'::text[]) as target;
 
--- Deletes the figures of a report that a process which does not know them, of version 1.1, deletes or replaces.
+-- Deletes the metrics of a report that a process which does not know them, of version 1.1, deletes or replaces.
 create function delete_metrics_of_report() returns trigger language plpgsql set search_path from current as $$
 begin
   delete from metric_totals

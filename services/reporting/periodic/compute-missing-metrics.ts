@@ -16,15 +16,15 @@ const maxRunMs = 4_000;
 /** Tills of a location before those of the next location. */
 const tillsPerLocation = 5;
 
-/** When tills whose figures could not be computed are tried again, by their ids, in the milliseconds of `Date.now`. */
-const retryTimes = new Map<string, number>();
+/** When tills whose metrics could not be computed are tried again, by their ids, in the milliseconds of `Date.now`. */
+const retryAtMs = new Map<string, number>();
 const retryAfterMs = 24 * 3_600_000;
-/** The task ends if it skips more tills, because something else is then probably wrong. */
+/** The task stops while it skips as many tills, because something else is then probably wrong. */
 const maxSkippedTills = 1_000;
 
 let computedCount = 0;
 
-/** Returns for how many tills this process has computed missing figures. */
+/** Returns for how many tills this process has computed missing metrics. */
 export const countComputedMissingMetrics = (): number => computedCount;
 
 /** Where the next run continues. */
@@ -34,8 +34,8 @@ let position = { partition: 0, afterId: lowestId };
 type Services = Pick<ReportingServiceContext, "db" | "objects" | "log" | "locations" | "metricsWorker">;
 
 /**
- * Computes the figures by dimension of reports that were stored by an earlier version, or imported from one. A few tills
- * of each location are computed in turn, the latest first. A till whose figures cannot be computed is tried again a day
+ * Computes the metrics of reports that were stored by an earlier version, or imported from one. A few tills
+ * of each location are computed in turn, the latest first. A till whose metrics cannot be computed is tried again a day
  * later.
  */
 export const computeMissingMetricsTask: PeriodicTask<Services> = {
@@ -50,15 +50,15 @@ export const computeMissingMetricsTask: PeriodicTask<Services> = {
 async function computeMissing(services: Services, context: ObservabilityContext): Promise<void> {
   const { db, log } = services;
   const startedMs = performance.now();
-  const isOver = () => performance.now() - startedMs > maxRunMs || retryTimes.size >= maxSkippedTills;
-  for (const [tillId, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(tillId);
+  const isOver = () => performance.now() - startedMs > maxRunMs || retryAtMs.size >= maxSkippedTills;
+  for (const [tillId, retryMs] of retryAtMs) if (retryMs <= Date.now()) retryAtMs.delete(tillId);
   const partitions = await listPartitionNames(db.sql, "reports");
   let computed = 0;
   // Ends when the rest of the partition in which the last run ended, and all partitions, have no further till.
   for (let finishedPartitions = 0; finishedPartitions <= partitions.length && !isOver(); ) {
     const partition = partitions[position.partition % partitions.length] ?? "reports";
     const next = await findNextLocationWithoutMetrics(db.sql, partition, {
-      ...{ afterId: position.afterId, skippedTillIds: [...retryTimes.keys()], limit: tillsPerLocation },
+      ...{ afterId: position.afterId, skippedTillIds: [...retryAtMs.keys()], limit: tillsPerLocation },
     });
     if (!next) {
       finishedPartitions += 1;
@@ -71,7 +71,7 @@ async function computeMissing(services: Services, context: ObservabilityContext)
     const timeZone = await findTimeZone(services, locationId, context);
     for (const tillId of tillIds) {
       if (isOver()) break;
-      if (timeZone === null) skipTill(tillId);
+      if (timeZone === null) skipTill(services, tillId);
       else if (await computeTillOrSkip(services, { locationId, tillId, timeZone })) {
         computed += 1;
         computedCount += 1;
@@ -83,8 +83,10 @@ async function computeMissing(services: Services, context: ObservabilityContext)
   if (computed > 0) log.info({ tills: computed, durationMs }, "computed missing metrics");
 }
 
-function skipTill(tillId: string): void {
-  retryTimes.set(tillId, Date.now() + retryAfterMs);
+function skipTill({ log }: Services, tillId: string): void {
+  retryAtMs.set(tillId, Date.now() + retryAfterMs);
+  if (retryAtMs.size === maxSkippedTills)
+    log.error({ tills: maxSkippedTills }, "no more missing metrics are computed, because too many tills failed");
 }
 
 /** Returns the time zone of a location; null if it does not exist. @throws `ApiError` when accounts is unavailable. */
@@ -102,14 +104,14 @@ async function findTimeZone(
   }
 }
 
-/** Returns whether the figures of a till were stored. @throws Error if the database or object store is unavailable. */
+/** Returns whether the metrics of a till were stored. @throws Error if the database or object store is unavailable. */
 async function computeTillOrSkip(services: Services, till: TillKey & { timeZone: string }): Promise<boolean> {
   const { locationId, tillId } = till;
   try {
     return await computeTill(services, till);
   } catch (error) {
     if (isTransient(error) && !isCanceledStatementError(error)) throw error;
-    skipTill(tillId);
+    skipTill(services, tillId);
     services.log.error({ err: error, locationId, tillId }, "the metrics of a till could not be computed");
     return false;
   }

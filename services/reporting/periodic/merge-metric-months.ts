@@ -22,63 +22,63 @@ const maxRunMs = 30_000;
 const roundIntervalMs = 3_600_000;
 
 /** When months that are not merged now are tried again, by location and month, in the milliseconds of `Date.now`. */
-const retryTimes = new Map<string, number>();
+const retryAtMs = new Map<string, number>();
 const retryAfterMs = 6 * 3_600_000;
 const maxSkippedMonths = 100_000;
 
 /** The partition in which the next run continues, and when it may begin with the first one again. */
 let partitionNumber = 0;
-let nextRoundTime = 0;
+let nextRoundAtMs = 0;
 
 type Services = Pick<ReportingServiceContext, "db" | "log">;
 
 /**
- * Merges the figures of the tills of each month that ended at least two days ago, and of whose reports none changed in the
- * last 24 hours. A later change of a report deletes the merged figures.
+ * Merges the metrics of the tills of each month that ended at least two days ago, and of whose reports none changed in the
+ * last 24 hours. A later change of a report deletes the merged metrics.
  */
 export const mergeMetricMonthsTask: PeriodicTask<Services> = {
   name: "merge metric months",
   intervalSeconds,
   async run(services) {
-    if (partitionNumber === 0 && Date.now() < nextRoundTime) return;
+    if (partitionNumber === 0 && Date.now() < nextRoundAtMs) return;
     await mergeMetricMonths(services);
   },
 };
 
-/** Merges months for at most `maxRunMs`, and continues where the last call ended. `now` is in the form of `Date.now`. */
-export async function mergeMetricMonths(services: Services, { now = Date.now() } = {}): Promise<void> {
+/** Merges months for at most `maxRunMs`, and continues where the last call ended. `nowMs` is in the form of `Date.now`. */
+export async function mergeMetricMonths(services: Services, { nowMs = Date.now() } = {}): Promise<void> {
   const { db, log } = services;
   const startedMs = performance.now();
   const isOver = () => performance.now() - startedMs > maxRunMs;
-  for (const [key, retryTime] of retryTimes) if (retryTime <= now) retryTimes.delete(key);
+  for (const [key, retryMs] of retryAtMs) if (retryMs <= nowMs) retryAtMs.delete(key);
   const partitions = await listMetricPartitions(db.sql);
   let merged = 0;
   for (let partition = partitions[partitionNumber]; partition && !isOver(); partition = partitions[partitionNumber]) {
-    for (const month of await listMonthsToMerge(db.sql, partition, { beforeMonth: findFirstOpenMonth() })) {
+    for (const month of await listMonthsToMerge(db.sql, partition, { beforeMonth: findFirstOpenMonth(nowMs) })) {
       if (isOver()) break;
       const key = `${month.locationId} ${month.month}`;
-      if (retryTimes.has(key)) continue;
+      if (retryAtMs.has(key)) continue;
       if (await mergeMonth(services, month)) merged += 1;
-      else if (retryTimes.size < maxSkippedMonths) retryTimes.set(key, Date.now() + retryAfterMs);
+      else if (retryAtMs.size < maxSkippedMonths) retryAtMs.set(key, nowMs + retryAfterMs);
     }
     if (!isOver()) partitionNumber += 1;
   }
   if (partitionNumber >= partitions.length) {
     partitionNumber = 0;
-    nextRoundTime = Date.now() + roundIntervalMs;
+    nextRoundAtMs = nowMs + roundIntervalMs;
   }
   const durationMs = Math.round(performance.now() - startedMs);
   if (merged > 0) log.info({ months: merged, durationMs }, "merged the metrics of months");
 }
 
 /** Returns the first day of the month that has not ended, or ended less than two days ago, in UTC. */
-function findFirstOpenMonth(): string {
-  const date = new Date();
+function findFirstOpenMonth(nowMs: number): string {
+  const date = new Date(nowMs);
   date.setUTCDate(date.getUTCDate() - 2);
   return `${date.toISOString().slice(0, 7)}-01`;
 }
 
-/** Returns whether the figures of a month were stored. They are computed before the location is locked. */
+/** Returns whether the metrics of a month were stored. They are computed before the location is locked. */
 async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean> {
   const { locationId } = month;
   const version = await findVersionOfCompleteMonth(db.sql, month);

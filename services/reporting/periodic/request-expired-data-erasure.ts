@@ -1,8 +1,7 @@
+import { dayMs } from "@pragma/contracts/date-time";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
 import { requestTillDataErasureInAllLocations } from "../request-erasure.ts";
-
-const dayMs = 24 * 3_600_000;
 
 /** Requests the erasure of personal data that is older than the configured retention. */
 export const requestExpiredPersonalDataErasureTask: PeriodicTask<

@@ -14,14 +14,14 @@ import {
   toSumColumn,
 } from "../metrics/metric-sources.ts";
 
-/** A location, and the number of its currency in the answer. */
-export interface MetricPlace {
+/** A location, and the index of its currency in the answer. */
+interface QueriedLocation {
   locationId: string;
-  currency: number;
+  currencyIndex: number;
 }
 
 export interface MetricGroupsQuery extends MetricSelection {
-  places: readonly MetricPlace[];
+  locations: readonly QueriedLocation[];
   /** The range of the query, and the earlier range if there is a comparison. */
   periods: readonly DayRange[];
   maxGroupsPerPeriod: number;
@@ -29,9 +29,8 @@ export interface MetricGroupsQuery extends MetricSelection {
 
 /** The sums of the rows with the same values of the dimensions. */
 export interface MetricGroup {
-  /** The index of the period. */
-  period: number;
-  currency: number;
+  periodIndex: number;
+  currencyIndex: number;
   /**
    * The values of each dimension: numbers of days for day, of Mondays for week, and of first days for month, a number
    * from 0 for weekday, the id of a location, and otherwise the fields of the value.
@@ -67,8 +66,8 @@ export async function listMetricGroups(tx: SqlTransaction, query: MetricGroupsQu
   return rows.map((row) => {
     let next = 0;
     const take = () => row[next++] as number | string | boolean | null;
-    const period = Number(take());
-    const currency = Number(take());
+    const periodIndex = Number(take());
+    const currencyIndex = Number(take());
     const keys = dimensions.map((_, index) => Array.from({ length: keyWidths[index] ?? 1 }, take));
     const values: MetricGroup["sums"] = {};
     for (const sum of sums) {
@@ -76,7 +75,7 @@ export async function listMetricGroups(tx: SqlTransaction, query: MetricGroupsQu
       if (!Number.isSafeInteger(value)) throw new MetricSumTooLargeError(`${sum} is not a safe integer`);
       values[sum] = value;
     }
-    return { period, currency, keys, sums: values };
+    return { periodIndex, currencyIndex, keys, sums: values };
   });
 }
 
@@ -90,22 +89,22 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
   const parameters: Parameter[] = [];
   const bind: BindParameter = (value, type) => `$${parameters.push(value)}::${type}`;
   const family = getMetricFamily(query);
-  const spans = periods.flatMap((period, number) =>
-    listDaySpans(period, filters, canReadMonths(query)).map((span) => ({ ...span, period: number })),
+  const spans = periods.flatMap((period, periodIndex) =>
+    listDaySpans(period, filters, canReadMonths(query)).map((span) => ({ ...span, periodIndex })),
   );
-  const places = filterPlaces(query.places, filters.location);
+  const locations = filterLocations(query.locations, filters.location);
   const keyColumns = dimensions.map((name) =>
     isStoredDimension(name)
       ? metricColumns[name].map(({ column }) => `"${getStoredFamily(name)}".${column}`)
       : [keyExpressions[name] ?? ""],
   );
   const keyWidths = keyColumns.map(({ length }) => length);
-  if (spans.length === 0 || places.length === 0) return { text: "", parameters: null, keyWidths };
+  if (spans.length === 0 || locations.length === 0) return { text: "", parameters: null, keyWidths };
 
-  const source = buildSource({ places, spans, family, columns: listStoredColumns(query, family, sums) }, bind);
+  const source = buildSource({ locations, spans, family, columns: listStoredColumns(query, family, sums) }, bind);
   const conditions = listFilterConditions(query, bind);
   const sumExpressions = sums.map((sum) => `sum("${family === "totals" ? "source" : family}".${toSumColumn(sum)})`);
-  const keys = ["source.period", "source.currency", ...keyColumns.flat()];
+  const keys = ["source.period_index", "source.currency_index", ...keyColumns.flat()];
   const text = `
     select ${[...keys, ...sumExpressions].join(", ")}
     from (${source}) as source ${buildUnnest(query, family, sums)}
@@ -117,29 +116,29 @@ function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: nu
 }
 
 interface SourceOptions {
-  places: readonly MetricPlace[];
-  spans: readonly (DaySpan & { period: number })[];
+  locations: readonly QueriedLocation[];
+  spans: readonly (DaySpan & { periodIndex: number })[];
   family: MetricFamily;
   columns: string[];
 }
 
-/** Returns a query for the stored rows of places and spans: merged months, and the tills of all other days. */
-function buildSource({ places, spans, family, columns }: SourceOptions, bind: BindParameter): string {
+/** Returns a query for the stored rows of locations and spans: merged months, and the tills of all other days. */
+function buildSource({ locations, spans, family, columns }: SourceOptions, bind: BindParameter): string {
   const ids = bind(
-    places.map(({ locationId }) => locationId),
+    locations.map(({ locationId }) => locationId),
     "uuid[]",
   );
-  const currencies = bind(
-    places.map(({ currency }) => currency),
+  const currencyIndexes = bind(
+    locations.map(({ currencyIndex }) => currencyIndex),
     "int[]",
   );
   // With a constant, PostgreSQL plans only the partition of the location.
-  const [{ locationId = "" } = {}] = places;
-  const ofLocation = `location_id = ${places.length === 1 ? bind(locationId, "uuid") : "place.location_id"}`;
+  const [{ locationId = "" } = {}] = locations;
+  const ofLocation = `location_id = ${locations.length === 1 ? bind(locationId, "uuid") : "queried.location_id"}`;
   const buildRows = (selected: SourceOptions["spans"]) => {
     const spanColumns = [
       bind(
-        selected.map(({ period }) => period),
+        selected.map(({ periodIndex }) => periodIndex),
         "int[]",
       ),
       bind(
@@ -156,10 +155,10 @@ function buildSource({ places, spans, family, columns }: SourceOptions, bind: Bi
         "int[]",
       ),
     ];
-    return `unnest(${ids}, ${currencies}) as place (location_id, currency)
-      cross join unnest(${spanColumns.join(", ")}) as span (period, first, last, is_month)`;
+    return `unnest(${ids}, ${currencyIndexes}) as queried (location_id, currency_index)
+      cross join unnest(${spanColumns.join(", ")}) as span (period_index, first, last, is_month)`;
   };
-  const selected = ["span.period", "place.currency", "stored.*"].join(", ");
+  const selected = ["span.period_index", "queried.currency_index", "stored.*"].join(", ");
   // `offset 0` lets PostgreSQL find the rows of each span by the index. It would otherwise read all rows of the locations,
   // which are wide, and then join them, because it does not know how few days a span has.
   const buildStored = (table: string, day: string, condition: string) => `
@@ -181,10 +180,13 @@ function buildSource({ places, spans, family, columns }: SourceOptions, bind: Bi
     select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", "month = span.first")}`;
 }
 
-function filterPlaces(places: readonly MetricPlace[], accepted: string[] | undefined): readonly MetricPlace[] {
-  if (!accepted) return places;
+function filterLocations(
+  locations: readonly QueriedLocation[],
+  accepted: string[] | undefined,
+): readonly QueriedLocation[] {
+  if (!accepted) return locations;
   const ids = new Set(accepted.map((id) => id.toLowerCase()));
-  return places.filter(({ locationId }) => ids.has(locationId));
+  return locations.filter(({ locationId }) => ids.has(locationId));
 }
 
 /** Returns the family of a stored dimension, which is also the alias of its cells. */
@@ -241,8 +243,8 @@ function listFilterConditions({ filters }: MetricSelection, bind: BindParameter)
   });
 }
 
-/** Returns the number of reports in the periods whose figures by dimension are not stored. */
-export async function countReportsWithoutMetrics(
+/** Returns the number of reports in the periods whose metrics are not stored. */
+export async function countMissingReportsInPeriods(
   tx: SqlTransaction,
   locationIds: readonly string[],
   periods: readonly DayRange[],

@@ -9,12 +9,12 @@ interface TillMetricsChange extends TillKey {
   /** The business day of the report that the till had before; undefined if it had none. */
   previousDay: string | undefined;
   day: string;
-  /** Null if the figures of the till cannot be stored. */
+  /** Null if the metrics of the till cannot be stored. */
   metrics: TillMetrics | null;
 }
 
 /**
- * Replaces the figures of a till by dimension. Deletes the merged figures of its months, which are merged again later.
+ * Replaces the metrics of a till. Deletes the merged metrics of its months, which are merged again later.
  * The caller must lock the location first, and store the entity tag of the report as `metrics_etag`.
  */
 export async function replaceTillMetrics(
@@ -38,7 +38,7 @@ export async function replaceTillMetrics(
   ]);
 }
 
-/** Deletes the figures of a till whose report is of a day, and the merged figures of its month. */
+/** Deletes the metrics of a till whose report is of a day, and the merged metrics of its month. */
 export async function deleteTillMetrics(
   tx: SqlTransaction,
   { locationId, tillId, day }: TillKey & { day: string },
@@ -57,13 +57,16 @@ function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId
     where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
 }
 
-/** A location whose import has not ended may lack reports. One that is being removed gets no new rows. */
-const isComplete = (sql: SqlClient) => sql`
+/**
+ * Returns the SQL condition that a location has all its reports and keeps them: its import has ended, and it is not being
+ * removed.
+ */
+const hasAllReports = (sql: SqlClient) => sql`
   location_id not in (select location_id from location_imports where finished_at is null)
   and location_id not in (select location_id from removed_locations)`;
 
 /**
- * Returns the next location of a partition of `reports` after an id with reports without figures, and the latest of these
+ * Returns the next location of a partition of `reports` after an id with reports without metrics, and the latest of these
  * tills, except skipped ones; undefined after the last location.
  */
 export async function findNextLocationWithoutMetrics(
@@ -80,13 +83,13 @@ export async function findNextLocationWithoutMetrics(
     ) as till_ids
     from (
       select location_id from ${sql(partition)}
-      where ${isMissing} and location_id > ${afterId} and ${isComplete(sql)} order by location_id limit 1
+      where ${isMissing} and location_id > ${afterId} and ${hasAllReports(sql)} order by location_id limit 1
     ) as next`;
   return row;
 }
 
-/** Returns how many reports of all locations lack figures, counted up to `limit`. Reads one partition at a time. */
-export async function countReportsWithoutMetrics(sql: SqlClient, limit: number): Promise<number> {
+/** Returns how many reports of all locations lack metrics, counted up to `limit`. Reads one partition at a time. */
+export async function countReportsWithoutMetricsUpTo(sql: SqlClient, limit: number): Promise<number> {
   let count = 0;
   for (const partition of await listPartitionNames(sql, "reports")) {
     if (count >= limit) break;
@@ -99,7 +102,7 @@ export async function countReportsWithoutMetrics(sql: SqlClient, limit: number):
   return count;
 }
 
-/** Marks a report as one whose figures are stored. Returns false if it is no longer the report with this entity tag. */
+/** Marks a report as one whose metrics are stored. Returns false if it is no longer the report with this entity tag. */
 export async function markMetricsComputed(
   tx: SqlTransaction,
   { locationId, tillId, etag }: TillKey & { etag: string },
@@ -116,7 +119,7 @@ export interface MetricMonth {
   month: string;
 }
 
-/** Returns the partitions of the figures of tills. Those of `metric_months` have the same locations, in the same sequence. */
+/** Returns the partitions of the metrics of tills. Those of `metric_months` have the same locations, in the same sequence. */
 export async function listMetricPartitions(sql: SqlClient): Promise<{ totals: string; months: string }[]> {
   const [totals, months] = await Promise.all([
     listPartitionNames(sql, "metric_totals"),
@@ -125,7 +128,7 @@ export async function listMetricPartitions(sql: SqlClient): Promise<{ totals: st
   return totals.map((name, number) => ({ totals: name, months: months[number] ?? "metric_months" }));
 }
 
-/** Returns the months before a month, in a partition, that have tills with figures, and are not merged. */
+/** Returns the months before a month, in a partition, that have tills with metrics, and are not merged. */
 export async function listMonthsToMerge(
   sql: SqlClient,
   { totals, months }: { totals: string; months: string },
@@ -134,7 +137,7 @@ export async function listMonthsToMerge(
   return sql<MetricMonth[]>`
     select location_id, month::text as month from (
       select distinct location_id, date_trunc('month', day)::date as month from ${sql(totals)}
-      where day < ${beforeMonth}::text::date and ${isComplete(sql)}
+      where day < ${beforeMonth}::text::date and ${hasAllReports(sql)}
     ) as till
     where not exists (
       select from ${sql(months)} as merged where merged.location_id = till.location_id and merged.month = till.month
@@ -142,7 +145,7 @@ export async function listMonthsToMerge(
 }
 
 /**
- * Returns a value that changes with each report of a month; null if a report lacks figures, or changed in the last 24
+ * Returns a value that changes with each report of a month; null if a report lacks metrics, or changed in the last 24
  * hours, or if there is none.
  */
 export async function findVersionOfCompleteMonth(

@@ -22,7 +22,7 @@ export interface ReportRow {
   accountingDataJson: string;
   /** As `toStoredTillFigures` returns them. */
   storedTillFigures: Uint8Array | null;
-  /** The entity tag, or null if the figures by dimension are not stored. */
+  /** The entity tag, or null if the metrics are not stored. */
   metricsEtag: string | null;
 }
 

@@ -1,5 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { buildMetricsMeta, Metrics, MetricsMeta, MetricsQuery } from "@pragma/contracts/metrics";
+import { Metrics } from "@pragma/contracts/metrics";
+import { buildMetricsMeta, MetricsMeta } from "@pragma/contracts/metrics-meta";
+import { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
@@ -25,7 +27,7 @@ export const getMetricsMetaRoute = defineReportingRoute({
   ...metricsRouteDefaults,
   summary: "List measures and dimensions",
   description:
-    "Returns the measures and dimensions of metrics, which of them go together, and the limits of queries. The response only changes with the version of the API.",
+    "Returns the measures and dimensions of metrics, which of them can be combined, and the limits of queries. The response only changes with the version of the API.",
   responses: {
     200: { description: "The measures and dimensions", schema: MetricsMeta },
     304: { description: "The client's cached response is current" },
@@ -48,7 +50,7 @@ export const getMetricsRoute = defineReportingRoute({
   ...metricsRouteDefaults,
   summary: "Query metrics",
   description:
-    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. An answer contains every report that the API has, and each total equals the sum of the reports to the cent, except for `missingReportCount` reports. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
+    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. Each total equals the sum of the reports, to the cent. Reports that an earlier version computed are added in the background; `missingReportCount` is how many are not included yet. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
   request: { query: MetricsQuery },
   responses: {
     200: {
@@ -63,7 +65,7 @@ export const getMetricsRoute = defineReportingRoute({
     },
     304: { description: "The client's cached response is current" },
   },
-  errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_groups", "query_too_slow"],
+  errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_rows", "query_too_slow"],
   async handle({ query, principal, services, context, header, signal }) {
     const locationIds = query.locationIds
       ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
@@ -71,7 +73,10 @@ export const getMetricsRoute = defineReportingRoute({
     const started = performance.now();
     let outcome = "internal_error";
     const metrics = await services.metricsLimiter
-      .run(() => computeMetrics(services, query, locationIds, context), { senderId: getSenderId(principal), signal })
+      .run(() => computeMetrics(services, query, locationIds, { context, signal }), {
+        senderId: getSenderId(principal),
+        signal,
+      })
       .then(
         (computed) => {
           outcome = "done";

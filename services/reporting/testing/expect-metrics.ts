@@ -170,7 +170,7 @@ export function expectMetricsToEqual(
   for (const { name, afterFinalization, amount, quantity } of report.reportCancellations)
     cancellations.add([name, afterFinalization], { cancellations: amount, canceled_quantity: quantity });
   const cancellationMeasures = ["cancellations", "canceled_quantity"];
-  expect(groupCells(cells, "cancellation", ["reason", "after_bill"], cancellationMeasures)).toEqual(
+  expect(groupCells(cells, "cancellation", ["reason", "after_finalization"], cancellationMeasures)).toEqual(
     cancellations.toObject(),
   );
   const numbered = { ...cells, order_order_cell: (cells.order_hour ?? []).map((_, index) => index + 1) };

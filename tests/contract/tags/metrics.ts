@@ -21,7 +21,7 @@ export const metricsContractTestCases: TagContractTestCases = {
     statusForOtherLocation: 403,
     untestableOutcomes: {
       amounts_too_large: causedByReportingTests,
-      too_many_groups: causedByReportingTests,
+      too_many_rows: causedByReportingTests,
       query_too_slow: causedByReportingTests,
     },
   },

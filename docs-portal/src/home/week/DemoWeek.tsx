@@ -1,6 +1,7 @@
 import Link from "@docusaurus/Link";
 import CodeBlock from "@theme/CodeBlock";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { siteLocale } from "../../money/format-amount.ts";
 import { generateCurlSample } from "../../try-it/samples/curl.ts";
 import styles from "./demo-week.module.css";
 import {
@@ -120,7 +121,7 @@ function WeekSource({ state, server, period }: { state: WeekState; server: strin
   switch (state.kind) {
     case "live": {
       const { locationName, answeredAt } = state.week;
-      const time = new Intl.DateTimeFormat("en-IE", { timeStyle: "short" }).format(answeredAt);
+      const time = new Intl.DateTimeFormat(siteLocale, { timeStyle: "short" }).format(answeredAt);
       return (
         <>
           <span className={styles.state} data-state="live">

@@ -122,7 +122,7 @@ export function describeHours({ hours }: WeekAnswers, currency: string | null): 
 export function describeProducts({ products }: WeekAnswers, currency: string | null): WeekChart {
   const rows = rowsOf(products, currency);
   return describeNamedRows(rows, currency, {
-    title: "Best sellers",
+    title: "Top products by sales",
     nameOf: ({ dimensions }) => dimensions.product?.name ?? "",
     measure: "sales",
     head: ["Product", "Sales", "Quantity"],
@@ -178,7 +178,7 @@ function describeNamedRows(
     labels: rows.map(nameOf),
     currency,
     summary: first
-      ? `${rows.length} rows. The first is ${nameOf(first)} with ${money(amounts[0] ?? 0)}.`
+      ? `${head[0]} with the highest amount of ${rows.length}: ${nameOf(first)}, ${money(amounts[0] ?? 0)}.`
       : "No figures.",
     table: { head, rows: rows.map((row, index) => [nameOf(row), money(amounts[index] ?? 0), ...more(row)]) },
   };
