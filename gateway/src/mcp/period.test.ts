@@ -1,6 +1,6 @@
+import { countDays } from "@pragma/contracts/date-time";
 import { describe, expect, it } from "vitest";
 import {
-  countDays,
   describePeriod,
   findSameDaysBefore,
   getCurrentDay,

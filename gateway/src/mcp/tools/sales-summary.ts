@@ -1,3 +1,4 @@
+import { countDays } from "@pragma/contracts/date-time";
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
@@ -5,7 +6,7 @@ import { defineTool } from "../define-tool.ts";
 import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
-import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
+import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
   type CurrencyMetrics,
