@@ -1,3 +1,4 @@
+import { countDays } from "@pragma/contracts/date-time";
 import type { Day } from "@pragma/contracts/day";
 import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
@@ -7,7 +8,6 @@ import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import {
   addDays,
-  countDays,
   describePeriod,
   findPeriodIssue,
   maxDayStatusDays,
