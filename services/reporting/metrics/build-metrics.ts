@@ -1,10 +1,10 @@
-import { setImmediate } from "node:timers/promises";
 import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import type { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
 import type { MetricGroup } from "../queries/metric-groups.ts";
 import { createDimensionComparator, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
+import { mapInTurns } from "./map-in-turns.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
 import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
 
@@ -30,9 +30,6 @@ interface Row {
   values: MetricValues;
 }
 
-/** The number of rows that are processed before other requests get their turn. Takes a few milliseconds. */
-const rowsPerTurn = 1_000;
-
 /**
  * Returns the response to a query. Other requests are handled in between, because a query can have thousands of rows.
  *
@@ -43,10 +40,16 @@ export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, 
   const { periods, currencies, missingReportCount } = figures;
   const [range, comparedRange] = periods;
   const rows = await listRows(query, figures, signal);
-  await startTurn(signal);
   rows.sort(createRowComparator(query));
-  await startTurn(signal);
   const shown = rows.slice(0, query.limit);
+  const toMetricRow = ({ currencyIndex, key, values, sums }: Row): MetricRow => ({
+    currency: currencies[currencyIndex] ?? null,
+    dimensions: toDimensionValues(dimensions, key, range),
+    values,
+    comparison: comparedRange
+      ? { dimensions: toDimensionValues(dimensions, key, comparedRange), ...compare(measures, values, sums[1]) }
+      : null,
+  });
   return {
     since: formatDay(range.first),
     until: formatDay(range.last),
@@ -54,27 +57,12 @@ export async function buildMetrics(query: MetricsQuery, figures: MetricFigures, 
     compareUntil: comparedRange ? formatDay(comparedRange.last) : null,
     measures,
     dimensions,
-    data: shown.map(
-      ({ currencyIndex, key, values, sums }): MetricRow => ({
-        currency: currencies[currencyIndex] ?? null,
-        dimensions: toDimensionValues(dimensions, key, range),
-        values,
-        comparison: comparedRange
-          ? { dimensions: toDimensionValues(dimensions, key, comparedRange), ...compare(measures, values, sums[1]) }
-          : null,
-      }),
-    ),
+    data: await mapInTurns(shown, toMetricRow, signal),
     totals: currencies.map((_, currencyIndex) => buildTotals(query, figures, { currencyIndex, rows })),
     rowCount: shown.length,
     omittedRowCount: rows.length - shown.length,
     missingReportCount,
   };
-}
-
-/** Lets other requests be handled. @throws the reason of `signal` if it is aborted. */
-async function startTurn(signal: AbortSignal): Promise<void> {
-  await setImmediate();
-  signal.throwIfAborted();
 }
 
 async function listRows(
@@ -93,17 +81,13 @@ async function listRows(
   };
   // Without dimensions, each currency has a row, also without reports.
   if (dimensions.length === 0) for (const index of currencies.keys()) getRow(index, []);
-  for (const [index, { periodIndex, currencyIndex, keys, sums }] of groups.entries()) {
-    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
+  const addGroup = ({ periodIndex, currencyIndex, keys, sums }: MetricGroup) => {
     const range = periods[periodIndex];
     if (range) getRow(currencyIndex, toRowKey(dimensions, keys, range)).sums[periodIndex] = sums;
-  }
-  const listed = [...rows.values()];
-  for (const [index, row] of listed.entries()) {
-    if (index % rowsPerTurn === rowsPerTurn - 1) await startTurn(signal);
-    row.values = computeValues(measures, row.sums[0]);
-  }
-  return listed;
+  };
+  await mapInTurns(groups, addGroup, signal);
+  const addValues = (row: Row): Row => ({ ...row, values: computeValues(measures, row.sums[0]) });
+  return mapInTurns(rows.values(), addValues, signal);
 }
 
 /** Returns the values of measures; 0 for sums without a group, and null for averages without a divisor. */

@@ -23,8 +23,8 @@ const queryCanceledCode = "57014";
 /**
  * Returns the response to a query about locations that the caller may read.
  *
- * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies; the
- * reason of `signal` if it is aborted.
+ * @throws `ApiError` query_too_slow, too_many_rows, amounts_too_large, and the errors of the lookup of currencies; overloaded
+ * if `signal` is aborted.
  */
 export async function computeMetrics(
   { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
@@ -47,9 +47,11 @@ export async function computeMetrics(
   };
   const read = (sql: SqlClient) =>
     readInSnapshot(sql, { timeoutSeconds: config.METRICS_QUERY_TIMEOUT_SECONDS, signal }, async (tx, run) => {
-      const groups = await run(() => listMetricGroups(tx, { ...selection, periods: removeAbsentPeriod(periods) }));
+      const groups = await run(() =>
+        listMetricGroups(tx, { ...selection, periods: removeAbsentPeriod(periods) }, signal),
+      );
       const orderGroups = hasUnattributedPart(query)
-        ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }))
+        ? await run(() => listOrderGroups(tx, { ...selection, periods: [range] }, signal))
         : undefined;
       const missingReportCount = await run(() =>
         countMissingReportsInPeriods(tx, locationIds, removeAbsentPeriod(periods)),
@@ -58,11 +60,11 @@ export async function computeMetrics(
     });
   // Errors of the query must be `ApiError`s here, because `read` takes others for a failure of the replica.
   const [onlyLocation = null] = locationIds.length === 1 ? locationIds : [];
-  const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql)));
+  const figures = await db.read(onlyLocation, ({ sql }) => convertQueryErrors(() => read(sql), signal));
   for (const index of periods.keys())
     if (figures.groups.filter(({ periodIndex }) => periodIndex === index).length > metricLimits.rowsBeforeLimit)
       throw createTooManyRowsError();
-  return convertQueryErrors(async () => buildMetrics(query, { periods, currencies, ...figures }, signal));
+  return convertQueryErrors(() => buildMetrics(query, { periods, currencies, ...figures }, signal), signal);
 }
 
 const removeAbsentPeriod = (periods: readonly [DayRange, DayRange?]) =>
@@ -75,8 +77,8 @@ function compareCurrencies(one: string | null, other: string | null): number {
 }
 
 /** Returns the sums of orders, of which a query by products explains a part. Its filters are only times and locations. */
-function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery): Promise<MetricGroup[]> {
-  return listMetricGroups(tx, { ...query, measures: listUnattributedMeasures(query), dimensions: [] });
+function listOrderGroups(tx: SqlTransaction, query: MetricGroupsQuery, signal: AbortSignal): Promise<MetricGroup[]> {
+  return listMetricGroups(tx, { ...query, measures: listUnattributedMeasures(query), dimensions: [] }, signal);
 }
 
 /** Runs a statement with the time that is left. */
@@ -108,10 +110,12 @@ async function readInSnapshot<T>(
 }
 
 /** Runs the work of a query. Replaces the errors that its sender can correct by `ApiError`s. */
-async function convertQueryErrors<T>(work: () => Promise<T>): Promise<T> {
+async function convertQueryErrors<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    // No client receives this error.
+    if (signal.aborted) throw new ApiError("overloaded", { detail: "The client disconnected.", cause: error });
     if (error instanceof MetricSumTooLargeError || error instanceof AmountOutOfRangeError)
       throw new ApiError("amounts_too_large", {
         detail:

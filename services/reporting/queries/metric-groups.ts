@@ -1,5 +1,6 @@
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { mapInTurns } from "../metrics/map-in-turns.ts";
 import { type DayRange, type DaySpan, formatDay, listDaySpans } from "../metrics/metric-periods.ts";
 import {
   canReadMonths,
@@ -54,16 +55,20 @@ const keyExpressions: Partial<Record<MetricDimension, string>> = {
 /**
  * Returns the groups of a query. If there are more groups than the maximum in a period, returns at least one more.
  *
- * @throws `MetricSumTooLargeError`
+ * @throws `MetricSumTooLargeError`, and the reason of `signal` if it is aborted.
  */
-export async function listMetricGroups(tx: SqlTransaction, query: MetricGroupsQuery): Promise<MetricGroup[]> {
+export async function listMetricGroups(
+  tx: SqlTransaction,
+  query: MetricGroupsQuery,
+  signal: AbortSignal,
+): Promise<MetricGroup[]> {
   const { dimensions, measures, periods, maxGroupsPerPeriod } = query;
   const sums = listMetricSums(measures);
   const { text, parameters, keyWidths } = buildStatement(query, sums, maxGroupsPerPeriod * periods.length + 1);
   if (parameters === null) return [];
   // Unnamed, because statements differ in their measures and dimensions, and each connection would keep all of them.
   const rows = await tx.unsafe<Record<string, unknown>[]>(text, parameters, { prepare: false }).values();
-  return rows.map((row) => {
+  const toGroup = (row: unknown[]): MetricGroup => {
     let next = 0;
     const take = () => row[next++] as number | string | boolean | null;
     const periodIndex = Number(take());
@@ -76,7 +81,8 @@ export async function listMetricGroups(tx: SqlTransaction, query: MetricGroupsQu
       values[sum] = value;
     }
     return { periodIndex, currencyIndex, keys, sums: values };
-  });
+  };
+  return mapInTurns(rows, toGroup, signal);
 }
 
 type Parameter = string | string[] | number[];

@@ -83,7 +83,8 @@ export const getMetricsRoute = defineReportingRoute({
           return computed;
         },
         (error: unknown) => {
-          if (error instanceof ApiError) outcome = error.code;
+          if (signal.aborted) outcome = "disconnected";
+          else if (error instanceof ApiError) outcome = error.code;
           throw error;
         },
       )
