@@ -290,10 +290,10 @@ describe.each(["in-process", "remote"] as const)("a tool that calls an %s servic
   });
 
   it("reads responses up to a limit", async () => {
-    respond = () => new Response(new Uint8Array(17 * 1024 * 1024));
+    respond = () => new Response(new Uint8Array(7 * 1024 * 1024));
     expect(await ask("sales_summary", {}, gateways[mode])).toMatchObject({
       isError: true,
-      text: expect.stringContaining("more than 16 MB"),
+      text: expect.stringContaining("more than 6 MB"),
     });
   });
 
