@@ -3,8 +3,8 @@ import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
-import { defineTool, type ToolContext } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import { describeIncompleteToday, describePeriod, findPeriodIssue, type Period, periodArguments } from "../period.ts";
@@ -57,8 +57,9 @@ export const findOrdersTool = defineTool({
       findCurrency(context, { location, period }),
     ]);
     const currency = currencyOfFigures ?? (await findCurrencyOfOrder(context, newestId));
-    const factor = 10 ** getCurrencyDecimals(currency);
-    const found = orders.filter(({ total }) => isTotalInRange(total, args, factor)).sort(orderComparators[args.sort]);
+    const found = orders
+      .filter(createTotalMatcher(args, { currency, hasOrders: readCount > 0 }))
+      .sort(orderComparators[args.sort]);
     const answer = new Answer().add(
       `Orders opened ${describePeriod(period, location)}`,
       `${formatCount(found.length, "order matches", "orders match")}, sum ${formatAmount(sumOf(found), currency)}; ${formatCount(totalCount, "order")} in the period`,
@@ -86,7 +87,7 @@ function addOrders(
   { currency, location, limit }: { currency: string | null; location: ToolLocation; limit: number },
 ): void {
   answer.addTable({
-    columns: ["opened", "room, table", "clerk", `total (${currency ?? "unknown currency"})`, "status", "order ID"],
+    columns: ["opened", "room, table", "clerk", `total (${describeAmountUnit(currency)})`, "status", "order ID"],
     rows: orders
       .slice(0, limit)
       .map((order) => [
@@ -195,16 +196,28 @@ function createOrderMatcher({ status, table, room, clerk, product, payment }: Or
     hasPayment(() => order.payments.map(({ paymentName }) => paymentName));
 }
 
-/** Returns whether a total is in a range in currency units. `factor` is the number of minor units in a currency unit. */
-function isTotalInRange(
-  total: number,
-  { minTotal, maxTotal }: { minTotal?: number | undefined; maxTotal?: number | undefined },
-  factor: number,
-): boolean {
-  return (
-    (minTotal === undefined || total >= Math.round(minTotal * factor)) &&
-    (maxTotal === undefined || total <= Math.round(maxTotal * factor))
-  );
+/**
+ * Returns a function that returns whether the total of an order is in a range in currency units.
+ *
+ * @throws `ToolInputError` if there is a range, but the currency of the orders is unknown.
+ */
+function createTotalMatcher(
+  {
+    minTotal = Number.NEGATIVE_INFINITY,
+    maxTotal = Number.POSITIVE_INFINITY,
+  }: { minTotal?: number | undefined; maxTotal?: number | undefined },
+  { currency, hasOrders }: { currency: string | null; hasOrders: boolean },
+): (order: OrderSummary) => boolean {
+  const isRange = Number.isFinite(minTotal) || Number.isFinite(maxTotal);
+  if (!isRange || !hasOrders) return () => true;
+  if (currency === null) {
+    throw new ToolInputError(
+      "minTotal and maxTotal cannot be used: the currency of these orders is unknown, or they have several. Remove both, and use sort highest or lowest, or choose a shorter period.",
+    );
+  }
+  const factor = 10 ** getCurrencyDecimals(currency);
+  const [min, max] = [Math.round(minTotal * factor), Math.round(maxTotal * factor)];
+  return ({ total }) => total >= min && total <= max;
 }
 
 /** Returns a text in lower case without accents, so that `Entrecote` finds `Entrecôte`. */

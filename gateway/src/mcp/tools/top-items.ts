@@ -3,7 +3,7 @@ import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
@@ -56,7 +56,7 @@ export const topItemsTool = defineTool({
         getMetricMeasure(measure).unit === "count" ? String(value ?? 0) : formatDecimalAmount(value ?? 0, currency);
       const total = totals.values[rankBy] ?? 0;
       const label = (measure: MetricMeasure) =>
-        getMetricMeasure(measure).unit === "count" ? measure : `${measure} (${currency ?? "unknown currency"})`;
+        getMetricMeasure(measure).unit === "count" ? measure : `${measure} (${describeAmountUnit(currency)})`;
       answer.addTable({
         columns: ["#", by, ...measures.map(label), `share of ${rankBy}`],
         rows: rows.map((row, index) => [
