@@ -177,6 +177,9 @@ function createJsonRpcErrorResponse(code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
 }
 
+/** The statuses with which an HTTP server or a proxy rejects a request that is too long, before a service gets it. */
+const tooLongStatuses = [400, 413, 414, 431];
+
 type SubrequestGetter = (subrequest: Omit<Parameters<SubrequestSender>[1], "signal">) => ReturnType<SubrequestSender>;
 
 /** Returns the API for a tool call. Large responses take `callTurn`, or a turn of their own if the tool reduces them. */
@@ -191,8 +194,7 @@ function createToolApi(
     if (status === 200) return body as Body;
     const problem = problemSchema.safeParse(body);
     if (problem.success) throw new ApiProblem(problem.data);
-    // Services respond with problems. This is the response of an HTTP server or proxy that accepts no request so long.
-    if (status >= 400 && status < 500)
+    if (tooLongStatuses.includes(status))
       throw new ToolInputError(`The server rejected the request (${status}). Shorten the arguments, such as filters.`);
     throw new Error(`The API responded with ${status} to ${path}.`);
   }
