@@ -10,8 +10,6 @@ export interface LargeResponseTurn {
   release(): void;
 }
 
-export type LargeResponseLimiter = ReturnType<typeof createLargeResponseLimiter>;
-
 /**
  * Creates a limiter of the large responses that are in memory at a time, because a parsed response needs several times the
  * memory of its text. Keys, which are locations, take turns.
