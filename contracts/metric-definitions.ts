@@ -154,7 +154,7 @@ export const metricMeasures = {
   },
   refunds: {
     unit: "amount",
-    description: "Amount of refunds, as a positive number. Refunds are already deducted from sales.",
+    description: "Product rows with a negative total, as a positive number. Refunds are already deducted from sales.",
     equals: null,
     additionalGroups: ["product"],
   },

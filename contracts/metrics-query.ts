@@ -136,7 +136,12 @@ const filtersParameter = boundedString(maxFiltersCharacters)
     if (text.trim() === "") return {};
     let parsed: z.ZodSafeParseResult<Record<string, (string | number)[]>> | undefined;
     try {
-      parsed = filtersSchema.safeParse(JSON.parse(text));
+      // zod omits the name `__proto__`, so that this filter would be ignored.
+      const rejectPrototype = (name: string, value: unknown) => {
+        if (name === "__proto__") throw new SyntaxError(name);
+        return value;
+      };
+      parsed = filtersSchema.safeParse(JSON.parse(text, rejectPrototype));
     } catch {}
     if (!parsed?.success) {
       const path = parsed?.error.issues[0]?.path[0];
@@ -242,7 +247,7 @@ export const MetricsQuery = z
     locationIds: locationIdsParameter,
   })
   .check(checkSinceIsNotAfterUntil)
-  .superRefine(({ since, until, locationId, locationIds, ...query }, context) => {
+  .superRefine(({ since, until, locationId, locationIds, measures, dimensions, filters, sort }, context) => {
     const days = countDays({ since, until });
     if (since < minSince) addIssue(context, "too_small", `Must not be before ${minSince}`, ["since"]);
     if (days > metricLimits.days) {
@@ -251,7 +256,11 @@ export const MetricsQuery = z
     }
     if (locationId !== undefined && locationIds !== undefined)
       addIssue(context, "conflict", "Must not be used together with locationId. Remove one of them", ["locationIds"]);
-    for (const { path, message } of listMetricCombinationIssues(query)) addIssue(context, "conflict", message, [path]);
+    // A parameter that is too long is still text here, and has its own issue.
+    const combined = { measures, dimensions, filters, sort };
+    if (Object.values<unknown>(combined).some((value) => typeof value === "string")) return;
+    for (const { path, message } of listMetricCombinationIssues(combined))
+      addIssue(context, "conflict", message, [path]);
   });
 
 export type MetricsQuery = z.output<typeof MetricsQuery>;

@@ -109,3 +109,11 @@ test.each([
 ])("the query %o is rejected, with what to correct", (fields: Record<string, string>, message) => {
   expect(listIssues(fields).some((issue) => issue.includes(message))).toBe(true);
 });
+
+test.each(["measures", "dimensions", "filters", "sort"])("a value of %s that is too long is an issue", (name) => {
+  expect(listIssues({ [name]: "x".repeat(30_000) })).toEqual([expect.stringContaining(`${name}: Too big`)]);
+});
+
+test("a filter by the name __proto__ is not ignored", () => {
+  expect(listIssues({ filters: '{"__proto__":["a"]}' })).toEqual([expect.stringContaining("filters: Must be a JSON")]);
+});

@@ -1,3 +1,4 @@
+import { countDays } from "@pragma/contracts/date-time";
 import { getMetricMeasure, type MetricDimension, type MetricMeasure } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
@@ -106,8 +107,8 @@ function listTimeLabels(dimension: MetricDimension, { since, until }: DayRange):
 function formatIsoWeek(day: string): string {
   const thursday = addDays(day, 3 - ((new Date(day).getUTCDay() + 6) % 7));
   const year = thursday.slice(0, 4);
-  const dayOfYear = Math.round((Date.parse(thursday) - Date.parse(`${year}-01-01`)) / (24 * 60 * 60 * 1000));
-  return `${year}-W${String(Math.floor(dayOfYear / 7) + 1).padStart(2, "0")}`;
+  const week = Math.ceil(countDays({ since: `${year}-01-01`, until: thursday }) / 7);
+  return `${year}-W${String(week).padStart(2, "0")}`;
 }
 
 /** Returns the values of a period without data: 0 for sums, and null for averages. */

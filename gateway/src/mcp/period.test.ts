@@ -1,6 +1,6 @@
+import { countDays } from "@pragma/contracts/date-time";
 import { describe, expect, it } from "vitest";
 import {
-  countDays,
   describePeriod,
   findSameDaysBefore,
   getCurrentDay,
@@ -59,7 +59,7 @@ it.each<[NamedPeriod, string, string]>([
   ["this_month", "2026-05-31", "2026-04-01 2026-04-30"],
   ["this_month", "2024-03-30", "2024-02-01 2024-02-29"],
   ["this_month", "2026-01-05", "2025-12-01 2025-12-05"],
-])("%s on %s has the same days as %s before", (name, today, expected) => {
+])("the days that correspond to %s on %s are %s", (name, today, expected) => {
   const before = findSameDaysBefore(resolvePeriod({ period: name }, { today, defaultPeriod: "today" }));
   expect(`${before?.since} ${before?.until}`).toBe(expected);
 });

@@ -1,9 +1,7 @@
-import { createDayFormatter } from "@pragma/contracts/date-time";
+import { countDays, createDayFormatter, dayMs } from "@pragma/contracts/date-time";
 import { dayQueryParameter } from "@pragma/contracts/pagination";
 import { z } from "zod";
 import { formatCount } from "./format-text.ts";
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** The periods that tools accept by name, with how they are explained. Weeks begin on Monday. */
 export const namedPeriods = [
@@ -164,9 +162,4 @@ function getNamedRange(name: NamedPeriod, today: string): DayRange {
 /** Returns the date a number of days later, or earlier if it is negative. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10);
-}
-
-/** Returns the number of days from one date to another, both included. */
-export function countDays({ since, until }: DayRange): number {
-  return Math.round((Date.parse(until) - Date.parse(since)) / dayMs) + 1;
 }

@@ -42,8 +42,7 @@ export function createMetricsLimiter(maxActive: number) {
       const permit = queue.requestPermit(senderId);
       try {
         if (!permit.isGranted) {
-          const stopWaiting = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
-          await racePromiseWithAbort(permit.granted, stopWaiting).catch(() => {
+          await waitAtMost(maxWaitMs, racePromiseWithAbort(permit.granted, signal)).catch(() => {
             if (!signal.aborted) rejected += 1;
             if (otherRequests >= maxActivePerLocation) throw createLocationError();
             throw new ApiError("overloaded", { detail: "The server runs too many metrics queries. Retry shortly." });
@@ -58,4 +57,18 @@ export function createMetricsLimiter(maxActive: number) {
     /** Returns the number of queries that were rejected. */
     countRejected: () => rejected,
   };
+}
+
+/**
+ * Returns a promise that settles like `promise`, but rejects after `timeoutMs`. `AbortSignal.any` with a signal of
+ * `AbortSignal.timeout` would not do: Node.js 20 collects the latter, and the timeout never happens.
+ */
+async function waitAtMost<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  try {
+    return await racePromiseWithAbort(promise, timeout.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }

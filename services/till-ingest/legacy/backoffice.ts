@@ -33,12 +33,21 @@ export async function fetchFromLegacyBackoffice(
   { config, maxBytes, signal }: BackofficeRequest,
 ): Promise<Uint8Array> {
   const { LEGACY_TIMEOUT_SECONDS: seconds } = config;
-  const timeoutSignal = AbortSignal.timeout(seconds * 1000);
+  // Node.js 20 collects a signal of `AbortSignal.timeout` in `AbortSignal.any`, so that the timeout never happens.
+  const abortController = new AbortController();
+  let isTimedOut = false;
+  const timer = setTimeout(() => {
+    isTimedOut = true;
+    abortController.abort();
+  }, seconds * 1000);
+  const onAbort = () => abortController.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
+    signal.throwIfAborted();
     const response = await fetch(`${baseUrl}${path}`, {
       headers: { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       redirect: "manual",
-      signal: AbortSignal.any([timeoutSignal, signal]),
+      signal: abortController.signal,
     });
     if (response.status !== 200) {
       await response.body?.cancel();
@@ -48,13 +57,16 @@ export async function fetchFromLegacyBackoffice(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof LegacyBackofficeError) throw error;
-    if (timeoutSignal.aborted) {
+    if (isTimedOut) {
       throw new LegacyBackofficeError(`The backoffice did not respond within ${seconds} s.`, { cause: error });
     }
     throw new LegacyBackofficeError(
       "The backoffice is unreachable, or closed the connection before its response was complete.",
       { cause: error },
     );
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

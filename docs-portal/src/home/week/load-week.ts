@@ -1,3 +1,4 @@
+import type { MetricsAnswer } from "./metrics.ts";
 import { getLastCompleteWeek, getWeekRequestPath, type Period, type WeekAnswers, weekQuestions } from "./questions.ts";
 
 /** The answers of the API about the last complete week of the key's location. */
@@ -22,7 +23,7 @@ export class ApiRejectionError extends Error {
 
 /**
  * Asks the API at `server` for the last complete week.
- * @throws `ApiRejectionError` if a response is an error; `TypeError` if no response arrives; `AbortError` if `signal` is
+ * @throws `ApiRejectionError` if a response is an error; `TypeError` if no response arrives, or if one contains no metrics; `AbortError` if `signal` is
  * aborted; `TimeoutError` if the responses take more than ten seconds.
  */
 export async function loadLiveWeek({
@@ -42,7 +43,11 @@ export async function loadLiveWeek({
   const get = (path: string) => getJson(`${baseUrl}${path}`, key, AbortSignal.any([signal, timeout]));
   const [location, ...answers] = await Promise.all([
     get("/v1/locations/own").catch(ignoreMissingScope) as Promise<{ name: string | null } | undefined>,
-    ...weekQuestions.map(async ({ name }) => [name, await get(getWeekRequestPath(name, period))] as const),
+    ...weekQuestions.map(async ({ name }) => {
+      const answer = await get(getWeekRequestPath(name, period));
+      if (!isMetricsAnswer(answer)) throw new TypeError("The server responded with something other than metrics.");
+      return [name, answer] as const;
+    }),
   ]);
   return {
     server: baseUrl,
@@ -58,6 +63,12 @@ async function getJson(url: string, key: string, signal: AbortSignal): Promise<u
   if (response.ok) return response.json();
   const problem = await response.json().catch(() => ({}));
   throw new ApiRejectionError(response.status, problem.code ?? response.statusText, problem.title ?? "");
+}
+
+/** Returns whether a response has the lists that the charts read. A server at this address may be another program. */
+function isMetricsAnswer(answer: unknown): answer is MetricsAnswer {
+  const { data, totals }: { data?: unknown; totals?: unknown } = typeof answer === "object" && answer ? answer : {};
+  return Array.isArray(data) && Array.isArray(totals);
 }
 
 /** The scope `reports:read` is enough for the figures. Without `locations:read`, the section shows no name. */

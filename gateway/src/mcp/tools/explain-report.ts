@@ -110,27 +110,39 @@ interface ReportDescription {
   location: ToolLocation;
 }
 
-function describeReport(report: ReportV2, { day, currency, location }: ReportDescription): string {
+function describeReport(report: ReportV2, description: ReportDescription): string {
+  const { day, currency, location } = description;
   const { timeZone } = location;
-  const money = (amount: number) => formatAmount(amount, currency);
-  const inColumn = (amount: number) => formatDecimalAmount(amount, currency);
-  const unit = describeAmountUnit(currency);
-  const restOf = (name: string, rows: { amount: number }[]) => (shownCount: number) =>
-    shownCount < rows.length
-      ? `Left out: ${formatCount(rows.length - shownCount, name)} (sum ${money(rows.slice(shownCount).reduce((sum, { amount }) => sum + amount, 0))})`
-      : undefined;
   const answer = new Answer().add(
     `Report ${report.reportNumber} of ${cleanText(report.deviceName)}${day ? `, business day ${day.day}` : ""} (${cleanText(report.establishmentName)})`,
     `Shift from ${formatLocalTime(report.startedAt, timeZone)} to ${formatLocalTime(report.finalizedAt, timeZone)} (${timeZone ?? "UTC"}), closed by ${cleanText(report.clerkName, "-")}`,
-    `Sales incl. tax: ${money(report.totalSales)}, ${formatCount(report.orderCount, "order")}, ${formatCount(report.guestsNumber, "guest")}`,
+    `Sales incl. tax: ${formatAmount(report.totalSales, currency)}, ${formatCount(report.orderCount, "order")}, ${formatCount(report.guestsNumber, "guest")}`,
   );
+  addTaxesAndPayments(answer, report, currency);
+  addCashAndDeductions(answer, report, currency);
+  if (day) answer.add(`Day ${day.day}: ${day.state}`, ...describeChecks(day.reconciliation, currency));
+  answer.add("Left out: products, menus, modifiers, rooms, clerk shifts and the list of orders.");
+  const args = day ? { since: day.day, until: day.day, ...location.args } : location.args;
+  return answer
+    .addNext("top_items", args, "see the products of the day")
+    .addNext("search_docs", { query: "reconciliation checks of a day" }, "see what the checks mean")
+    .toString();
+}
+
+const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
+
+function addTaxesAndPayments(answer: Answer, report: ReportV2, currency: string | null): void {
+  const unit = describeAmountUnit(currency);
+  const format = (amount: number) => formatDecimalAmount(amount, currency);
+  const createRest = (rows: { amount: number }[]) => (shownCount: number) => {
+    const rest = sumAmounts(rows.slice(shownCount).map(({ amount }) => amount));
+    return shownCount < rows.length
+      ? `Left out: ${formatCount(rows.length - shownCount, "payment method")} (sum ${formatAmount(rest, currency)})`
+      : undefined;
+  };
   answer.addTable({
     columns: ["VAT rate", `sales excl. VAT (${unit})`, "VAT"],
-    rows: report.reportTaxes.map((tax) => [
-      `${tax.taxRate / 100}%`,
-      inColumn(tax.taxableAmount),
-      inColumn(tax.taxAmount),
-    ]),
+    rows: report.reportTaxes.map((tax) => [`${tax.taxRate / 100}%`, format(tax.taxableAmount), format(tax.taxAmount)]),
   });
   const recorded = report.reportRecordedPayments.map((row) => ({ ...row, amount: row.totalAmount }));
   answer.addTable({
@@ -141,29 +153,29 @@ function describeReport(report: ReportV2, { day, currency, location }: ReportDes
         cleanText(row.name),
         row.paymentMode,
         row.paymentType,
-        inColumn(row.amount),
-        inColumn(row.tipsAmount),
+        format(row.amount),
+        format(row.tipsAmount),
       ]),
-    describeRest: restOf("payment method", recorded),
+    describeRest: createRest(recorded),
   });
   const declared = report.reportPayments.map((row) => ({ ...row, amount: row.paymentAmount }));
   answer.addTable({
     columns: ["declared payments", "mode", `amount (${unit})`],
     rows: declared
       .slice(0, maxShownRows)
-      .map((row) => [cleanText(row.paymentName), row.paymentMode, inColumn(row.amount)]),
-    describeRest: restOf("payment method", declared),
+      .map((row) => [cleanText(row.paymentName), row.paymentMode, format(row.amount)]),
+    describeRest: createRest(declared),
   });
-  const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
+}
+
+function addCashAndDeductions(answer: Answer, report: ReportV2, currency: string | null): void {
+  const format = (amount: number) => formatAmount(amount, currency);
+  const movements = sumAmounts(report.reportEntries.map(({ entryAmount }) => entryAmount));
+  const discounts = sumAmounts(report.reportDiscounts.map(({ discountValue }) => discountValue));
+  const cancellations = sumAmounts(report.reportCancellations.map(({ amount }) => amount));
+  const transfers = sumAmounts(report.reportTransferred.map(({ amount }) => amount));
   answer.add(
-    `Cash: ${money(report.initialCashBalance)} at the start, ${money(report.finalCashBalance)} counted at the end; ${formatCount(report.reportEntries.length, "movement")} of ${money(sum(report.reportEntries.map(({ entryAmount }) => entryAmount)))}`,
-    `Discounts: ${money(sum(report.reportDiscounts.map(({ discountValue }) => discountValue)))}, cancellations: ${money(sum(report.reportCancellations.map(({ amount }) => amount)))}, transfers: ${money(sum(report.reportTransferred.map(({ amount }) => amount)))}`,
+    `Cash: ${format(report.initialCashBalance)} at the start, ${format(report.finalCashBalance)} counted at the end; ${formatCount(report.reportEntries.length, "movement")} of ${format(movements)}`,
+    `Discounts: ${format(discounts)}, cancellations: ${format(cancellations)}, transfers: ${format(transfers)}`,
   );
-  if (day) answer.add(`Day ${day.day}: ${day.state}`, ...describeChecks(day.reconciliation, currency));
-  answer.add("Left out: products, menus, modifiers, rooms, clerk shifts and the list of orders.");
-  const args = day ? { since: day.day, until: day.day, ...location.args } : location.args;
-  return answer
-    .addNext("top_items", args, "see the products of the day")
-    .addNext("search_docs", { query: "reconciliation checks of a day" }, "see what the checks mean")
-    .toString();
 }

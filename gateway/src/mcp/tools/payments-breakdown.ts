@@ -1,13 +1,15 @@
+import { countDays } from "@pragma/contracts/date-time";
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
-import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
+import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
+  type CurrencyMetrics,
   createRestDescription,
   describeDimensionValue,
   filtersArgument,
@@ -53,37 +55,7 @@ export const paymentsBreakdownTool = defineTool({
       sort: groupBy ? `${groupBy},-payments` : "-payments",
     });
     const answer = new Answer().add(`Payments, ${describePeriod(period, location)}`);
-    for (const { currency, totals, rows, omittedRowCount } of splitByCurrency(metrics)) {
-      const { payments, paymentCount, tips } = totals.values;
-      answer.add(
-        `Total: ${formatAmount(payments, currency)} in ${paymentCount} payments, tips ${formatAmount(tips, currency)} in addition`,
-      );
-      answer.addTable({
-        columns: [
-          ...(groupBy ? [groupBy] : []),
-          "method (mode)",
-          `payments (${currency ?? "unknown currency"})`,
-          "share",
-          "count",
-          "tips",
-        ],
-        rows: rows.map(({ dimensions: values, values: figures }) => [
-          ...(groupBy ? [describeDimensionValue(groupBy, values)] : []),
-          describeDimensionValue("paymentMethod", values),
-          formatDecimalAmount(figures.payments ?? 0, currency),
-          formatShare(figures.payments ?? 0, payments ?? 0),
-          String(figures.paymentCount),
-          formatDecimalAmount(figures.tips ?? 0, currency),
-        ]),
-        describeRest: createRestDescription({
-          rows,
-          omittedRowCount,
-          total: payments ?? 0,
-          getValue: (row) => row.values.payments ?? 0,
-          describeSum: (sum) => `payments ${formatAmount(sum, currency)}`,
-        }),
-      });
-    }
+    for (const figures of splitByCurrency(metrics)) addPayments(answer, figures, groupBy);
     answer.add("Payments include those of canceled orders and on customer accounts, so they can differ from sales.");
     addNotesOnMetrics(answer, metrics, period);
     if (countDays(period) <= maxDayStatusDays)
@@ -92,3 +64,37 @@ export const paymentsBreakdownTool = defineTool({
     return answer.toString();
   },
 });
+
+function addPayments(answer: Answer, figures: CurrencyMetrics, groupBy: MetricDimension | undefined): void {
+  const { currency, totals, rows, omittedRowCount } = figures;
+  const { paymentCount, tips } = totals.values;
+  const total = totals.values.payments ?? 0;
+  answer.add(
+    `Total: ${formatAmount(total, currency)} in ${paymentCount} payments, tips ${formatAmount(tips, currency)} in addition`,
+  );
+  answer.addTable({
+    columns: [
+      ...(groupBy ? [groupBy] : []),
+      "method (mode)",
+      `payments (${describeAmountUnit(currency)})`,
+      "share",
+      "count",
+      "tips",
+    ],
+    rows: rows.map(({ dimensions, values }) => [
+      ...(groupBy ? [describeDimensionValue(groupBy, dimensions)] : []),
+      describeDimensionValue("paymentMethod", dimensions),
+      formatDecimalAmount(values.payments ?? 0, currency),
+      formatShare(values.payments ?? 0, total),
+      String(values.paymentCount),
+      formatDecimalAmount(values.tips ?? 0, currency),
+    ]),
+    describeRest: createRestDescription({
+      rows,
+      omittedRowCount,
+      total,
+      getValue: (row) => row.values.payments ?? 0,
+      describeSum: (sum) => `payments ${formatAmount(sum, currency)}`,
+    }),
+  });
+}

@@ -1,13 +1,15 @@
+import { countDays } from "@pragma/contracts/date-time";
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
-import { countDays, describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
+import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
+  type CurrencyMetrics,
   createRestDescription,
   describeDimensionValue,
   filterMeasures,
@@ -70,35 +72,9 @@ export const salesSummaryTool = defineTool({
       ...(groupBy && { dimensions: [groupBy], sort: timeDimensions.includes(groupBy) ? groupBy : "-sales" }),
     });
     const answer = new Answer().add(`Sales, ${describePeriod(period, location)}`);
-    for (const { currency, totals, rows, omittedRowCount } of splitByCurrency(metrics)) {
-      const { values } = totals;
-      answer.add(
-        `Sales incl. tax: ${formatAmount(values.sales, currency)}`,
-        `Sales excl. tax: ${formatAmount(values.salesWithoutTax, currency)}, tax ${formatAmount(values.tax, currency)}`,
-        !hasOrders
-          ? `Units sold: ${values.quantity}`
-          : `Orders: ${values.orders} (average ${formatAmount(values.averageOrder, currency)}), guests: ${values.guests} (average ${formatAmount(values.averageGuest, currency)})`,
-      );
-      if (totals.unattributed && totals.unattributed.sales !== 0)
-        answer.add(`Not explained by product rows: ${formatAmount(totals.unattributed.sales, currency)}`);
-      if (!groupBy) continue;
-      const total = values.sales ?? 0;
-      answer.addTable({
-        columns: [groupBy, `sales (${currency ?? "unknown currency"})`, "share", hasOrders ? "orders" : "tax"],
-        rows: rows.map((row) => [
-          describeDimensionValue(groupBy, row.dimensions),
-          formatDecimalAmount(row.values.sales ?? 0, currency),
-          formatShare(row.values.sales ?? 0, total),
-          hasOrders ? String(row.values.orders) : formatDecimalAmount(row.values.tax ?? 0, currency),
-        ]),
-        describeRest: createRestDescription({
-          rows,
-          omittedRowCount,
-          total,
-          getValue: (row) => row.values.sales ?? 0,
-          describeSum: (sum) => `sales ${formatAmount(sum, currency)}`,
-        }),
-      });
+    for (const figures of splitByCurrency(metrics)) {
+      addTotals(answer, figures, hasOrders);
+      if (groupBy) addGroups(answer, figures, groupBy, hasOrders);
     }
     addNotesOnMetrics(answer, metrics, period);
     answer.addNext("compare_periods", { ...nextArgs, ...(filters && { filters }) }, "compare with the period before");
@@ -108,3 +84,38 @@ export const salesSummaryTool = defineTool({
     return answer.toString();
   },
 });
+
+/** Adds the totals. Products have no orders, so that their units are shown instead. */
+function addTotals(answer: Answer, { currency, totals }: CurrencyMetrics, hasOrders: boolean): void {
+  const { values, unattributed } = totals;
+  answer.add(
+    `Sales incl. tax: ${formatAmount(values.sales, currency)}`,
+    `Sales excl. tax: ${formatAmount(values.salesWithoutTax, currency)}, tax ${formatAmount(values.tax, currency)}`,
+    hasOrders
+      ? `Orders: ${values.orders} (average ${formatAmount(values.averageOrder, currency)}), guests: ${values.guests} (average ${formatAmount(values.averageGuest, currency)})`
+      : `Units sold: ${values.quantity}`,
+  );
+  if (unattributed && unattributed.sales !== 0)
+    answer.add(`Not explained by product rows: ${formatAmount(unattributed.sales, currency)}`);
+}
+
+function addGroups(answer: Answer, figures: CurrencyMetrics, groupBy: MetricDimension, hasOrders: boolean): void {
+  const { currency, totals, rows, omittedRowCount } = figures;
+  const total = totals.values.sales ?? 0;
+  answer.addTable({
+    columns: [groupBy, `sales (${describeAmountUnit(currency)})`, "share", hasOrders ? "orders" : "tax"],
+    rows: rows.map((row) => [
+      describeDimensionValue(groupBy, row.dimensions),
+      formatDecimalAmount(row.values.sales ?? 0, currency),
+      formatShare(row.values.sales ?? 0, total),
+      hasOrders ? String(row.values.orders) : formatDecimalAmount(row.values.tax ?? 0, currency),
+    ]),
+    describeRest: createRestDescription({
+      rows,
+      omittedRowCount,
+      total,
+      getValue: (row) => row.values.sales ?? 0,
+      describeSum: (sum) => `sales ${formatAmount(sum, currency)}`,
+    }),
+  });
+}

@@ -1,4 +1,4 @@
-import type { MetricMeasure } from "@pragma/contracts/metric-definitions";
+import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
@@ -9,6 +9,7 @@ import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
 import {
   addNotesOnMetrics,
+  type CurrencyMetrics,
   createRestDescription,
   describeDimensionValue,
   filtersArgument,
@@ -51,35 +52,7 @@ export const topItemsTool = defineTool({
     const answer = new Answer().add(
       `${order === "top" ? "Top" : "Bottom"} ${by} by ${rankBy}, ${describePeriod(period, location)}`,
     );
-    for (const { currency, totals, rows, omittedRowCount } of splitByCurrency(metrics)) {
-      const format = (measure: MetricMeasure, value: number | null | undefined) =>
-        getMetricMeasure(measure).unit === "count" ? String(value ?? 0) : formatDecimalAmount(value ?? 0, currency);
-      const total = totals.values[rankBy] ?? 0;
-      const label = (measure: MetricMeasure) =>
-        getMetricMeasure(measure).unit === "count" ? measure : `${measure} (${describeAmountUnit(currency)})`;
-      answer.addTable({
-        columns: ["#", by, ...measures.map(label), `share of ${rankBy}`],
-        rows: rows.map((row, index) => [
-          String(index + 1),
-          describeDimensionValue(by, row.dimensions),
-          ...measures.map((measure) => format(measure, row.values[measure])),
-          formatShare(row.values[rankBy] ?? 0, total),
-        ]),
-        describeRest: createRestDescription({
-          rows,
-          omittedRowCount,
-          total,
-          getValue: (row) => row.values[rankBy] ?? 0,
-          describeSum: (sum) => `${rankBy} ${format(rankBy, sum)}`,
-        }),
-      });
-      answer.add(
-        `Total of all rows: ${measures.map((measure) => `${label(measure)} ${format(measure, totals.values[measure])}`).join(", ")}`,
-      );
-      const unattributed = totals.unattributed?.sales ?? 0;
-      if (unattributed !== 0)
-        answer.add(`Sales that no product row explains, in addition: ${formatAmount(unattributed, currency)}`);
-    }
+    for (const figures of splitByCurrency(metrics)) addRanking(answer, figures, { by, rankBy, measures });
     addNotesOnMetrics(answer, metrics, period);
     if (by !== "category")
       answer.addNext("top_items", { ...nextArgs, by: "category", ...(filters && { filters }) }, "see categories");
@@ -92,3 +65,41 @@ export const topItemsTool = defineTool({
       .toString();
   },
 });
+
+interface RankingOptions {
+  by: MetricDimension;
+  rankBy: MetricMeasure;
+  measures: readonly MetricMeasure[];
+}
+
+function addRanking(answer: Answer, figures: CurrencyMetrics, { by, rankBy, measures }: RankingOptions): void {
+  const { currency, totals, rows, omittedRowCount } = figures;
+  const isCount = (measure: MetricMeasure) => getMetricMeasure(measure).unit === "count";
+  const format = (measure: MetricMeasure, value: number | null | undefined) =>
+    isCount(measure) ? String(value ?? 0) : formatDecimalAmount(value ?? 0, currency);
+  const label = (measure: MetricMeasure) =>
+    isCount(measure) ? measure : `${measure} (${describeAmountUnit(currency)})`;
+  const total = totals.values[rankBy] ?? 0;
+  answer.addTable({
+    columns: ["#", by, ...measures.map(label), `share of ${rankBy}`],
+    rows: rows.map((row, index) => [
+      String(index + 1),
+      describeDimensionValue(by, row.dimensions),
+      ...measures.map((measure) => format(measure, row.values[measure])),
+      formatShare(row.values[rankBy] ?? 0, total),
+    ]),
+    describeRest: createRestDescription({
+      rows,
+      omittedRowCount,
+      total,
+      getValue: (row) => row.values[rankBy] ?? 0,
+      describeSum: (sum) => `${rankBy} ${format(rankBy, sum)}`,
+    }),
+  });
+  answer.add(
+    `Total of all rows: ${measures.map((measure) => `${label(measure)} ${format(measure, totals.values[measure])}`).join(", ")}`,
+  );
+  const unattributed = totals.unattributed?.sales ?? 0;
+  if (unattributed !== 0)
+    answer.add(`Sales that no product row explains, in addition: ${formatAmount(unattributed, currency)}`);
+}
