@@ -149,7 +149,7 @@ const questions: OwnerQuestion[] = [
         taxes,
         ({ taxRate }) => `${taxRate / 100}%`,
         ({ taxAmount }) => taxAmount,
-      ).map(([rate, tax]) => `\n${rate} | .* | ${euros(tax)}`);
+      ).map(([rate, tax]) => `\n| ${rate} | .* | ${euros(tax)}`);
     },
   },
   {
@@ -268,7 +268,7 @@ const questions: OwnerQuestion[] = [
       const total = sumBy(methods, ([, amount]) => amount);
       return [
         `Total: ${euros(total)} EUR in ${sumBy(paymentsOf(week), ({ quantity }) => quantity)} payments`,
-        ...methods.map(([name, amount]) => `\n${name}.* | ${euros(amount)} | ${percent(amount, total)} | `),
+        ...methods.map(([name, amount]) => `\n| ${name}.* | ${euros(amount)} | ${percent(amount, total)} | `),
       ];
     },
   },
@@ -295,7 +295,7 @@ const questions: OwnerQuestion[] = [
       return [
         `Discounts: ${euros(total)} EUR (${percent(total, salesOf(days))} of sales), used ${sumBy(discounts, ({ quantity }) => quantity)} times`,
         ...rankBy(discounts, key, ({ discountValue }) => discountValue).map(
-          ([name, value]) => `\n${name} | ${euros(value)} | `,
+          ([name, value]) => `\n| ${name} | ${euros(value)} | `,
         ),
       ];
     },
@@ -311,7 +311,7 @@ const questions: OwnerQuestion[] = [
       return [
         `Cancellations: ${euros(sumBy(cancellations, ({ amount }) => amount))} EUR`,
         ...rankBy(cancellations, key, ({ amount }) => amount).map(
-          ([name, amount]) => `\n${name} | ${euros(amount)} | `,
+          ([name, amount]) => `\n| ${name} | ${euros(amount)} | `,
         ),
       ];
     },
@@ -331,7 +331,7 @@ const questions: OwnerQuestion[] = [
           report?.reportPayments ?? [],
           ({ paymentMode }) => paymentMode,
           ({ paymentAmount }) => paymentAmount,
-        ).map(([mode, amount]) => `\n${mode} | .* | ${euros(amount)} | `),
+        ).map(([mode, amount]) => `\n| ${mode} | .* | ${euros(amount)} | `),
       ];
     },
   },
@@ -393,7 +393,7 @@ const questions: OwnerQuestion[] = [
         `Total: ${euros(order.total)} EUR incl. tax, ${euros(order.totalWithoutTax)} EUR excl. tax`,
         ...order.productRowList
           .slice(0, 5)
-          .map(({ quantity, name, totalRow }) => `\n${quantity} | ${name} | ${euros(totalRow)} | `),
+          .map(({ quantity, name, totalRow }) => `\n| ${quantity} | ${name} | ${euros(totalRow)} | `),
       ];
     },
   },
@@ -407,7 +407,7 @@ const questions: OwnerQuestion[] = [
         `Report ${report?.reportNumber} of ${report?.deviceName}, business day ${week.at(-1)}`,
         `Sales incl. tax: ${euros(report?.totalSales ?? 0)} EUR, ${report?.orderCount} orders`,
         ...(report?.reportTaxes ?? []).map(
-          (tax) => `\n${tax.taxRate / 100}% | ${euros(tax.taxableAmount)} | ${euros(tax.taxAmount)}`,
+          (tax) => `\n| ${tax.taxRate / 100}% | ${euros(tax.taxableAmount)} | ${euros(tax.taxAmount)}`,
         ),
         `Cash: ${euros(report?.initialCashBalance ?? 0)} EUR at the start, ${euros(report?.finalCashBalance ?? 0)} EUR counted`,
       ];

@@ -5,6 +5,7 @@ import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import { type ApiKeyRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
+import type { LargeResponseTurn } from "./large-response-limiter.ts";
 import { routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
 
@@ -22,14 +23,19 @@ interface SubrequestResponse {
   body: unknown;
 }
 
-/** Sends a GET request to the API with the API key of a client's request. */
+/**
+ * Sends a GET request to the API with the API key of a client's request. Takes `turn` before it reads and parses a large
+ * response. The caller releases it when it needs the response no more.
+ */
 export type SubrequestSender = (
   request: GatewayRequestState,
-  subrequest: { path: string; query?: URLSearchParams; signal: AbortSignal },
+  subrequest: { path: string; query?: URLSearchParams; signal: AbortSignal; turn: LargeResponseTurn },
 ) => Promise<SubrequestResponse>;
 
 /** Maximum size of the response to a subrequest, in bytes. The gateway holds the whole response in memory. */
-const maxSubrequestResponseBytes = 16 * 1024 * 1024;
+export const maxSubrequestResponseBytes = 6 * 1024 * 1024;
+/** Size up to which responses are read without a turn, in bytes. */
+const maxSmallResponseBytes = 128 * 1024;
 
 /**
  * Creates a sender of GET requests that the gateway sends to services while it handles a client's request. A subrequest has
@@ -43,7 +49,7 @@ export function createSubrequestSender({
   forwarder,
   addToLog,
 }: SubrequestServices): SubrequestSender {
-  return async (request, { path, query = new URLSearchParams(), signal }) => {
+  return async (request, { path, query = new URLSearchParams(), signal, turn }) => {
     const startedAt = performance.now();
     const { prefix, service } = findRoute(path);
     const logFields: Record<string, unknown> = {};
@@ -60,8 +66,8 @@ export function createSubrequestSender({
       const queryText = query.toString();
       const target = queryText === "" ? path : `${path}?${queryText}`;
       const response = await forwarder.get(service, identity, { target, signal });
-      const bytes = await readLimitedBody(response);
-      const { code, body } = parseBody(bytes);
+      const bytes = await readLimitedBody(response, turn);
+      const { code, body } = parseBody(bytes, response);
       log({ status: response.status, code: response.ok ? undefined : code, bytes: bytes.byteLength });
       return { status: response.status, body };
     } catch (cause) {
@@ -81,7 +87,7 @@ function findRoute(path: string): { prefix: string; service: ServiceName } {
 }
 
 /** @throws `ApiError` body_too_large if the body exceeds `maxSubrequestResponseBytes`. */
-async function readLimitedBody(response: Response): Promise<Buffer> {
+async function readLimitedBody(response: Response, turn: LargeResponseTurn): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -92,11 +98,20 @@ async function readLimitedBody(response: Response): Promise<Buffer> {
       });
     }
     chunks.push(chunk);
+    // The rest stays with the service meanwhile.
+    if (size > maxSmallResponseBytes) await turn.take();
   }
   return Buffer.concat(chunks, size);
 }
 
-function parseBody(bytes: Buffer): { body: unknown; code: FinishedSubrequest["code"] } {
-  const body = bytes.byteLength === 0 ? undefined : JSON.parse(bytes.toString());
-  return { body, code: body?.code };
+/** Returns the parsed body; undefined for an error response that is not JSON, such as that of an HTTP server itself. */
+function parseBody(bytes: Buffer, { ok }: Response): { body: unknown; code: FinishedSubrequest["code"] } {
+  if (bytes.byteLength === 0) return { body: undefined, code: undefined };
+  try {
+    const body = JSON.parse(bytes.toString());
+    return { body, code: body?.code };
+  } catch (error) {
+    if (ok) throw error;
+    return { body: undefined, code: undefined };
+  }
 }

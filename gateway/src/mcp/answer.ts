@@ -8,6 +8,8 @@ interface AnswerTable {
   describeRest?(shownCount: number): string | undefined;
 }
 
+const formatRow = (cells: string[]) => `| ${cells.join(" | ")}`;
+
 /** The text of an answer: lines and tables. Tables are cut, so that an answer stays small. */
 export class Answer {
   readonly #lines: string[] = [];
@@ -23,12 +25,15 @@ export class Answer {
     return this;
   }
 
-  /** Adds a table with as many rows as fit into the answer. */
+  /**
+   * Adds a table with as many rows as fit into the answer. Rows begin with a separator, which names cannot contain, so that a
+   * name at the beginning of a row looks neither like a line of the server, such as `Next: `, nor like Markdown.
+   */
   addTable({ columns, rows, describeRest }: AnswerTable): this {
-    this.add(columns.join(" | "));
+    this.add(formatRow(columns));
     let shownCount = 0;
     for (const row of rows) {
-      const line = row.join(" | ");
+      const line = formatRow(row);
       if (this.#length + line.length > maxLengthWithTables) break;
       this.add(line);
       shownCount += 1;

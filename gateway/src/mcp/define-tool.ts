@@ -9,14 +9,19 @@ import { cleanText } from "./format-text.ts";
 const maxShownUnknownKeys = 5;
 const maxShownKeyLength = 40;
 
+export type ToolQuery = Record<string, string | number | undefined>;
+
 /** A request to the API with the key of the client that called the tool. */
 export interface ToolApi {
   /**
-   * Returns the body of a successful response.
+   * Returns the body of a successful response. If it is large, no other call of the location can read large responses until
+   * the tool call ends.
    *
    * @throws `ApiProblem` if the API responds with problem details, and `ApiError` if there is no response.
    */
-  get<Body>(path: string, query?: Record<string, string | number | undefined>): Promise<Body>;
+  get<Body>(path: string, query?: ToolQuery): Promise<Body>;
+  /** Returns what `reduce` takes from the body, of which it must keep little, so that the call can read many responses. */
+  getReduced<Body, Result>(path: string, query: ToolQuery, reduce: (body: Body) => Result): Promise<Result>;
 }
 
 /** What a tool needs from the request in which it is called. */

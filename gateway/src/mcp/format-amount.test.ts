@@ -9,7 +9,7 @@ describe("an amount", () => {
     [1_500, "JPY", "1500 JPY"],
     [1_234, "TND", "1.234 TND"],
     [Number.MAX_SAFE_INTEGER, "EUR", "90071992547409.91 EUR"],
-    [100, null, "1.00 (unknown currency)"],
+    [100, null, "100 minor units of an unknown currency"],
     [100, "not a currency", "1.00 not a currency"],
     [null, "EUR", "none"],
   ])("of %s minor units of %s is %s", (amount, currency, text) => {

@@ -1,27 +1,35 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import { readRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 import type { Logger } from "@pragma/runtime/observability/logger";
+import { createLargeResponseLimiter, type LargeResponseTurn } from "../forwarding/large-response-limiter.ts";
 import { mcpPath } from "../forwarding/route-table.ts";
 import type { SubrequestSender } from "../forwarding/subrequests.ts";
 import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
-import { ApiProblem, type ToolApi, ToolInputError } from "./define-tool.ts";
+import { ApiProblem, type ToolApi, ToolInputError, type ToolQuery } from "./define-tool.ts";
 import type { DocumentationSearch } from "./documentation-search.ts";
 import type { ToolResult } from "./mcp-server.ts";
+import { createToolCallLimiter } from "./tool-call-limiter.ts";
 
 /** Limits of a request to the MCP server. */
 export const mcpLimits = {
   bodyBytes: 64 * 1024,
   /** Messages of a batch, which only clients of the protocol version 2025-03-26 send. */
   batchMessages: 10,
-  /** Concurrent tool calls of a location. Further calls wait. */
-  concurrentCalls: 4,
+  /** Tool calls that run at a time in this process. Further calls wait. */
+  concurrentCalls: 32,
+  concurrentCallsPerLocation: 4,
+  /** Tool calls that wait. Further calls are rejected. */
+  waitingCalls: 256,
+  waitingCallsPerLocation: 32,
 } as const;
+
+/** Tool calls that hold large responses in memory at a time. */
+const largeResponseLimits = { maxActive: 2, maxActivePerKey: 1 };
 
 /** The headers that the MCP transport reads. */
 const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
@@ -49,7 +57,8 @@ export const mcpMethods = "POST, OPTIONS";
 export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware {
   const { timeoutSeconds } = options;
   const allowedOrigins = options.corsOrigins.includes("*") ? null : options.corsOrigins;
-  const callSemaphore = createKeyedSemaphore(mcpLimits.concurrentCalls);
+  const callLimiter = createToolCallLimiter(mcpLimits);
+  const largeResponses = createLargeResponseLimiter(largeResponseLimits);
 
   return async (context) => {
     const request = context.get("request");
@@ -60,6 +69,9 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     const timeout = setTimeout(() => abort.abort(createTimeoutError(timeoutSeconds)), 1000 * timeoutSeconds);
     const onClose = () => abort.abort(new ApiError("service_unavailable", { detail: "The client disconnected." }));
     request.outgoing.once("close", onClose);
+    const { signal } = abort;
+    const senderId = getSenderId(request.principal);
+    const calledTools = new Set<string>();
     try {
       // Loaded with the first request, so that a gateway without MCP clients needs no memory for it.
       const [{ answerMcpRequest }, { tools }] = await Promise.all([
@@ -67,15 +79,22 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         import("./tool-list.ts"),
       ]);
       const runTool = async (name: string, args: unknown) => {
-        abort.signal.throwIfAborted();
+        signal.throwIfAborted();
         const tool = tools.find((candidate) => candidate.name === name);
         if (!tool) throw new Error(`There is no tool ${name}.`);
-        return tool.call(args, {
-          principal: request.principal,
-          api: createToolApi(request, options.sendSubrequest, abort.signal),
-          searchDocumentation: options.searchDocumentation,
-          now: new Date(),
-        });
+        const createTurn = () => largeResponses.createTurn(senderId, signal);
+        const callTurn = createTurn();
+        const get: SubrequestGetter = (subrequest) => options.sendSubrequest(request, { ...subrequest, signal });
+        try {
+          return await tool.call(args, {
+            principal: request.principal,
+            api: createToolApi(get, { callTurn, createTurn }),
+            searchDocumentation: options.searchDocumentation,
+            now: new Date(),
+          });
+        } finally {
+          callTurn.release();
+        }
       };
       return await answerMcpRequest({
         request: new Request(`http://gateway${mcpPath}`, {
@@ -85,9 +104,10 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
         message,
         allowedOrigins,
         async callTool(name, args) {
-          request.logFields.tool = name;
-          const running = callSemaphore.run(() => runTool(name, args), getSenderId(request.principal));
-          return toToolResult(racePromiseWithAbort(running, abort.signal), request, options.log);
+          calledTools.add(name);
+          request.logFields.tool = [...calledTools].join(",");
+          const running = callLimiter.run(() => runTool(name, args), { senderId, signal });
+          return toToolResult(racePromiseWithAbort(running, signal), { request, tool: name, log: options.log });
         },
       });
     } finally {
@@ -157,22 +177,45 @@ function createJsonRpcErrorResponse(code: number, message: string): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
 }
 
-function createToolApi(request: GatewayRequestState, sendSubrequest: SubrequestSender, signal: AbortSignal): ToolApi {
+/** The statuses with which an HTTP server or a proxy rejects a request that is too long, before a service gets it. */
+const tooLongStatuses = [400, 413, 414, 431];
+
+type SubrequestGetter = (subrequest: Omit<Parameters<SubrequestSender>[1], "signal">) => ReturnType<SubrequestSender>;
+
+/** Returns the API for a tool call. Large responses take `callTurn`, or a turn of their own if the tool reduces them. */
+function createToolApi(
+  send: SubrequestGetter,
+  { callTurn, createTurn }: { callTurn: LargeResponseTurn; createTurn(): LargeResponseTurn },
+): ToolApi {
+  async function get<Body>(path: string, parameters: ToolQuery, turn: LargeResponseTurn): Promise<Body> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
+    const { status, body } = await send({ path, query, turn });
+    if (status === 200) return body as Body;
+    const problem = problemSchema.safeParse(body);
+    if (problem.success) throw new ApiProblem(problem.data);
+    if (tooLongStatuses.includes(status))
+      throw new ToolInputError(`The server rejected the request (${status}). Shorten the arguments, such as filters.`);
+    throw new Error(`The API responded with ${status} to ${path}.`);
+  }
   return {
-    async get<Body>(path: string, parameters: Record<string, string | number | undefined> = {}) {
-      const query = new URLSearchParams();
-      for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
-      const { status, body } = await sendSubrequest(request, { path, query, signal });
-      if (status === 200) return body as Body;
-      const problem = problemSchema.safeParse(body);
-      if (problem.success) throw new ApiProblem(problem.data);
-      throw new Error(`The API responded with ${status} to ${path}.`);
+    get: (path, query = {}) => get(path, query, callTurn),
+    async getReduced<Body, Result>(path: string, query: ToolQuery, reduce: (body: Body) => Result): Promise<Result> {
+      const turn = createTurn();
+      try {
+        return reduce(await get<Body>(path, query, turn));
+      } finally {
+        turn.release();
+      }
     },
   };
 }
 
 /** Returns the answer of a tool. Returns an error as text that an assistant can act on. */
-async function toToolResult(answer: Promise<string>, request: GatewayRequestState, log: Logger): Promise<ToolResult> {
+async function toToolResult(
+  answer: Promise<string>,
+  { request, tool, log }: { request: GatewayRequestState; tool: string; log: Logger },
+): Promise<ToolResult> {
   try {
     return { text: await answer, isError: false };
   } catch (error) {
@@ -180,7 +223,7 @@ async function toToolResult(answer: Promise<string>, request: GatewayRequestStat
     if (error instanceof ApiProblem) return { text: describeProblem(error.problem), isError: true };
     const { status, code, message, headers } = toApiError(error);
     if (status >= 500 && !(error instanceof ApiError) && !request.outgoing.destroyed)
-      log.error({ err: error, requestId: request.requestId, tool: request.logFields.tool }, "tool call failed");
+      log.error({ err: error, requestId: request.requestId, tool }, "tool call failed");
     return {
       text: describeProblem({
         status,

@@ -5,24 +5,43 @@ import {
   metricDimensionNames,
 } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, MetricRow, Metrics } from "@pragma/contracts/metrics";
-import type { MetricComparison } from "@pragma/contracts/metrics-query";
+import { type MetricComparison, metricLimits } from "@pragma/contracts/metrics-query";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import type { Answer } from "./answer.ts";
 import { type ToolContext, ToolInputError } from "./define-tool.ts";
 import { cleanText, formatCount } from "./format-text.ts";
 import type { ToolLocation } from "./location.ts";
-import { type DayRange, describeIncompleteToday, type Period } from "./period.ts";
+import { addDays, type DayRange, describeIncompleteToday, type Period } from "./period.ts";
 
 const isDimension = (name: string): name is MetricDimension =>
   (metricDimensionNames as readonly string[]).includes(name);
 
+const maxFilterValueLength = 200;
+/** A service accepts a request line and headers of 16 KB. */
+const maxEncodedFiltersLength = 6_000;
+
+/** Returns filters as in a URL. */
+const encodeFilters = (filters: object) => new URLSearchParams({ filters: JSON.stringify(filters) }).toString();
+
 /** The argument that restricts the figures of a tool to values of dimensions. */
 export const filtersArgument = {
   filters: z
-    .record(z.string(), z.array(z.union([z.string(), z.int()])).min(1))
+    .record(
+      z.string(),
+      z
+        .array(z.union([z.string().max(maxFilterValueLength), z.int()]))
+        .min(1)
+        .max(metricLimits.filterValues),
+    )
     .refine((filters): filters is MetricFilterValues => Object.keys(filters).every(isDimension), {
       error: `Must have only keys that are dimensions: ${metricDimensionNames.join(", ")}`,
+    })
+    .refine((filters) => Object.keys(filters).length <= metricLimits.filterDimensions, {
+      error: `Must have at most ${metricLimits.filterDimensions} dimensions`,
+    })
+    .refine((filters) => encodeFilters(filters).length <= maxEncodedFiltersLength, {
+      error: `Must be shorter: at most ${maxEncodedFiltersLength} characters in percent-encoding. Use fewer or shorter values`,
     })
     .optional()
     .describe('Accepted values by dimension, e.g. {"room":["Terrasse"],"weekday":["friday"]}'),
@@ -87,18 +106,21 @@ export function getMetrics(
   });
 }
 
-/** Returns the currency of a location's figures in a period; null if it is unknown, or the key must not read figures. */
+/**
+ * Returns the currency of a location's figures in a period, or in the last days of a long one; null if they have several
+ * currencies, or if the API key must not read them.
+ *
+ * @throws `ApiProblem` or `ApiError` if the figures cannot be read now: amounts with a wrong number of decimals would be worse.
+ */
 export async function findCurrency(
   context: ToolContext,
-  { location, period }: Pick<MetricsRequest, "location" | "period">,
+  { location, period: { since, until } }: Pick<MetricsRequest, "location" | "period">,
 ): Promise<string | null> {
   if (!hasScope(context.principal.scopes, "reports:read")) return null;
-  try {
-    const { totals } = await getMetrics(context, { location, period, measures: ["sales"] });
-    return totals.length === 1 ? (totals[0]?.currency ?? null) : null;
-  } catch {
-    return null;
-  }
+  const earliestSince = addDays(until, 1 - metricLimits.days);
+  const period = { since: since < earliestSince ? earliestSince : since, until };
+  const { totals } = await getMetrics(context, { location, period, measures: ["sales"] });
+  return totals.length === 1 ? (totals[0]?.currency ?? null) : null;
 }
 
 /** The part of a response in one currency. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
+import { maxSubrequestResponseBytes } from "../forwarding/subrequests.ts";
 import { mcpLimits } from "./mcp-route.ts";
 import { listedTools } from "./mcp-server.ts";
 import { tools } from "./tool-list.ts";
@@ -39,5 +40,11 @@ it("the table of limits states the limits of the MCP server", () => {
   const [, table = ""] = /\{#limits-of-the-mcp-server\}\n(.*?)\n#/s.exec(readGuide("rate-limits.mdx")) ?? [];
   expect(table).toContain(`| ${mcpLimits.bodyBytes / 1024} KB |`);
   expect(table).toContain(`| Messages in a batch | ${mcpLimits.batchMessages} |`);
-  expect(table).toMatch(new RegExp(`^\\| Tool calls of a location .* \\| ${mcpLimits.concurrentCalls} \\|`, "m"));
+  const { concurrentCalls, concurrentCallsPerLocation, waitingCalls, waitingCallsPerLocation } = mcpLimits;
+  for (const [row, limit, limitOfAll] of [
+    ["Tool calls of a location that run", concurrentCallsPerLocation, concurrentCalls],
+    ["Tool calls of a location that wait", waitingCallsPerLocation, waitingCalls],
+  ])
+    expect(table).toMatch(new RegExp(`^\\| ${row}.* \\| ${limit}; ${limitOfAll} of all locations \\|`, "m"));
+  expect(table).toContain(`| ${maxSubrequestResponseBytes / 1024 / 1024} MB |`);
 });

@@ -4,7 +4,7 @@ import type { MetricRow, Metrics, MetricValues } from "@pragma/contracts/metrics
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
@@ -104,7 +104,7 @@ function addTable(answer: Answer, metrics: Metrics, limit: number): void {
     answer.addTable({
       columns: [
         dimension,
-        ...measures.map((measure) => (isAmount(measure) ? `${measure} (${currency ?? "unknown currency"})` : measure)),
+        ...measures.map((measure) => (isAmount(measure) ? `${measure} (${describeAmountUnit(currency)})` : measure)),
       ],
       rows: ranked
         .slice(0, limit)

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { type ComparedMetricsRequest, getComparedMetrics } from "../compared-metrics.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, findSameDaysBefore, type Period, periodArguments } from "../period.ts";
 import {
@@ -150,7 +150,7 @@ function addChanges(answer: Answer, figures: CurrencyMetrics, { groupBy, measure
     : rows.toSorted((one, other) => Math.abs(differenceOf(other)) - Math.abs(differenceOf(one)));
   const format = (value: number) => formatDecimalAmount(value, currency);
   answer.addTable({
-    columns: [groupBy, `${measure} now (${currency ?? "unknown currency"})`, "before", "change"],
+    columns: [groupBy, `${measure} now (${describeAmountUnit(currency)})`, "before", "change"],
     rows: ranked
       .slice(0, limit)
       .map((row) => [

@@ -3,7 +3,7 @@ import type { Day } from "@pragma/contracts/day";
 import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
 import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import {
@@ -97,7 +97,7 @@ function addTills(
   currency: string | null,
 ): void {
   answer.addTable({
-    columns: ["report number", "device", "started", "closed", `sales (${currency ?? "unknown currency"})`, "report ID"],
+    columns: ["report number", "device", "started", "closed", `sales (${describeAmountUnit(currency)})`, "report ID"],
     rows: tills
       .slice(0, maxShownTills)
       .map((till) => [
@@ -123,7 +123,7 @@ function addTotals(answer: Answer, totals: NonNullable<Day["totals"]>, currency:
     `Total: sales ${formatAmount(totals.totalSales, currency)}, ${formatCount(totals.orderCount, "order")}, ${formatCount(totals.guestsNumber, "guest")}, discounts ${formatAmount(totals.discounts, currency)}`,
   );
   answer.addTable({
-    columns: ["payment mode", `recorded (${currency ?? "unknown currency"})`, "declared", "tips"],
+    columns: ["payment mode", `recorded (${describeAmountUnit(currency)})`, "declared", "tips"],
     rows: totals.payments.map((payment) => [
       payment.paymentMode,
       formatDecimalAmount(payment.recordedAmount, currency),
@@ -166,7 +166,7 @@ async function answerForDays(context: ToolContext, location: ToolLocation, perio
   }
   if (unclear.length > 0) {
     answer.addTable({
-      columns: ["day", "state", `sales (${currency ?? "unknown currency"})`, "failed checks and reasons"],
+      columns: ["day", "state", `sales (${describeAmountUnit(currency)})`, "failed checks and reasons"],
       rows: unclear.map((day) => [
         day.day,
         day.state,

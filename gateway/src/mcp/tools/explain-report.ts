@@ -4,7 +4,7 @@ import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
 import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findToolLocation, locationArgument, type ToolLocation } from "../location.ts";
 import { addDays } from "../period.ts";
@@ -31,10 +31,16 @@ export const explainReportTool = defineTool({
   findIssue: ({ reportId, day }) =>
     reportId !== undefined && day !== undefined ? "day: use either reportId or day" : undefined,
   async answer(args, context) {
-    const location = await findToolLocation(context, args, { isTimeZoneNeeded: false });
-    const chosen = await chooseReport(context, location, args);
+    const chosen = await chooseReport(context, args);
     if (typeof chosen === "string") return chosen;
     const report = await context.api.get<ReportV2>(`/v2/reports/${chosen.reportId}`);
+    const { locationId } = report;
+    if (args.locationId !== undefined && args.locationId.toLowerCase() !== locationId) {
+      throw new ToolInputError(
+        `The report belongs to the location ${locationId}, not to ${args.locationId.toLowerCase()}. Remove reportId, or use the locationId of the report.`,
+      );
+    }
+    const location = await findToolLocation(context, { locationId });
     const started = report.startedAt.slice(0, 10);
     const [day, currency] = await Promise.all([
       chosen.day ?? findDayOfReport(context, location, report),
@@ -47,10 +53,11 @@ export const explainReportTool = defineTool({
 /** Returns the id of the report that the arguments mean, or an answer if they mean none or several. */
 async function chooseReport(
   context: ToolContext,
-  location: ToolLocation,
-  { reportId, day: date }: { reportId?: string | undefined; day?: string | undefined },
+  args: { reportId?: string | undefined; day?: string | undefined; locationId?: string | undefined },
 ): Promise<{ reportId: string; day?: Day } | string> {
+  const { reportId, day: date } = args;
   if (reportId !== undefined) return { reportId: reportId.toLowerCase() };
+  const location = await findToolLocation(context, args, { isTimeZoneNeeded: false });
   if (date === undefined) {
     const { data } = await context.api.get<{ data: ReportListItem[] }>("/v2/reports/", { size: 1, ...location.query });
     const [latest] = data;
@@ -125,7 +132,7 @@ function describeReport(report: ReportV2, description: ReportDescription): strin
 const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 function addTaxesAndPayments(answer: Answer, report: ReportV2, currency: string | null): void {
-  const unit = currency ?? "unknown currency";
+  const unit = describeAmountUnit(currency);
   const format = (amount: number) => formatDecimalAmount(amount, currency);
   const createRest = (rows: { amount: number }[]) => (shownCount: number) => {
     const rest = sumAmounts(rows.slice(shownCount).map(({ amount }) => amount));

@@ -3,8 +3,8 @@ import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
-import { defineTool, type ToolContext } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import { describeIncompleteToday, describePeriod, findPeriodIssue, type Period, periodArguments } from "../period.ts";
@@ -14,6 +14,8 @@ import { findCurrencyOfRows } from "./get-order.ts";
 /** Maximum number of orders that one call reads. */
 const maxReadOrders = 1_000;
 const pageSize = 100;
+/** The API ends pages early if orders are large. */
+const maxReadPages = maxReadOrders / pageSize;
 
 const statuses = ["canceled", "transferred", "discounted", "refund", "unpaid"] as const;
 
@@ -50,20 +52,21 @@ export const findOrdersTool = defineTool({
       : findPeriodIssue(args),
   async answer(args, context) {
     const { location, period } = await findLocationAndPeriod(context, args, "yesterday");
-    const [{ orders, totalCount }, currencyOfFigures] = await Promise.all([
-      readOrders(context, location, period),
+    const [{ orders, readCount, totalCount, newestId }, currencyOfFigures] = await Promise.all([
+      readOrders(context, { location, period, matches: createOrderMatcher(args) }),
       findCurrency(context, { location, period }),
     ]);
-    const currency = currencyOfFigures ?? (await findCurrencyOfOrders(context, orders));
-    const factor = 10 ** getCurrencyDecimals(currency);
-    const found = orders.filter((order) => matchesOrder(order, args, factor)).sort(orderComparators[args.sort]);
+    const currency = currencyOfFigures ?? (await findCurrencyOfOrder(context, newestId));
+    const found = orders
+      .filter(createTotalMatcher(args, { currency, hasOrders: readCount > 0 }))
+      .sort(orderComparators[args.sort]);
     const answer = new Answer().add(
       `Orders opened ${describePeriod(period, location)}`,
       `${formatCount(found.length, "order matches", "orders match")}, sum ${formatAmount(sumOf(found), currency)}; ${formatCount(totalCount, "order")} in the period`,
     );
-    if (orders.length < totalCount)
+    if (readCount < totalCount)
       answer.add(
-        `Incomplete: only the newest ${orders.length} of ${totalCount} orders were searched. Choose a shorter period for the others.`,
+        `Incomplete: only the newest ${readCount} of ${totalCount} orders were searched. Choose a shorter period for the others.`,
       );
     if (found.length > 0) addOrders(answer, found, { currency, location, limit: args.limit });
     answer.add(describeIncompleteToday(period), "Customer data is left out.");
@@ -76,23 +79,23 @@ export const findOrdersTool = defineTool({
   },
 });
 
-const sumOf = (orders: OrderV1[]) => orders.reduce((sum, { total }) => sum + total, 0);
+const sumOf = (orders: OrderSummary[]) => orders.reduce((sum, { total }) => sum + total, 0);
 
 function addOrders(
   answer: Answer,
-  orders: OrderV1[],
+  orders: OrderSummary[],
   { currency, location, limit }: { currency: string | null; location: ToolLocation; limit: number },
 ): void {
   answer.addTable({
-    columns: ["opened", "room, table", "clerk", `total (${currency ?? "unknown currency"})`, "status", "order ID"],
+    columns: ["opened", "room, table", "clerk", `total (${describeAmountUnit(currency)})`, "status", "order ID"],
     rows: orders
       .slice(0, limit)
       .map((order) => [
         formatLocalTime(order.openedAt, location.timeZone),
-        [order.orderPlace, order.orderNumber].map((name) => cleanText(name, "-", 30)).join(", "),
-        cleanText(order.operatorName, "-", 30),
+        order.place,
+        order.clerk,
         formatDecimalAmount(order.total, currency),
-        describeStatus(order),
+        order.status,
         order.id,
       ]),
     describeRest: (shownCount) =>
@@ -102,11 +105,31 @@ function addOrders(
   });
 }
 
-/** Returns the currency that the newest order states, for keys that must not read figures; null if it is unknown. */
-async function findCurrencyOfOrders({ principal, api }: ToolContext, [newest]: OrderV1[]): Promise<string | null> {
-  if (newest === undefined || hasScope(principal.scopes, "reports:read")) return null;
-  return findCurrencyOfRows(await api.get<OrderV2>(`/v2/orders/${newest.id}`));
+/** Returns the currency that an order states, for keys that must not read figures; null if it is unknown. */
+async function findCurrencyOfOrder({ principal, api }: ToolContext, id: string | null): Promise<string | null> {
+  if (id === null || hasScope(principal.scopes, "reports:read")) return null;
+  return api.getReduced<OrderV2, string | null>(`/v2/orders/${id}`, {}, findCurrencyOfRows);
 }
+
+/** What an answer needs of an order, so that a call does not hold all orders of a period in memory. */
+interface OrderSummary {
+  id: string;
+  openedAt: string;
+  /** The names of the room and the table. */
+  place: string;
+  clerk: string;
+  total: number;
+  status: string;
+}
+
+const summarizeOrder = (order: OrderV1): OrderSummary => ({
+  id: order.id,
+  openedAt: order.openedAt,
+  place: [order.orderPlace, order.orderNumber].map((name) => cleanText(name, "-", 30)).join(", "),
+  clerk: cleanText(order.operatorName, "-", 30),
+  total: order.total,
+  status: listStatuses(order).join(", ") || "paid",
+});
 
 interface OrderPage {
   data: OrderV1[];
@@ -114,52 +137,87 @@ interface OrderPage {
   nextPageToken: string | null;
 }
 
-/** Returns the newest orders of a period, and how many it has. */
-async function readOrders(
-  { api }: ToolContext,
-  { query }: ToolLocation,
-  { since, until }: Period,
-): Promise<{ orders: OrderV1[]; totalCount: number }> {
-  const orders: OrderV1[] = [];
+interface OrderSelection {
+  location: ToolLocation;
+  period: Period;
+  matches(order: OrderV1): boolean;
+}
+
+/** Reads the newest orders of a period. Returns those that match, how many it read, and how many the period has. */
+async function readOrders({ api }: ToolContext, { location, period, matches }: OrderSelection) {
+  const { since, until } = period;
+  const orders: OrderSummary[] = [];
+  let readCount = 0;
+  let newestId: string | null = null;
   let pageToken: string | undefined;
-  for (;;) {
-    const page = await api.get<OrderPage>("/v1/orders/", { since, until, size: pageSize, pageToken, ...query });
-    orders.push(...page.data);
-    const { totalCount } = page.meta;
-    if (page.nextPageToken === null || orders.length >= maxReadOrders) return { orders, totalCount };
-    pageToken = page.nextPageToken;
+  for (let pages = 1; ; pages += 1) {
+    const query = { since, until, size: pageSize, pageToken, ...location.query };
+    const page = await api.getReduced("/v1/orders/", query, ({ data, meta, nextPageToken }: OrderPage) => ({
+      found: data.filter(matches).map(summarizeOrder),
+      firstId: data[0]?.id ?? null,
+      count: data.length,
+      totalCount: meta.totalCount,
+      nextPageToken,
+    }));
+    orders.push(...page.found);
+    readCount += page.count;
+    newestId ??= page.firstId;
+    const { totalCount, nextPageToken } = page;
+    if (nextPageToken === null || readCount >= maxReadOrders || pages >= maxReadPages)
+      return { orders, readCount, totalCount, newestId };
+    pageToken = nextPageToken;
   }
 }
 
 const listItems = ({ items, menus }: OrderV1): OrderItem[] => [...items, ...menus.flatMap((menu) => menu.items)];
 
-interface OrderFilters extends Partial<Record<"table" | "room" | "clerk" | "product" | "payment", string | undefined>> {
-  minTotal?: number | undefined;
-  maxTotal?: number | undefined;
+type TextFilter = "table" | "room" | "clerk" | "product" | "payment";
+
+interface OrderFilters extends Partial<Record<TextFilter, string | undefined>> {
   status?: (typeof statuses)[number] | undefined;
 }
 
-/** Returns whether an order matches all filters. `factor` is the number of minor units in a currency unit. */
-function matchesOrder(order: OrderV1, filters: OrderFilters, factor: number): boolean {
-  const { minTotal, maxTotal, status, table, room, clerk, product, payment } = filters;
-  return (
-    (minTotal === undefined || order.total >= Math.round(minTotal * factor)) &&
-    (maxTotal === undefined || order.total <= Math.round(maxTotal * factor)) &&
+/** Returns a function that returns whether an order matches all filters. */
+function createOrderMatcher({ status, table, room, clerk, product, payment }: OrderFilters) {
+  const isTable = table === undefined ? undefined : normalize(table);
+  const hasRoom = createNameMatcher(room);
+  const hasClerk = createNameMatcher(clerk);
+  const hasProduct = createNameMatcher(product);
+  const hasPayment = createNameMatcher(payment);
+  return (order: OrderV1): boolean =>
     (status === undefined || listStatuses(order).includes(status)) &&
-    (table === undefined || normalize(order.orderNumber) === normalize(table)) &&
-    contains([order.orderPlace], room) &&
-    contains([order.operatorName], clerk) &&
-    (product === undefined ||
-      contains(
-        [...listItems(order).map(({ description }) => description), ...order.menus.map(({ name }) => name)],
-        product,
-      )) &&
-    (payment === undefined ||
-      contains(
-        order.payments.map(({ paymentName }) => paymentName),
-        payment,
-      ))
-  );
+    (isTable === undefined || normalize(order.orderNumber) === isTable) &&
+    hasRoom(() => [order.orderPlace]) &&
+    hasClerk(() => [order.operatorName]) &&
+    hasProduct(() => [
+      ...listItems(order).map(({ description }) => description),
+      ...order.menus.map(({ name }) => name),
+    ]) &&
+    hasPayment(() => order.payments.map(({ paymentName }) => paymentName));
+}
+
+/**
+ * Returns a function that returns whether the total of an order is in a range in currency units.
+ *
+ * @throws `ToolInputError` if there is a range, but the currency of the orders is unknown.
+ */
+function createTotalMatcher(
+  {
+    minTotal = Number.NEGATIVE_INFINITY,
+    maxTotal = Number.POSITIVE_INFINITY,
+  }: { minTotal?: number | undefined; maxTotal?: number | undefined },
+  { currency, hasOrders }: { currency: string | null; hasOrders: boolean },
+): (order: OrderSummary) => boolean {
+  const isRange = Number.isFinite(minTotal) || Number.isFinite(maxTotal);
+  if (!isRange || !hasOrders) return () => true;
+  if (currency === null) {
+    throw new ToolInputError(
+      "minTotal and maxTotal cannot be used: the currency of these orders is unknown, or they have several. Remove both, and use sort highest or lowest, or choose a shorter period.",
+    );
+  }
+  const factor = 10 ** getCurrencyDecimals(currency);
+  const [min, max] = [Math.round(minTotal * factor), Math.round(maxTotal * factor)];
+  return ({ total }) => total >= min && total <= max;
 }
 
 /** Returns a text in lower case without accents, so that `Entrecote` finds `Entrecôte`. */
@@ -167,8 +225,11 @@ function normalize(text: string | null): string {
   return (text ?? "").normalize("NFD").replace(/\p{M}/gu, "").trim().toLowerCase();
 }
 
-function contains(texts: (string | null)[], wanted: string | undefined): boolean {
-  return wanted === undefined || texts.some((text) => normalize(text).includes(normalize(wanted)));
+/** Returns a function that returns whether one of several names contains `wanted`; always true if it is undefined. */
+function createNameMatcher(wanted: string | undefined): (listNames: () => (string | null)[]) => boolean {
+  if (wanted === undefined) return () => true;
+  const part = normalize(wanted);
+  return (listNames) => listNames().some((name) => normalize(name).includes(part));
 }
 
 function listStatuses(order: OrderV1): (typeof statuses)[number][] {
@@ -184,12 +245,11 @@ function listStatuses(order: OrderV1): (typeof statuses)[number][] {
   ];
 }
 
-const describeStatus = (order: OrderV1) => listStatuses(order).join(", ") || "paid";
-
-const compareOpenedAt = (one: OrderV1, other: OrderV1) => Date.parse(one.openedAt) - Date.parse(other.openedAt);
+const compareOpenedAt = (one: OrderSummary, other: OrderSummary) =>
+  Date.parse(one.openedAt) - Date.parse(other.openedAt);
 const orderComparators = {
   newest: (one, other) => compareOpenedAt(other, one),
   oldest: compareOpenedAt,
   highest: (one, other) => other.total - one.total,
   lowest: (one, other) => one.total - other.total,
-} satisfies Record<string, (one: OrderV1, other: OrderV1) => number>;
+} satisfies Record<string, (one: OrderSummary, other: OrderSummary) => number>;

@@ -2,7 +2,7 @@ import type { OrderV2 } from "@pragma/contracts/order-data";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findCurrency } from "../request-metrics.ts";
 
@@ -22,7 +22,8 @@ export const getOrderTool = defineTool({
   async answer({ orderId }, context) {
     const order = await context.api.get<OrderV2>(`/v2/orders/${orderId.toLowerCase()}`);
     const own = context.principal.location;
-    const timeZone = own?.id === order.locationId ? own.timeZone : null;
+    const isOwn = own?.id === order.locationId;
+    const timeZone = isOwn ? own.timeZone : null;
     const currency = findCurrencyOfRows(order) ?? (await findCurrencyOfLocation(context, order));
     const answer = new Answer().add(
       `Order ${order.id}`,
@@ -37,7 +38,7 @@ export const getOrderTool = defineTool({
       .add("Customer and delivery data and comments are left out.")
       .addNext(
         "explain_report",
-        { reportId: order.reportId, ...(own ? {} : { locationId: order.locationId }) },
+        { reportId: order.reportId, ...(isOwn ? {} : { locationId: order.locationId }) },
         "see the report that contains the order",
       )
       .toString();
@@ -76,7 +77,7 @@ function addPayments(
     answer.add("Payments: none");
     return;
   }
-  const amount = `amount (${currency ?? "unknown currency"})`;
+  const amount = `amount (${describeAmountUnit(currency)})`;
   answer.addTable({
     columns: ["paid", "method (mode)", "type", amount, "tip", "change"],
     rows: payments
@@ -106,7 +107,7 @@ function addProducts(answer: Answer, { productRowList, menuRowList }: OrderV2, c
     ),
   ];
   answer.addTable({
-    columns: ["quantity", "product", `total (${currency ?? "unknown currency"})`, "tax rate", "notes"],
+    columns: ["quantity", "product", `total (${describeAmountUnit(currency)})`, "tax rate", "notes"],
     rows: rows.map(({ row, menu }) => [
       String(row.quantity),
       cleanText(row.name),

@@ -3,7 +3,7 @@ import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
@@ -76,7 +76,7 @@ function addPayments(answer: Answer, figures: CurrencyMetrics, groupBy: MetricDi
     columns: [
       ...(groupBy ? [groupBy] : []),
       "method (mode)",
-      `payments (${currency ?? "unknown currency"})`,
+      `payments (${describeAmountUnit(currency)})`,
       "share",
       "count",
       "tips",

@@ -3,7 +3,7 @@ import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-de
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";
@@ -103,7 +103,7 @@ function addGroups(answer: Answer, figures: CurrencyMetrics, groupBy: MetricDime
   const { currency, totals, rows, omittedRowCount } = figures;
   const total = totals.values.sales ?? 0;
   answer.addTable({
-    columns: [groupBy, `sales (${currency ?? "unknown currency"})`, "share", hasOrders ? "orders" : "tax"],
+    columns: [groupBy, `sales (${describeAmountUnit(currency)})`, "share", hasOrders ? "orders" : "tax"],
     rows: rows.map((row) => [
       describeDimensionValue(groupBy, row.dimensions),
       formatDecimalAmount(row.values.sales ?? 0, currency),

@@ -3,7 +3,7 @@ import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";
@@ -78,7 +78,7 @@ function addRanking(answer: Answer, figures: CurrencyMetrics, { by, rankBy, meas
   const format = (measure: MetricMeasure, value: number | null | undefined) =>
     isCount(measure) ? String(value ?? 0) : formatDecimalAmount(value ?? 0, currency);
   const label = (measure: MetricMeasure) =>
-    isCount(measure) ? measure : `${measure} (${currency ?? "unknown currency"})`;
+    isCount(measure) ? measure : `${measure} (${describeAmountUnit(currency)})`;
   const total = totals.values[rankBy] ?? 0;
   answer.addTable({
     columns: ["#", by, ...measures.map(label), `share of ${rankBy}`],
