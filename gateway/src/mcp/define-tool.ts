@@ -6,6 +6,7 @@ import type { DocumentationSearch } from "./documentation-search.ts";
 import { cleanText } from "./format-text.ts";
 
 /** Limits of what an error about arguments quotes. */
+const maxShownIssues = 10;
 const maxShownUnknownKeys = 5;
 const maxShownKeyLength = 40;
 
@@ -91,7 +92,8 @@ export function defineTool<Shape extends z.core.$ZodLooseShape>(definition: Tool
       const issues = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, schema));
       if (combination !== undefined) issues.push(combination);
       if (!parsed.success || issues.length > 0) {
-        const lines = issues.map((issue) => `- ${issue}`);
+        const lines = issues.slice(0, maxShownIssues).map((issue) => `- ${issue}`);
+        if (issues.length > maxShownIssues) lines.push(`- and ${issues.length - maxShownIssues} more`);
         throw new ToolInputError(
           [`The arguments of ${name} are invalid:`, ...lines, `Example: ${name} ${JSON.stringify(example)}`].join("\n"),
         );

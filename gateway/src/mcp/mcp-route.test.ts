@@ -591,6 +591,7 @@ describe("invalid arguments", () => {
     };
     expect(await rejected({ room: ["x".repeat(201)] })).toMatch(/- filters\.room\.0: .*200/);
     expect(await rejected({ room: Array.from({ length: 51 }, String) })).toMatch(/- filters\.room: .*50/);
+    expect(await rejected({ room: Array.from({ length: 50 }, () => "x".repeat(201)) })).toMatch(/\n- and 4\d more\n/);
     const long = { room: Array.from({ length: 40 }, (_, index) => `${"é".repeat(150)}${index}`) };
     expect(await rejected(long)).toContain("- filters: Must be shorter: at most 6000 characters in percent-encoding");
     const longest = { room: Array.from({ length: 28 }, (_, index) => `${"x".repeat(195)}${index}`) };
