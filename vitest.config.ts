@@ -12,7 +12,10 @@ const sequentialTests = [
 
 /** Tests that only `npm run test:soak` runs, because they take long. */
 const soakTests = [
+  "tests/backup-several-databases.test.ts",
+  "tests/location-import-attacks.test.ts",
   "tests/location-move-kills.test.ts",
+  "tests/packed-tills.test.ts",
   "tests/upgrade-and-rollback.test.ts",
   "tests/upgrade-from-version-1-0.test.ts",
 ];

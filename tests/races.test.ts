@@ -14,7 +14,7 @@ import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-und
 import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /** Number of races. Each race changes two tills concurrently. The same `RACE_SEED` gives the same till bodies. */
-const runs = Number(process.env.RACE_RUNS ?? 12);
+const runs = Number(process.env.RACE_RUNS ?? 6);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
 /**
  * Number of races that run at the same time. It is more than one, so that different races conflict too: all races

@@ -27,7 +27,7 @@ describe("a page that throws", () => {
     expect(consoleErrors.join("\n")).toContain("broken on purpose");
     await page.evaluate("window.isBroken = false");
     await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByText("Sales by hour").waitFor();
+    await page.getByRole("heading", { name: "Sales by hour" }).last().waitFor();
     await close();
   });
 });

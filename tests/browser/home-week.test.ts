@@ -150,13 +150,13 @@ describe("the week on the home page, with an API", () => {
     await close();
   });
 
-  it.each(["{}", "null"])("shows the recorded figures if another program responds with %s", async (body) => {
+  it("shows the recorded figures if another program responds", async () => {
     const { status, page, close } = await openWeek({ access: { "pragma-api-key http://127.0.0.1:4000": "any" } });
     const respond = {
       status: 200,
       contentType: "application/json",
       headers: { "access-control-allow-origin": "*" },
-      body,
+      body: "{}",
     };
     await page.route("**/v1/**", (route) => route.fulfill(respond));
     await page.reload();
