@@ -184,9 +184,11 @@ describe("a till at the limits", () => {
     return JSON.stringify({ ...till, orderList: till.orderList.map((order) => ({ ...order, productRowList: rows })) });
   };
 
-  it.each([
+  it.each<[string, () => string]>([
     ["with 5,000 orders", () => withOrders(5_000)],
-    ...(process.env.EXPENSIVE_BODIES === "all" ? [["with unknown members", withUnknownMembers] as const] : []),
+    ...(process.env.EXPENSIVE_BODIES === "all"
+      ? [["with unknown members", withUnknownMembers] as [string, () => string]]
+      : []),
     ["with the shortest possible rows", withMinimalRows],
   ])(
     "%s gets its report, without a delay for reports of other locations",
