@@ -13,9 +13,11 @@ const sequentialTests = [
 /** Tests that only `npm run test:soak` runs, because they take long. */
 const soakTests = [
   "tests/backup-several-databases.test.ts",
+  "tests/bulk-exports.test.ts",
   "tests/location-import-attacks.test.ts",
   "tests/location-move-kills.test.ts",
   "tests/packed-tills.test.ts",
+  "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",
   "tests/upgrade-from-version-1-0.test.ts",
 ];
@@ -32,7 +34,7 @@ const isolatedProcessTests = [
  * Small files whose tests take long, in the sequence in which they start. Unless vitest knows the durations of earlier
  * runs, it starts the largest files first, so it would start these files last.
  */
-const longTests = ["tests/equivalence.test.ts", "tests/rolling-restart.test.ts", "tests/browser/routes.test.ts"];
+const longTests = ["tests/equivalence.test.ts", "tests/browser/routes.test.ts"];
 
 class LongestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -44,7 +44,6 @@ export default defineConfig({
       DAY_RUNS: "250",
       LIVE_RUNS: "300",
       METRICS_RUNS: "50",
-      KEY_ROTATION: "true",
       EXPENSIVE_BODIES: "all",
       PARTITIONED_ORDERS: "20000",
       PACKED_TILLS: "300",

@@ -109,7 +109,7 @@ describe("a rolling restart of all instances", () => {
   }, 240_000);
 });
 
-describe.runIf(process.env.KEY_ROTATION === "true")("a rotation of internal keys", () => {
+describe("a rotation of internal keys", () => {
   it.each([
     ["signs with the next keys", `${nextKeys},${oldKeys}`],
     ["removes the old keys", nextKeys],
