@@ -1,4 +1,4 @@
-import type { JsMsg } from "@nats-io/jetstream";
+import type { ConsumerInfo, JsMsg } from "@nats-io/jetstream";
 import { parseEventEnvelope } from "./handle-event.ts";
 
 /** A message that a consumer has received and not settled. Times are those of `performance.now()`. */
@@ -23,55 +23,53 @@ export interface EventInHand {
 }
 
 /** The progress of a consumer, for metrics, operators and the stall detector. */
-export type ConsumerProgress = ReturnType<ReturnType<typeof createConsumerProgress>["observe"]>;
+export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 
 /** The maximum number of events in hand that are listed, the oldest first. */
 const maxListedEvents = 1_000;
 
-/** Records the progress of a consumer. */
-export function createConsumerProgress() {
+/** The numbers of events that a consumer has to deliver, and has delivered without an acknowledgment. */
+type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
+
+/** Records the progress of a consumer with the messages in `held`. `readPending` asks the stream, if there is a consumer. */
+export function createConsumerProgress(
+  held: ReadonlyMap<number, HeldMessage>,
+  readPending: () => Promise<PendingEvents | undefined>,
+) {
   let lastSettledMs = performance.now();
-  let lastEndedMs = lastSettledMs;
-  /** Since when events have been waiting in the stream while none is in hand, as of the latest check. */
-  let waitingSinceMs: number | undefined;
+  /** Since when there have been events without an attempt that ended by itself, as far as is known. */
+  let stalledSinceMs: number | undefined;
+
+  const recordWork = () => {
+    stalledSinceMs ??= performance.now();
+  };
 
   return {
+    recordReceived: recordWork,
     /** Records that the handling of a message has ended. */
-    record(outcome: "settled" | "failed" | "abandoned"): void {
-      const now = performance.now();
-      if (outcome === "settled") lastSettledMs = now;
-      if (outcome !== "abandoned") lastEndedMs = now;
+    recordOutcome(outcome: "settled" | "failed" | "abandoned"): void {
+      if (outcome === "settled") lastSettledMs = performance.now();
+      if (outcome !== "abandoned") stalledSinceMs = held.size > 0 ? performance.now() : undefined;
     },
-    /** Returns the progress. `hasWaitingEvents` asks the stream. */
-    observe: (held: ReadonlyMap<number, HeldMessage>, hasWaitingEvents: () => Promise<boolean>) => ({
-      /** Returns the seconds since the oldest event in hand was received; 0 if none is in hand. */
-      getOldestInHandSeconds: () => secondsSince(oldestReceivedMs(held) ?? performance.now()),
-      /** Returns the seconds since an event was last handled or became a dead letter, or since the start. */
-      getSecondsSinceLastHandled: () => secondsSince(lastSettledMs),
-      /**
-       * Returns since when there have been events without an attempt that ended by itself, as of `performance.now()`, or
-       * undefined if there are no events. An attempt that fails counts as progress.
-       */
-      async findStalledSince(): Promise<number | undefined> {
-        const oldestMs = oldestReceivedMs(held);
-        if (oldestMs !== undefined) waitingSinceMs = undefined;
-        // The last answer is kept when the stream does not answer.
-        else if (await hasWaitingEvents().catch(() => waitingSinceMs !== undefined))
-          waitingSinceMs ??= performance.now();
-        else waitingSinceMs = undefined;
-        const sinceMs = oldestMs ?? waitingSinceMs;
-        return sinceMs === undefined ? undefined : Math.max(sinceMs, lastEndedMs);
-      },
-      listEventsInHand(): EventInHand[] {
-        return [...held.values()].slice(0, maxListedEvents).map(describeHeldMessage);
-      },
-    }),
+    /** Returns the seconds since the oldest event in hand was received; 0 if none is in hand. */
+    getOldestInHandSeconds: () => secondsSince(held.values().next().value?.receivedAtMs ?? performance.now()),
+    /** Returns the seconds since an event was last handled or became a dead letter, or since the start. */
+    getSecondsSinceLastHandled: () => secondsSince(lastSettledMs),
+    /**
+     * Returns since when there have been events, in hand or in the stream, without an attempt that ended by itself, as of
+     * `performance.now()`, or undefined if there are no events. An attempt that fails counts as progress.
+     */
+    async findStalledSince(): Promise<number | undefined> {
+      if (held.size > 0) return stalledSinceMs;
+      const pending = await readPending().catch(() => undefined);
+      if (!pending) return stalledSinceMs;
+      if (pending.num_pending > 0) recordWork();
+      // An event that was given back is not acknowledged, and may be in the hands of another instance.
+      else if (pending.num_ack_pending === 0) stalledSinceMs = undefined;
+      return stalledSinceMs;
+    },
+    listEventsInHand: (): EventInHand[] => [...held.values()].slice(0, maxListedEvents).map(describeHeldMessage),
   };
-}
-
-/** Returns when the oldest message was received. The map has the sequence in which messages were received. */
-function oldestReceivedMs(held: ReadonlyMap<number, HeldMessage>): number | undefined {
-  return held.values().next().value?.receivedAtMs;
 }
 
 const secondsSince = (timeMs: number) => (performance.now() - timeMs) / 1000;

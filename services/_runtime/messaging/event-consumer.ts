@@ -66,9 +66,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     maxActive: concurrency,
     maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
   });
-  const progress = createConsumerProgress();
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
   const held = new Map<number, HeldMessage>();
+  const progress = createConsumerProgress(held, async () => consumer?.info());
   /**
    * The messages that are waiting for a handler, by subject. Each list ends with the highest revision. If events have
    * no revisions, each message is in a list of its own.
@@ -77,6 +77,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
   let onSettled = () => {};
+  let consumer: Consumer | undefined;
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
     for (const { message } of held.values()) runIgnoringMessageAckErrors(() => message.working());
@@ -87,6 +88,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     if (held.has(message.seq)) return;
     if (stopping.signal.aborted) return void runIgnoringMessageAckErrors(() => message.nak());
     held.set(message.seq, { message, receivedAtMs: performance.now(), startedAtMs: undefined });
+    progress.recordReceived();
     heldBytes += message.data.length;
     const { subjectKey, revision } = hasRevisions
       ? readSubjectAndRevision(message)
@@ -106,8 +108,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     if (!next) return;
     const holding = held.get(next.seq);
     if (holding) holding.startedAtMs = performance.now();
-    progress.record(await messageHandler.handleMessage(next));
+    const outcome = await messageHandler.handleMessage(next);
     held.delete(next.seq);
+    progress.recordOutcome(outcome);
     heldBytes -= next.data.length;
     onSettled();
   }
@@ -131,7 +134,6 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
-  let consumer: Consumer | undefined;
   async function readNextBatch(): Promise<void> {
     try {
       const find = options.isFormerStream && options.bus.hasSeparateOrderEvents;
@@ -149,7 +151,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const running = repeatWithBackoffUntilAborted(stopping.signal, outage, readNextBatch);
   return {
     type: subscription.type,
-    progress: progress.observe(held, async () => ((await consumer?.info())?.num_pending ?? 0) > 0),
+    progress,
     async stop() {
       stopping.abort();
       onSettled();
