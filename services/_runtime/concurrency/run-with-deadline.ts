@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { racePromiseWithAbort } from "./race-promise-with-abort.ts";
 
 interface Deadline {
@@ -22,6 +23,8 @@ export async function runWithDeadline<T>(
   // Not `AbortSignal.any`, because Node.js 20 may collect its sources before they are aborted.
   const onParentAbort = () => abandonment.abort(parent?.reason);
   if (parent?.aborted) onParentAbort();
+  // Node.js would warn of a leak when more than ten events are handled at a time.
+  if (parent) setMaxListeners(0, parent);
   parent?.addEventListener("abort", onParentAbort, { once: true });
   try {
     signal.throwIfAborted();

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import type { JsMsg } from "@nats-io/jetstream";
 import { busEventDataSchemas, type EventEnvelope } from "@pragma/contracts/events";
 import { LRUCache } from "lru-cache";
@@ -68,8 +67,6 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   const { service, subscription, database, log, metrics, handlerTimeoutMs, findUnavailableDependencies } = options;
   const { sql } = database;
   const stopping = new AbortController();
-  // Each event that is being handled has a listener.
-  setMaxListeners(0, stopping.signal);
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
   /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
