@@ -67,7 +67,7 @@ describe("a process", () => {
       code: 1,
       errorOutput: "test: the shutdown did not end in time, because of slow part\n",
     });
-  });
+  }, 60_000);
 
   it("does not start if requests wait for it for less time than its shutdown takes", async () => {
     const { code, errorOutput } = await runWithVariables("async () => {}", { UPSTREAM_CONNECT_WAIT_SECONDS: "15" });
