@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { processConfigSchema } from "@pragma/runtime/process/run-process";
+import { connectWaitSecondsSchema } from "@pragma/runtime/service-calls/service-registry";
 import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 
@@ -19,6 +21,7 @@ interface ComposedService {
   environment?: Record<string, string>;
   read_only?: boolean;
   cap_drop?: string[];
+  stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
 }
 
@@ -43,6 +46,31 @@ it("runs each service in a container without capabilities, after the migrations"
     expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
     expect(service?.depends_on).toMatchObject({ migrate: { condition: "service_completed_successfully" } });
   }
+});
+
+it("drops the capabilities of every container", () => {
+  for (const [name, service] of Object.entries(composeFile.services)) expect(service.cap_drop, name).toEqual(["ALL"]);
+});
+
+it("stops each service before requests that wait for the next container fail", () => {
+  for (const name of [...serviceNames, "gateway"]) {
+    const graceSeconds = Number.parseInt(composeFile.services[name]?.stop_grace_period ?? "", 10);
+    const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_TIMEOUT_SECONDS: timeout } = processConfigSchema.parse({
+      SHUTDOWN_DELAY_SECONDS: /:-(\d+)/.exec(
+        composeFile.services[name]?.environment?.SHUTDOWN_DELAY_SECONDS ?? "",
+      )?.[1],
+    });
+    expect(graceSeconds, name).toBeGreaterThan(delay + timeout);
+    expect(graceSeconds, name).toBeLessThan(connectWaitSecondsSchema.parse(undefined));
+  }
+});
+
+it("lets nats-exporter reach the metrics of NATS, and nobody outside", () => {
+  const { nats, "nats-exporter": exporter } = composeFile.services;
+  const config = readFileSync(join(checkout, "deploy", "nats", "nats.conf"), "utf8");
+  expect(config).toMatch(/^http: "0\.0\.0\.0:8222"$/m);
+  expect(exporter?.networks).toEqual(nats?.networks);
+  expect([nats?.networks, nats?.ports]).toEqual([["servers"], undefined]);
 });
 
 it("upgrades with `up -d` behind a proxy that stays, and replaces the gateway before the services that it needs", () => {

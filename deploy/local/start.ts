@@ -49,8 +49,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     args: [join(repositoryFolder, "services", "dist", "main.js")],
     env,
     log: fail,
-    // Before it exits, the product finishes requests in progress, which takes up to 30 seconds.
-    stopTimeoutMs: 35_000,
+    // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
+    stopTimeoutMs: 20_000,
     isReady: async () =>
       (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
   };

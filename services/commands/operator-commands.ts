@@ -5,6 +5,7 @@ import { createProgressLog } from "./progress-log.ts";
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
 dead-letters retry <event id>... | --all process these events again now
+events in-hand                           list events that processes have received and not handled yet, the oldest first
 tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
 tills reprocess <till id>...             compute the reports and orders of these tills again from their bodies
@@ -127,6 +128,8 @@ export async function runOpsCommand(
         });
       return outcomes;
     }
+    case "events in-hand":
+      return fetchEventsInHand(client);
     case "tills unfinished":
       return fetchUnfinishedTills(client, values.seconds);
     case "tills retry": {
@@ -208,6 +211,17 @@ async function fetchDeadLetters(client: OpsPortClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
+}
+
+const eventInHandListSchema = z.array(
+  z.looseObject({ service: z.string(), event: z.string(), receivedAt: z.string() }),
+);
+
+/** Returns the events in hand of all processes. Instances of a service have different events. */
+async function fetchEventsInHand(client: OpsPortClient) {
+  const lists = await client.requestEachProcess("GET", "/events-in-hand");
+  const events = lists.flatMap((list) => eventInHandListSchema.parse(list));
+  return events.sort((one, other) => one.receivedAt.localeCompare(other.receivedAt));
 }
 
 async function fetchUnfinishedTills(client: OpsPortClient, seconds: string | undefined) {

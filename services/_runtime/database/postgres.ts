@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
 import { buildPostgresTlsOptions } from "../config/tls-options.ts";
 import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
 import { productVersion } from "../process/product-version.ts";
+import { TransientError } from "../retries/transient-error.ts";
 import { createReplicaReader } from "./read-replica.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -112,6 +114,44 @@ export function createDatabasePool(
     },
   };
   return database;
+}
+
+const newConnectionTimeoutMs = 10_000;
+
+/**
+ * Runs a query on a connection of its own, so that it is independent of all pools. Rejects after 10 seconds.
+ *
+ * @throws `TransientError` when PostgreSQL does not respond.
+ */
+export async function queryOnNewConnection<T>(
+  config: PostgresConfig,
+  query: (sql: SqlClient) => PromiseLike<T>,
+): Promise<T> {
+  const sql = postgres(config.DATABASE_URL, {
+    ...buildPostgresConnectionOptions(config, {}),
+    max: 1,
+    onnotice: () => {},
+  }) as unknown as SqlClient;
+  try {
+    return await runWithDeadline(() => query(sql), {
+      timeoutMs: newConnectionTimeoutMs,
+      createError: () => new TransientError("PostgreSQL does not respond on a new connection"),
+    });
+  } finally {
+    void sql.end({ timeout: 0 }).catch(() => {});
+  }
+}
+
+/**
+ * Ends the session that runs a transaction, if it is still running, which rolls it back. `transactionId` is a
+ * `pg_current_xact_id()`.
+ */
+export async function terminateTransaction({ connectionConfig }: Database, transactionId: string): Promise<void> {
+  await queryOnNewConnection(
+    connectionConfig,
+    (sql) => sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where backend_xid = ${transactionId}::text::xid8::xid`,
+  );
 }
 
 function pickConnectionConfig({

@@ -17,8 +17,7 @@ const serverOptions = {
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
-/** The maximum time, in milliseconds, that a stopping server waits for requests in progress. */
-const drainTimeoutMs = 20_000;
+const defaultDrainTimeoutMs = 10_000;
 /**
  * The age, in milliseconds, from which a stopping server closes a connection that has sent no request yet. The request of
  * a younger connection may still be on its way.
@@ -77,6 +76,8 @@ interface ListenOptions {
    * another instance. A random part of up to a fifth is added. No maximum by default.
    */
   maxConnectionAgeMs?: number;
+  /** The maximum milliseconds that the stopping server waits for requests in progress; 10 seconds by default. */
+  drainTimeoutMs?: number;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
@@ -88,7 +89,13 @@ interface ListenOptions {
  */
 export async function startHttpServer(
   fetch: FetchHandler,
-  { port, docsUrl, maxConnectionAgeMs = Number.POSITIVE_INFINITY, configure }: ListenOptions,
+  {
+    port,
+    docsUrl,
+    maxConnectionAgeMs = Number.POSITIVE_INFINITY,
+    drainTimeoutMs = defaultDrainTimeoutMs,
+    configure,
+  }: ListenOptions,
 ) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.

@@ -67,6 +67,12 @@ export function createPrometheusMetrics() {
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
   }
 
+  /** Creates a counter and returns a function that adds to it. The exporter appends `_total` to the counter's name. */
+  function createCounter(name: string, description: string) {
+    const counter = meter.createCounter(name, { description });
+    return (count: number, labels: Record<string, string>) => counter.add(count, labels);
+  }
+
   /** Registers a gauge with several values. `read` returns all values, each with its labels. */
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
@@ -83,6 +89,8 @@ export function createPrometheusMetrics() {
       "event_handling_duration_seconds",
       "Duration of event handling, by type and outcome",
     ),
+    countEventHandlerTimeouts: createCounter("event_handler_timeouts", "Events whose handler did not end in time"),
+    countPeriodicTaskTimeouts: createCounter("periodic_task_timeouts", "Periodic tasks that did not end in time"),
     createDurationHistogram,
     observeGauges,
     /** Registers a gauge with a single value. */

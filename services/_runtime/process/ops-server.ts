@@ -5,6 +5,7 @@ import { auth } from "hono/utils/basic-auth";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
+import type { EventInHand } from "../messaging/consumer-progress.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ComponentDependencies, createReadinessReporter } from "./dependency-checks.ts";
@@ -44,6 +45,13 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     );
     return context.json((await Promise.all(lists)).flat());
   });
+  app.get("/events-in-hand", (context) =>
+    context.json(
+      components().flatMap(({ name: service, listEventsInHand }) =>
+        (listEventsInHand?.() ?? []).map((event) => ({ service, ...event })),
+      ),
+    ),
+  );
   app.on("POST", ["/dead-letters/:eventId/retry", "/parked/:eventId/retry"], async (context) => {
     const eventId = context.req.param("eventId");
     if (!z.guid().safeParse(eventId).success) return context.json({ error: "the event id is not a UUID" }, 400);
@@ -103,6 +111,8 @@ export interface ComponentOpsInterface extends ComponentDependencies {
     /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
+  /** Returns the events that the component has received and not handled yet, the oldest of each type first. */
+  listEventsInHand?(): EventInHand[];
   /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
   /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */

@@ -23,8 +23,13 @@ export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMe
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** Runs the task. The scheduler passes `context`. Other callers may omit it. */
-  run(services: Services, context?: ObservabilityContext): Promise<void>;
+  /** The seconds after which the task is abandoned, for tasks that may take longer than `PERIODIC_TASK_TIMEOUT_SECONDS`. */
+  timeoutSeconds?: number;
+  /**
+   * Runs the task. The scheduler passes `context`, and `signal`, which is aborted when the task is abandoned or the
+   * process stops. Other callers may omit both.
+   */
+  run(services: Services, context?: ObservabilityContext, signal?: AbortSignal): Promise<void>;
 }
 
 /** The resources that a service creates itself, and the function that closes them. */
