@@ -41,10 +41,10 @@ afterEach(async () => {
   await proxy.close();
 });
 
-function connectTo(url: string): Database {
-  const variables = { ...environment.variables, DATABASE_URL: url, DATABASE_POOL: String(poolSize) };
+function connectTo(url: string, size = poolSize): Database {
+  const variables = { ...environment.variables, DATABASE_URL: url, DATABASE_POOL: "2" };
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
-  return createDatabasePool(config, { schema, log: createLogger({ name: "test", level: "silent" }) });
+  return createDatabasePool({ ...config, DATABASE_POOL: size }, { schema, log: createLogger({ name: "test", level: "silent" }) });
 }
 
 /** An attempt to write the two parts of a thing, and what its caller was told. */
@@ -158,21 +158,21 @@ async function expectNothingHalfDone(attempts: Attempt[]): Promise<void> {
 }
 
 /** Fails if a connection of the pool is not used: holds transactions open until all connections have one. */
-async function expectWholePoolToWork(): Promise<void> {
+async function expectWholePoolToWork(size = poolSize): Promise<void> {
   // An attempt before the last connection is known to be lost fails.
   await eventually("all connections to work at the same time", async () => {
     let heldCount = 0;
-    const transactions = Array.from({ length: poolSize }, () =>
+    const transactions = Array.from({ length: size }, () =>
       db.sql.begin(async (tx) => {
         await tx`select ${randomUUID()}::uuid`;
         heldCount += 1;
-        while (heldCount < poolSize) await sleep(5);
+        while (heldCount < size) await sleep(5);
         await tx`select 1`;
       }),
     );
     await settled(
       Promise.all(transactions).finally(() => {
-        heldCount = poolSize;
+        heldCount = size;
       }),
     );
     return true;
@@ -272,56 +272,50 @@ describe.each(["reset", "close"] as const)("after a connection was lost (%s)", (
   });
 });
 
-it(`survives ${resetCount} resets under load`, { timeout: 60_000 + 100 * resetCount }, async () => {
-  const leaders = createLeaderElection({ DATABASE_URL: proxy.url }, schema);
-  let resets = 0;
-  const attempts: Attempt[] = [];
-  const work = async (write: (thing: string) => Promise<unknown>) => {
-    while (resets < resetCount) attempts.push(await attempt(write));
-  };
-  const lead = async () => {
-    while (resets < resetCount) {
-      await leaders.tryBecomeLeader("role").catch((error) => expect(isTransient(error)).toBe(true));
-      await leaders.checkConnection().catch((error) => expect(isTransient(error)).toBe(true));
-    }
-  };
-  const all = [...Object.values(writers), ...Object.values(writers)].map(work);
-  const load = Promise.all([...all, lead()]);
-  while (resets < resetCount) {
-    resets += proxy.resetConnections(1 + (resets % 2));
-    await sleep(Math.random() * 15);
-  }
-  await settled(load);
-  await expectNothingHalfDone(attempts);
-  expect(attempts.some(({ error }) => error === undefined)).toBe(true);
-  await expectWholePoolToWork();
-  expect(await eventually("a leader", () => leaders.tryBecomeLeader("role"))).toBe(true);
-  await leaders.close();
-});
-
-describe("a statement that is not sent", () => {
-  it("fails alone, and the statements before and after it succeed", async () => {
-    const sql = postgres(proxy.url, { max: 1 });
-    await sql`select 1`;
-    const invalid = {
-      toString: () => {
-        throw new Error("invalid");
-      },
+it.each([poolSize, 1])(
+  "a pool of %i survives resets under load",
+  { timeout: 60_000 + 100 * resetCount },
+  async (size) => {
+    await db.close();
+    db = connectTo(proxy.url, size);
+    const leaders = createLeaderElection({ DATABASE_URL: proxy.url }, schema);
+    let resets = 0;
+    const attempts: Attempt[] = [];
+    const work = async (write: (thing: string) => Promise<unknown>) => {
+      while (resets < resetCount) attempts.push(await attempt(write));
     };
-    const results = await settled(
-      Promise.allSettled([
-        sql`select 1 as one`,
-        sql`select ${invalid as unknown as string}::text`,
-        sql`select 2 as two`,
-      ]),
-    );
-    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    await sql.end();
-  });
+    const lead = async () => {
+      while (resets < resetCount) {
+        await leaders.tryBecomeLeader("role").catch((error) => expect(isTransient(error)).toBe(true));
+        await leaders.checkConnection().catch((error) => expect(isTransient(error)).toBe(true));
+      }
+    };
+    const all = [...Object.values(writers), ...Object.values(writers)].map(work);
+    const load = Promise.all([...all, lead()]);
+    while (resets < resetCount) {
+      resets += proxy.resetConnections(1 + (resets % 2));
+      await sleep(Math.random() * 15);
+    }
+    await settled(load);
+    await expectNothingHalfDone(attempts);
+    expect(attempts.some(({ error }) => error === undefined)).toBe(true);
+    await expectWholePoolToWork(size);
+    expect(await eventually("a leader", () => leaders.tryBecomeLeader("role"))).toBe(true);
+    await leaders.close();
+  },
+);
+
+it("rejects only the statement that cannot be sent, and not the statement before it", async () => {
+  const sql = postgres(proxy.url, { max: 1 });
+  await sql`select 1`;
+  const invalid = undefined as unknown as string;
+  const results = await settled(Promise.allSettled([sql`select 1`, sql`select ${invalid}::text`, sql`select 2`]));
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  await sql.end();
 });
 
 it("reserves a connection for a transaction that begins behind many statements", async () => {
-  const sql = postgres(proxy.url, { max: 2, max_pipeline: 2 });
+  const sql = postgres(proxy.url, { max: 2, ...({ max_pipeline: 2 } as object) });
   await Promise.all([sql`select 1`, sql`select 1`]);
   const statements = Array.from({ length: 40 }, (_, index) =>
     index % 2 === 0 ? sql`select 1`.then() : sql.begin((tx) => tx`select txid_current()`),
