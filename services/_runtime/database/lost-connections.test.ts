@@ -44,7 +44,10 @@ afterEach(async () => {
 function connectTo(url: string, size = poolSize): Database {
   const variables = { ...environment.variables, DATABASE_URL: url, DATABASE_POOL: "2" };
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
-  return createDatabasePool({ ...config, DATABASE_POOL: size }, { schema, log: createLogger({ name: "test", level: "silent" }) });
+  return createDatabasePool(
+    { ...config, DATABASE_POOL: size },
+    { schema, log: createLogger({ name: "test", level: "silent" }) },
+  );
 }
 
 /** An attempt to write the two parts of a thing, and what its caller was told. */
