@@ -52,3 +52,13 @@ it("runs each job once, after resets at each moment and under load", {
   const starts = created.map(({ message }) => jobs.startedMessages.filter((each) => each === message).length);
   expect(starts.filter((count) => count !== 1)).toEqual([]);
 });
+
+it("runs a job although a connection gets no response any more", { timeout: 120_000 }, async () => {
+  const location = jobs.createTestLocation();
+  const interruption = proxy.interrupt("evalsha", 0, "pause");
+  const message = createUniqueTestJobMessage("silent");
+  const { id } = await location.createJob({ message });
+  await eventually("a silent connection", () => interruption.isInterrupted);
+  await location.waitForState(id, "completed", 90);
+  expect(jobs.startedMessages.filter((each) => each === message)).toHaveLength(1);
+});

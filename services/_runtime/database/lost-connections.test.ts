@@ -9,6 +9,7 @@ import { eventually } from "../testing/eventually.ts";
 import { type InterruptingProxy, startInterruptingProxy } from "../testing/interrupting-proxy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { createLeaderElection } from "./leader-election.ts";
+import { migrateOrAwaitDatabaseSchema } from "./migrate.ts";
 import { createDatabasePool, type Database, type SqlClient } from "./postgres.ts";
 
 /** The number of resets under load; undefined for the default, which depends on the size of the pool. */
@@ -310,6 +311,24 @@ it.each([
     await leaders.close();
   },
 );
+
+it("applies each migration once, although connections are reset", { timeout: 60_000 }, async () => {
+  const log = createLogger({ name: "test", level: "silent" });
+  const migrated = migrateOrAwaitDatabaseSchema(db, { module: import.meta.url, canMigrate: true, log });
+  for (const [marker, maxBytes] of [
+    ["pg_try_advisory_lock", 0],
+    ["insert into migrations", "request"],
+    ["commit", 0],
+  ] as const) {
+    const interruption = proxy.interrupt(marker, maxBytes, "reset");
+    await eventually(`a reset at ${marker}`, () => interruption.isInterrupted);
+  }
+  await settled(migrated);
+  const names = (await server<{ name: string }[]>`select name from migrations`).map(({ name }) => name);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names).toEqual([...new Set(names)]);
+  await expectWholePoolToWork();
+});
 
 it("rejects only the statement that cannot be sent, and not the statement before it", async () => {
   const sql = postgres(proxy.url, { max: 1 });

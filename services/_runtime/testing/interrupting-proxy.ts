@@ -16,7 +16,7 @@ export interface InterruptingProxy extends TcpProxy {
  * - `reset`: resets the connection (RST).
  * - `pause`: forwards nothing more until `end` is called. The connection stays open.
  */
-export type InterruptionAction = "close" | "reset" | "pause";
+type InterruptionAction = "close" | "reset" | "pause";
 
 export interface Interruption {
   /** The number of bytes that the server has sent on the connections since the client sent the marker. */
