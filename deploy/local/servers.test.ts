@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { getFallbackDataFolder } from "./data-folder.mjs";
@@ -89,6 +89,28 @@ it("runs NATS with JetStream, restarts it on the same port, and lets no other us
   expect(second.url).toBe(first.url);
   await second.stop();
   expect(mode("nats")).toBe(0o700);
+});
+
+it("requires passwords, which no command line contains and other users cannot read, and keeps them", async () => {
+  const starters = { nats: startNatsServer, redis: startRedisServer };
+  for (const kind of ["nats", "redis"] as const) {
+    const dataFolder = join(folder, `${kind}-with-password`);
+    const first = await starters[kind]({ dataFolder, requiresPassword: true });
+    const { password, username } = new URL(first.url);
+    expect(password).toMatch(/^[0-9a-f]{48}$/);
+    const login =
+      kind === "nats" ? `CONNECT ${JSON.stringify({ user: username, pass: password })}\r\nPING` : `AUTH ${password}`;
+    const refusal = kind === "nats" ? /Authorization Violation/ : /NOAUTH/;
+    expect(await readFromPortUntilMatch(first.port, refusal, "PING\r\n")).toBeDefined();
+    expect(await readFromPortUntilMatch(first.port, /PONG|\+OK/, `${login}\r\n`)).toBeDefined();
+    if (process.platform === "linux")
+      expect(readFileSync(`/proc/${first.pid}/cmdline`, "utf8")).not.toContain(password);
+    await first.stop();
+    const second = await starters[kind]({ dataFolder, port: first.port, requiresPassword: true });
+    expect(second.url).toBe(first.url);
+    await second.stop();
+    for (const file of ["password", `${kind}.conf`]) expect(mode(`${kind}-with-password`, file), file).toBe(0o600);
+  }
 });
 
 it("runs Redis, which persists its data, and lets no other user read the data", async () => {
