@@ -260,7 +260,16 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
     return true;
   },
   async nats(url) {
-    const connection = await connect({ servers: url, timeout: probeTimeoutMs, reconnect: false });
+    const { protocol, host, username, password } = new URL(url);
+    const [user, pass] = [username, password].map(decodeURIComponent);
+    const connection = await connect({
+      // Without credentials, which the client would read as a part of the host.
+      servers: `${protocol}//${host}`,
+      ...(user && pass && { user, pass }),
+      ...(user && !pass && { token: user }),
+      timeout: probeTimeoutMs,
+      reconnect: false,
+    });
     const hasJetStream = connection.info?.jetstream === true;
     await connection.close();
     return hasJetStream;

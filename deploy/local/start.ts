@@ -82,9 +82,7 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   printLine(`Pragma API is running at ${url} (ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   printLine(demoSummary);
   printLine(portalSummary);
-  printLine(
-    `Port for operators: http://localhost:${opsPort}/queues (the password is opsToken in ${join(localStateFolder, "secrets.json")})`,
-  );
+  printLine(`Port for operators: ${opsPort}. Its token is opsToken in ${join(localStateFolder, "secrets.json")}`);
   if (isLive)
     printLine(
       `The live demo changes orders continuously (log: ${join(localStateFolder, "logs", "live-demo.log")}). Set PRAGMA_LIVE_DEMO=off to turn it off.`,

@@ -65,7 +65,7 @@ const forbiddenAddressIssue: WebhookEndpointRejection = {
 
 const ownPortIssue: WebhookEndpointRejection = {
   code: "forbidden_port",
-  message: "Must not be a port of this API, its operators, or the servers that it uses.",
+  message: "Must not be a port of this API, or of a server that it uses.",
 };
 
 /**
