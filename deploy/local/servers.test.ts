@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { getFallbackDataFolder } from "./data-folder.mjs";
+import { readOrCreateLocalSecrets } from "./secrets.ts";
 import {
   createTemporaryDataFolder,
   removeServerDataFolder,
@@ -9,6 +11,7 @@ import {
   startPostgresServer,
   startRedisServer,
 } from "./servers.ts";
+import { repositoryFolder } from "./setup.mjs";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const folder = createTemporaryDataFolder("servers-test");
@@ -111,6 +114,24 @@ it("requires passwords, which no command line contains and other users cannot re
     await second.stop();
     for (const file of ["password", `${kind}.conf`]) expect(mode(`${kind}-with-password`, file), file).toBe(0o600);
   }
+});
+
+it("has the addresses and keys that the commands in docs/operations.md read", async () => {
+  const home = join(folder, "documented");
+  const postgres = await startPostgresServer({ dataFolder: join(home, "postgres"), durable: false });
+  const nats = await startNatsServer({ dataFolder: join(home, "nats"), requiresPassword: true });
+  const secrets = await readOrCreateLocalSecrets(home);
+  const operations = readFileSync(join(repositoryFolder, "docs", "operations.md"), "utf8");
+  const [, commands = ""] = /```sh\nhome=.*\n((?:export .*\n)+)/.exec(operations) ?? [];
+  const printed = spawnSync("sh", ["-ec", `${commands} env`], {
+    env: { PATH: process.env.PATH, home },
+    encoding: "utf8",
+  }).stdout;
+  const values = { DATABASE_URL: postgres.url, NATS_URL: nats.url, OBJECT_STORE: `file:${home}/objects` };
+  const keys = { DATA_KEYS: secrets.dataKeys, OPS_TOKEN: secrets.opsToken };
+  for (const [name, value] of Object.entries({ ...values, ...keys }))
+    expect(printed.split("\n")).toContain(`${name}=${value}`);
+  await Promise.all([postgres.stop(), nats.stop()]);
 });
 
 it("runs Redis, which persists its data, and lets no other user read the data", async () => {

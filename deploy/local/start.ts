@@ -82,7 +82,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   printLine(`Pragma API is running at ${url} (ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   printLine(demoSummary);
   printLine(portalSummary);
-  printLine(`Port for operators: ${opsPort}. Its token is opsToken in ${join(localStateFolder, "secrets.json")}`);
+  const token = process.env.OPS_TOKEN ? "OPS_TOKEN" : `opsToken in ${join(localStateFolder, "secrets.json")}`;
+  printLine(`Port for operators: ${opsPort}. Its token is ${token}.`);
   if (isLive)
     printLine(
       `The live demo changes orders continuously (log: ${join(localStateFolder, "logs", "live-demo.log")}). Set PRAGMA_LIVE_DEMO=off to turn it off.`,

@@ -10,6 +10,7 @@ import { createPrometheusMetrics } from "../observability/metrics.ts";
 import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startOpsServer } from "./ops-server.ts";
+import { processConfigSchema } from "./run-process.ts";
 
 const token = randomUUID();
 const deadLetter = {
@@ -131,6 +132,28 @@ describe("the ops port", () => {
         expect(await text(socket), `${method} ${path} ${rest}`).toMatch(/^HTTP\/1\.1 200 /);
       }
     }
+  });
+
+  it("accepts 100 connections at a time", async () => {
+    const sockets = Array.from({ length: 120 }, () => connect(server.port, "127.0.0.1").on("error", () => {}));
+    await eventually(
+      "the connections above the maximum to be closed",
+      () => sockets.filter((socket) => socket.closed).length >= 20,
+    );
+    expect(sockets.filter((socket) => !socket.closed).length).toBeGreaterThan(80);
+    for (const socket of sockets) socket.destroy();
+    await eventually("a response", async () => (await fetchOps("/live")).ok);
+  });
+
+  it("listens on the loopback interface unless another address is configured", () => {
+    expect(processConfigSchema.parse({})).toMatchObject({ OPS_HOST: "127.0.0.1", OPS_ALLOWED_HOSTS: [] });
+    expect(processConfigSchema.parse({ OPS_HOST: "::", OPS_ALLOWED_HOSTS: "a, B.example" })).toMatchObject({
+      OPS_HOST: "::",
+      OPS_ALLOWED_HOSTS: ["a", "b.example"],
+    });
+    expect(
+      processConfigSchema.safeParse({ OPS_HOST: "everywhere", OPS_ALLOWED_HOSTS: "http://a" }).error?.issues,
+    ).toHaveLength(2);
   });
 
   it("renders the metrics once for many requests", async () => {
