@@ -70,7 +70,8 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const { name, statements, checksum } of await findPendingMigrations(database, known, log)) {
+      const pending = await findPendingMigrations(database, known, log);
+      for (const [index, { name, statements, checksum }] of pending.entries()) {
         if (runsOutsideTransaction(statements)) {
           await runMigrationOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;
@@ -80,7 +81,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
             await tx.unsafe(statements);
             await tx`insert into migrations ${tx({ name, checksum })}`;
           });
-        log.info({ migration: name }, "migration applied");
+        log.info({ migration: name, number: index + 1, count: pending.length }, "migration applied");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
