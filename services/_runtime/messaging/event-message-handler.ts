@@ -16,6 +16,7 @@ import {
   PermanentEventError,
 } from "../retries/transient-error.ts";
 import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
+import { redactEventOfErasedOrder } from "./erased-orders.ts";
 import {
   type EventHandlerDependencies,
   handleEventOnce,
@@ -110,8 +111,10 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      const deadLetter = { ...row, body: message.string(), reason: describeErrorChain(error) };
       const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
+      const text = message.string();
+      const body = success ? await redactEventOfErasedOrder(sql, envelope, text) : text;
+      const deadLetter = { ...row, body, reason: describeErrorChain(error) };
       await database.transaction(async (tx) => {
         await upsertDeadLetter(tx, deadLetter);
         if (success) await subscription.onDeadLetter?.(tx, { eventId, data, error, traceparent: context.traceparent });
