@@ -1,5 +1,6 @@
-import { type BusEventType, isOrderEventType } from "@pragma/contracts/events";
+import { type EventEnvelope, isOrderEventType } from "@pragma/contracts/events";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
+import { z } from "zod";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
 /** Orders of one location. */
@@ -35,14 +36,12 @@ export function redactPersonalDataInJson(text: string): string {
   return JSON.stringify(redactPersonalData(JSON.parse(text)));
 }
 
+const orderEventSchema = z.object({ subject: z.guid(), data: z.object({ locationId: z.guid() }) });
+
 /** Returns the JSON text of an event, without personal data if the event is about an order that was erased. */
-export async function redactEventOfErasedOrder(
-  sql: SqlClient,
-  { type, subject, data }: { type: BusEventType; subject: string; data: unknown },
-  text: string,
-): Promise<string> {
-  if (!isOrderEventType(type)) return text;
-  const { locationId } = data as { locationId: string };
-  const erased = await findErasedOrderIds(sql, { locationId, orderIds: [subject] });
+export async function redactEventOfErasedOrder(sql: SqlClient, event: EventEnvelope, text: string): Promise<string> {
+  const order = isOrderEventType(event.type) ? orderEventSchema.safeParse(event).data : undefined;
+  if (!order) return text;
+  const erased = await findErasedOrderIds(sql, { ...order.data, orderIds: [order.subject] });
   return erased.size > 0 ? redactPersonalDataInJson(text) : text;
 }

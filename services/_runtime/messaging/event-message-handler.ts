@@ -111,10 +111,9 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
-      const text = message.string();
-      const body = success ? await redactEventOfErasedOrder(sql, envelope, text) : text;
+      const body = await redactEventOfErasedOrder(sql, envelope, message.string());
       const deadLetter = { ...row, body, reason: describeErrorChain(error) };
+      const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
       await database.transaction(async (tx) => {
         await upsertDeadLetter(tx, deadLetter);
         if (success) await subscription.onDeadLetter?.(tx, { eventId, data, error, traceparent: context.traceparent });
