@@ -15,6 +15,7 @@ import { backfillMessageLocationsTask } from "./periodic/backfill-message-locati
 import { backfillReportsTask } from "./periodic/backfill-reports.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
+import { repeatErasuresTask } from "./periodic/repeat-erasures.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
 import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./queries/all-changes.ts";
@@ -146,6 +147,7 @@ export const createWebhooksServiceDefinition = ({
       backfillMessageLocationsTask,
       backfillReportsTask,
       sequenceChangesTask,
+      repeatErasuresTask,
     ],
   });
 

@@ -1,3 +1,4 @@
+import type { Hmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
@@ -10,6 +11,7 @@ import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId, type RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
+import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
@@ -91,7 +93,7 @@ interface UpstreamRequest {
 }
 
 /** Creates a forwarder that sends requests over HTTP to a service in another process. */
-export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
+export function createHttpForwarder({ url, sign, signBody }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
     keepAliveTimeout: 60_000,
@@ -120,14 +122,18 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     { method, headers, target, body, isStream, isCanceled, abort }: UpstreamRequest,
   ): Promise<Dispatcher.ResponseData> {
     const sender = getSenderId(principal);
-    const sendTo = (upstream: Pool, onConnected: () => void) =>
-      upstream.request({
+    // Each attempt is signed anew, because a service accepts a signature once.
+    const sendTo = (upstream: Pool, onConnected: () => void) => {
+      const hasBody = body !== null;
+      const signed = sign({ method, target, requestId, traceparent, origin, principal, client, hasBody });
+      return upstream.request({
         method,
         path: target,
-        headers: { ...headers, ...sign({ method, target, requestId, traceparent, origin, principal, client }) },
-        body: body instanceof Readable ? iterateWhenConnected(body, onConnected) : body,
+        headers: { ...headers, ...signed },
+        body: body && appendSignature(body, signBody(signed), onConnected),
         signal: abort,
       });
+    };
     const send = async (onConnected: () => void) => {
       if (isCanceled()) throw new errors.RequestAbortedError();
       if (isStream) return sendTo(streamPool, onConnected);
@@ -270,17 +276,22 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
 }
 
 /**
- * Returns the body of a request to undici. Undici would destroy a stream if it cannot connect. It does not begin to read an
- * iterable before it has connected.
+ * Returns the body of a request to undici, with the body's signature at its end. Undici would destroy a stream if it cannot
+ * connect. It does not begin to read an iterable before it has connected.
  */
-function iterateWhenConnected(body: Readable, onConnected: () => void): Readable {
+function appendSignature(body: Buffer | Readable, signature: Hmac, onConnected: () => void): Buffer | Readable {
+  if (Buffer.isBuffer(body)) return Buffer.concat([body, signature.update(body).digest()]);
   const iterable = {
-    [Symbol.asyncIterator]() {
+    async *[Symbol.asyncIterator]() {
       onConnected();
-      return body[Symbol.asyncIterator]();
+      for await (const chunk of body) {
+        signature.update(chunk);
+        yield chunk;
+      }
+      yield signature.digest();
     },
   };
-  return iterable as Readable;
+  return iterable as unknown as Readable;
 }
 
 /** Returns whether to stream a body. Small bodies are buffered, so that slow clients occupy no service connection. */
@@ -296,7 +307,8 @@ function requestTargetOf(url: string): string {
   return url.slice(start, fragment === -1 ? undefined : fragment);
 }
 
-function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<string, string> {
+function pickForwardedHeaders(incoming: IncomingMessage): Record<string, string> {
+  const { headers, method } = incoming;
   const forwarded: Record<string, string> = {};
   for (const name of forwardedRequestHeaders) {
     const value = headers[name];
@@ -304,7 +316,8 @@ function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<stri
   }
   // It is safe to forward the length, because Node has validated it and undici rejects a body of any other length.
   const length = headers["content-length"];
-  if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
+  if (length !== undefined && method !== "GET" && method !== "HEAD")
+    forwarded["content-length"] = hasRequestBody(incoming) ? String(Number(length) + bodySignatureBytes) : length;
   return forwarded;
 }
 

@@ -249,8 +249,10 @@ async function readJsonBytes(
       headers: { accept: "application/json" },
     });
   }
-  const { incoming } = hono.env;
-  return incoming ? readRequestBody(incoming, { memoryReservation, maxBytes }) : new Uint8Array();
+  const { incoming, requestIdentity } = hono.env;
+  if (!incoming) return new Uint8Array();
+  const { createBodyVerifier } = requestIdentity ?? {};
+  return readRequestBody(incoming, { memoryReservation, maxBytes, createBodyVerifier });
 }
 
 /** Parses and validates all parts of the request. @throws `ApiError` invalid_request with the issues of all parts. */
