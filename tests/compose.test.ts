@@ -278,7 +278,11 @@ it("lets the ops command reach every service", () => {
   const { OPS_URLS = "", OPS_TOKEN } = composeFile.services.ops?.environment ?? {};
   const hosts = OPS_URLS.split(",").map((url) => new URL(url).hostname);
   expect(hosts.sort()).toEqual([...serviceNames].sort());
-  for (const name of hosts) expect(composeFile.services[name]?.environment).toMatchObject({ OPS_TOKEN });
+  for (const name of hosts) {
+    const environment = composeFile.services[name]?.environment;
+    expect(environment).toMatchObject({ OPS_TOKEN, OPS_HOST: "0.0.0.0" });
+    expect(environment?.OPS_ALLOWED_HOSTS?.split(",")).toContain(name);
+  }
 });
 
 it("limits Redis to half of its container's memory, without eviction", () => {

@@ -122,6 +122,7 @@ it("the services have the ports and the values of the product, and settings that
   expect(Object.keys(settings ?? {}).filter((name) => !allReads.has(name) && name !== "NODE_ENV")).toEqual([]);
   expect(settings).toMatchObject({
     ORDER_EVENT_STREAM_MAX_BYTES: "45000000000",
+    OPS_HOST: "0.0.0.0",
     DOCS_URL: "https://docs.example/docs",
   });
   for (const name of expectedRoles) {

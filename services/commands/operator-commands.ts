@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { request } from "undici";
 import { z } from "zod";
 import { createProgressLog } from "./progress-log.ts";
 
@@ -57,7 +58,8 @@ type OpsPortClient = ReturnType<typeof createOpsPortClient>;
 /** Returns a client. `urls` are the URLs of ops ports, such as `http://reporting:4090`. `token` is their OPS_TOKEN. */
 export function createOpsPortClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
-    const response = await fetch(new URL(path, url), {
+    // fetch would refuse some ports, such as 4190.
+    const response = await request(new URL(path, url), {
       method,
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -68,11 +70,12 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
         `The ops port ${url} cannot be reached: ${message || code}. Set OPS_URLS to the ops ports of the running processes.`,
       );
     });
-    if (response.status === 404) return undefined;
-    const text = await response.text();
-    if (response.status === 401 || response.status === 403)
+    const { statusCode: status } = response;
+    const text = await response.body.text();
+    if (status === 404) return undefined;
+    if (status === 401)
       throw new Error(`The ops port ${url} rejected the command. Set OPS_TOKEN to the token of its process.`);
-    if (!response.ok) throw new Error(`${url}${path} responded ${response.status}: ${text}`);
+    if (status >= 300) throw new Error(`${url}${path} responded ${status}: ${text}`);
     return JSON.parse(text);
   }
 

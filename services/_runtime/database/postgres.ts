@@ -55,6 +55,13 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 }
 
 const millisecondsPerSecond = 1000;
+/** The maximum duration of a statement, and of waiting for a connection of the pool. */
+const statementTimeoutSeconds = 30;
+/**
+ * For how long a connection on which statements wait may transfer nothing. Then it is destroyed, because PostgreSQL would
+ * have responded. Longer than the statement timeout, so that PostgreSQL can respond that it was exceeded.
+ */
+const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
 export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & DatabaseAndBrokerTlsConfig;
 
@@ -74,17 +81,19 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
 
 type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 
-interface PoolOptions {
+interface PoolOptions<Log = Logger> {
   schema: string;
-  log: Logger;
+  log: Log;
+  /** Whether statements may set a longer statement timeout. If their connection falls silent, they wait for TCP. */
+  hasLongStatements?: boolean;
 }
 
 export function createDatabasePool(
   config: PoolConfig & Pick<CommonServiceConfig, "DATABASE_READ_URL">,
-  { schema, log }: PoolOptions,
+  { schema, log, hasLongStatements = false }: PoolOptions,
 ): Database {
   const { DATABASE_READ_URL: readUrl } = config;
-  const sql = createSqlClient(config, { schema, log });
+  const sql = createSqlClient(config, { schema, log, hasLongStatements });
   const replica =
     readUrl === undefined ? undefined : createSqlClient({ ...config, DATABASE_URL: readUrl }, { schema, log });
   const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
@@ -166,7 +175,7 @@ function pickConnectionConfig({
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
 export function createSqlClient(
   config: PoolConfig,
-  { schema, log }: { schema: string; log: Pick<Logger, "debug"> },
+  { schema, log, hasLongStatements = false }: PoolOptions<Pick<Logger, "debug">>,
 ): SqlClient {
   return postgres(config.DATABASE_URL, {
     ...buildPostgresConnectionOptions(config, {
@@ -174,10 +183,12 @@ export function createSqlClient(
       // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
       application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
-      statement_timeout: 30 * millisecondsPerSecond,
+      statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
       idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
     }),
     max: config.DATABASE_POOL,
+    response_timeout: hasLongStatements ? null : responseTimeoutSeconds,
+    queue_timeout: hasLongStatements ? null : statementTimeoutSeconds,
     // Reconnects after 20 to 50 ms, so that queries fail quickly while the server is unavailable and callers can retry.
     backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,

@@ -69,6 +69,8 @@ interface ConnectionState {
 interface ListenOptions {
   /** The port to listen on, or 0 for any free port. */
   port: number;
+  /** The address to listen on. All IPv4 addresses by default. */
+  host?: string;
   /** The URL of the documentation, where the `type` of an error leads. */
   docsUrl?: string;
   /**
@@ -91,6 +93,7 @@ export async function startHttpServer(
   fetch: FetchHandler,
   {
     port,
+    host = "0.0.0.0",
     docsUrl,
     maxConnectionAgeMs = Number.POSITIVE_INFINITY,
     drainTimeoutMs = defaultDrainTimeoutMs,
@@ -100,6 +103,8 @@ export async function startHttpServer(
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
+    // Used for requests without a host, which health probes send with HTTP/1.0, or with an empty Host header.
+    hostname: "localhost",
     errorHandler: (error) => createUnreadableRequestResponse(error, docsUrl),
   });
   const connections = new Map<Socket, ConnectionState>();
@@ -162,7 +167,7 @@ export async function startHttpServer(
       if (hasNoRequestYet && openedAt < openedBefore) socket.destroy();
   };
 
-  server.listen(port, "0.0.0.0");
+  server.listen(port, host);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
     throw isTaken ? new Error(`Port ${port} is in use. Stop the process that uses it, or choose another port.`) : error;

@@ -54,6 +54,14 @@ export const processConfigSchema = z.object({
   PRAGMA_COMMIT: z.string().default("unknown"),
   /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
+  /** The address on which this port listens. By default, only programs of the same machine reach it. */
+  OPS_HOST: z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address, such as 0.0.0.0" }).default("127.0.0.1"),
+  /** Comma-separated host names of this port. IP addresses and `localhost` need not be in the list. */
+  OPS_ALLOWED_HOSTS: z
+    .string()
+    .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()))
+    .pipe(z.array(z.string().regex(/^[a-z\d]([\w.-]*[a-z\d])?$/, "must be host names, separated by commas")))
+    .default([]),
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   /**
@@ -156,6 +164,8 @@ export async function runProcessUntilSignal(
     registerProcessMetrics(metrics, { commit: config.PRAGMA_COMMIT });
     const ops = await startOpsServer({
       port: config.OPS_PORT,
+      host: config.OPS_HOST,
+      allowedHosts: config.OPS_ALLOWED_HOSTS,
       token: config.OPS_TOKEN,
       metrics,
       components: () => (isStarted ? components : []),

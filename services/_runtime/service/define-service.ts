@@ -9,7 +9,7 @@ import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../proce
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** The resources that the runtime creates for every service. */
-export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMetrics, "environment"> {
+export interface ServiceRuntimeResources extends ProcessEnvironmentLogAndMetrics {
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;

@@ -110,7 +110,7 @@ export async function startService(
     closers.push(() => bus.close());
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources(
-      { db, log, metrics, notifier, registry, sendBusRequest: bus.request },
+      { db, environment: processEnvironment, log, metrics, notifier, registry, sendBusRequest: bus.request },
       serviceConfig,
     );
     const { services, startupChecks = {}, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
