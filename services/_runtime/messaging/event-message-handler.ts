@@ -51,14 +51,17 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
 
-  /** Handles a message, then acknowledges the message or returns it for a retry. Never rejects. */
-  async function handleMessage(message: JsMsg): Promise<void> {
+  /**
+   * Handles a message, then acknowledges it or returns it for a retry. `findDelivery` returns the delivery to settle, or
+   * undefined if the message will be delivered again. Never rejects.
+   */
+  async function handleMessage(message: JsMsg, findDelivery: () => JsMsg | undefined = () => message): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      runIgnoringMessageAckErrors(() => message.ack());
+      runIgnoringMessageAckErrors(() => findDelivery()?.ack());
     } catch {
       runIgnoringMessageAckErrors(() =>
-        message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
+        findDelivery()?.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
       );
     }
   }

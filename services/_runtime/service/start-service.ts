@@ -13,6 +13,7 @@ import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
+import { startConsumerRecovery } from "../messaging/consumer-recovery.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -21,9 +22,11 @@ import {
 } from "../messaging/dead-letters.ts";
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { checkEventContinuity, checkEventDurability } from "../messaging/event-durability.ts";
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { removeSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
@@ -93,7 +96,12 @@ export async function startService(
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+    const types = subscriptions.map(({ type }) => type);
+    const recovery = startConsumerRecovery({ service: name, types, bus, leadership, log });
+    closers.push(() => recovery.stop());
+    registerServiceMetrics(metrics, {
+      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, recovery },
+    });
 
     const eventConsumers = subscriptions.flatMap((subscription) => {
       const options = { service: name, subscription, database: db, services, bus, log, metrics };
@@ -110,6 +118,11 @@ export async function startService(
       startPeriodicTask(removeExpiredInboxAndIdempotencyRowsTask, {
         leadership,
         services: { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
+        log,
+      }),
+      startPeriodicTask(removeSentEventsTask, {
+        leadership,
+        services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
         log,
       }),
       startPeriodicTask(removeOldLocationWritesTask, { leadership, services: { db }, log }),
@@ -168,7 +181,13 @@ export async function startService(
       // instances unready at the same time.
       checks: { postgres: leadership.checkConnection },
       startupChecks: { nats: bus.checkConnection, ...startupChecks },
-      optionalChecks: { outbox: relay.check, "event streams": () => checkEventStreamUsage(bus), ...checks },
+      optionalChecks: {
+        outbox: relay.check,
+        "event streams": () => checkEventStreamUsage(bus),
+        "event continuity": () => checkEventContinuity(relay, recovery),
+        "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
+        ...checks,
+      },
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
