@@ -7,6 +7,7 @@ import { Redis } from "ioredis";
 import postgres from "postgres";
 import { createTestServerDataFolder } from "./data-folder.mjs";
 import {
+  compareVersions,
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
   type InstalledServerBinary,
@@ -90,6 +91,9 @@ interface ServerOptions {
 /** Options of a server with a configuration file. `config` is text to append to this file, such as users. */
 type ConfiguredOptions = ServerOptions & { config?: string };
 
+/** Options of NATS. `durable` is false by default, because most servers belong to tests. */
+type NatsOptions = ConfiguredOptions & { durable?: boolean };
+
 /**
  * Options of PostgreSQL. `durable` is true by default; false turns off settings like fsync, for data that may be lost
  * in a power cut. `adjustLaunch` changes how the server is launched.
@@ -101,12 +105,30 @@ type PostgresOptions = ServerOptions & {
 
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
-/** Starts a NATS server for this process, with JetStream and file storage. */
-export function startNatsServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
-  return startWithConfigFile("nats", options, (host, port, data) => [
-    `listen: "${host}:${port}"`,
-    `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
-  ]);
+/** The first version of NATS that can write events to disk before it acknowledges them. */
+const minNatsVersionWithSync = "2.10";
+
+/** Returns whether an installed NATS program, or the container that is used without one, can sync before it acknowledges. */
+const canNatsSync = (installed: InstalledServerBinary | undefined) =>
+  installed === undefined || compareVersions(installed.version, minNatsVersionWithSync) >= 0;
+
+/**
+ * Starts a NATS server for this process, with JetStream and file storage. If `durable` is set, events are on disk before
+ * they are acknowledged, unless the installed version cannot do that.
+ */
+export function startNatsServer({ durable = false, ...options }: NatsOptions): Promise<StartedLocalServer> {
+  return startWithConfigFile("nats", options, (host, port, data, installed) => {
+    const sync = durable && canNatsSync(installed) ? ", sync_interval: always" : "";
+    return [`listen: "${host}:${port}"`, `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T${sync} }`];
+  });
+}
+
+/** Returns a warning for the user if a power cut can take events from the NATS server that `npm start` uses. */
+export async function findNatsDurabilityWarning(): Promise<string | undefined> {
+  if (process.env.NATS_URL) return undefined;
+  const [installed] = (await findOrInstallServerBinaries(["nats"])).nats;
+  if (canNatsSync(installed)) return undefined;
+  return `NATS ${installed?.version} has an event on disk only up to two minutes after it was accepted. After a power cut, reports and webhooks can be late until the events are published again from PostgreSQL. For production, use NATS 2.12.6 or newer.`;
 }
 
 /** Starts a Redis server for this process, with an append-only file and without snapshots. */
@@ -128,7 +150,7 @@ export function startRedisServer(options: ConfiguredOptions): Promise<StartedLoc
 function startWithConfigFile(
   kind: "nats" | "redis",
   { config = "", ...options }: ConfiguredOptions,
-  configFor: (host: string, port: number, data: string) => string[],
+  configFor: (host: string, port: number, data: string, installed: InstalledServerBinary | undefined) => string[],
 ): Promise<StartedLocalServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
   return startServer(kind, options, (folder, port, [newest]) => {
@@ -136,7 +158,7 @@ function startWithConfigFile(
     const data = join(folder, "data");
     mkdirSync(data, { recursive: true });
     // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
-    const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
+    const lines = newest ? configFor("127.0.0.1", port, data, newest) : configFor("0.0.0.0", port, "/data", undefined);
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
     const { program, image } = infrastructureServerDefinitionsByKind[kind];
     return {
