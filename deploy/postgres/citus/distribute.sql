@@ -104,6 +104,7 @@ from (select distinct service from placement) as services, (values
   ('outbox', 'local'),
   ('sent_events', 'local'),
   ('inbox', 'local'),
+  ('erased_orders', 'local'),
   ('dead_letters', 'local'),
   ('event_attempts', 'local'),
   ('idempotent_requests', 'local'),

@@ -122,7 +122,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
   const outageLog = createOutageLog(log, "cannot check whether consumers are ahead of their streams");
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     await check();
-    await sleep(checkIntervalMs, AbortSignal.any([checkNow.signal, stopping.signal]));
+    await sleep(checkIntervalMs, checkNow.signal);
     if (checkNow.signal.aborted) await sleep(settleMs, stopping.signal);
     checkNow = new AbortController();
   });
@@ -134,6 +134,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
     countRecreated: (type: BusEventType) => recreated.get(type) ?? 0,
     async stop(): Promise<void> {
       stopping.abort();
+      checkNow.abort();
       await running;
     },
   };
