@@ -5,6 +5,7 @@ import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "@pragma/runtime/process/run-process";
+import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
@@ -71,6 +72,7 @@ export async function startGateway({
     defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
+  endProcessIfServerIsUnusable(bus.connected);
   const usage = createUsageCounter();
   const usageSender = startUsageSender({
     counter: usage,

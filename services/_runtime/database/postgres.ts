@@ -54,12 +54,14 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 
 const millisecondsPerSecond = 1000;
 
-export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & DatabaseAndBrokerTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
+  Partial<Pick<CommonServiceConfig, "DATABASE_TRANSACTION_URL">> &
+  DatabaseAndBrokerTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
  * keep-alives, PostgreSQL detects within 25 seconds that the host of a client is unreachable, and releases the client's
- * locks.
+ * locks. Each connection sets them before its first query, because PgBouncer refuses them as startup parameters.
  */
 export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
@@ -84,7 +86,9 @@ export function createDatabasePool(
   const { DATABASE_READ_URL: readUrl } = config;
   const sql = createSqlClient(config, { schema, log });
   const replica =
-    readUrl === undefined ? undefined : createSqlClient({ ...config, DATABASE_URL: readUrl }, { schema, log });
+    readUrl === undefined
+      ? undefined
+      : createSqlClient({ ...config, DATABASE_URL: readUrl, DATABASE_TRANSACTION_URL: undefined }, { schema, log });
   const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
   const database: Database = {
     sql,
@@ -116,27 +120,41 @@ export function createDatabasePool(
 
 function pickConnectionConfig({
   DATABASE_URL,
+  DATABASE_TRANSACTION_URL,
   TLS_CA_FILE,
   TLS_CERT_FILE,
   TLS_KEY_FILE,
 }: PostgresConfig): PostgresConfig {
-  return { DATABASE_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
+  return { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
 }
+
+/** The maximum duration of a statement of a service, in milliseconds. */
+export const statementTimeoutMs = 30_000;
+
+/** Returns the settings of a service's sessions. */
+export const buildServiceSessionSettings = (schema: string) => ({
+  search_path: schema,
+  statement_timeout: statementTimeoutMs,
+  idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
+});
 
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
 export function createSqlClient(
   config: PoolConfig,
-  { schema, log }: { schema: string; log: Pick<Logger, "debug"> },
+  { schema, log, settings = {} }: { schema: string; log: Pick<Logger, "debug">; settings?: Record<string, number> },
 ): SqlClient {
-  return postgres(config.DATABASE_URL, {
-    ...buildPostgresConnectionOptions(config, {
-      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
-      // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
-      application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
-      search_path: schema,
-      statement_timeout: 30 * millisecondsPerSecond,
-      idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
-    }),
+  const { DATABASE_TRANSACTION_URL: transactionUrl } = config;
+  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version
+  // tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
+  const applicationName = `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`;
+  const options = buildPostgresConnectionOptions(
+    { ...config, DATABASE_URL: transactionUrl ?? config.DATABASE_URL },
+    { ...buildServiceSessionSettings(schema), ...settings, application_name: applicationName },
+  );
+  return postgres(transactionUrl ?? config.DATABASE_URL, {
+    ...options,
+    // In transaction mode, statements of other connections run in the same session, which has the settings of its role.
+    ...(transactionUrl !== undefined && { connection: { application_name: applicationName }, prepare: false }),
     max: config.DATABASE_POOL,
     // Reconnects after 20 to 50 ms, so that queries fail quickly while the server is unavailable and callers can retry.
     backoff: () => 0.02 + Math.random() * 0.03,

@@ -27,6 +27,7 @@ import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -81,6 +82,7 @@ export async function startService(
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
+    endProcessIfServerIsUnusable(bus.connected);
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources(
       { db, log, metrics, notifier, registry, sendBusRequest: bus.request },
