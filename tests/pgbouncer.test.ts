@@ -118,6 +118,10 @@ describe.skipIf(findPgBouncer() === undefined)("behind PgBouncer", () => {
       const sessions = await sql<{ role: string; count: number }[]>`
         select usename as role, count(*)::int from pg_stat_activity where usename like '%\\_till\\_ingest' group by 1`;
       await sql.end();
+      const sql2 = postgres(servers.ownerUrl, { max: 1 });
+      const dump = async () => console.log(await sql2`select pid, state, wait_event, left(query, 300) q, query_start, application_name from pg_stat_activity where usename like '%\_till\_ingest'`);
+      await dump();
+      setTimeout(dump, 8000);
       // The three of the pooler, and that of the leader election.
       expect(sessions).toMatchObject([{ count: 4 }]);
     } finally {
