@@ -73,7 +73,11 @@ it.each([
   ["a service without its target of KEDA", "services.jobs.replicas.backlogPerPod.events=1", /jobs/],
   ["event streams that do not fit into NATS", "eventStreams.orderEventsMaxBytes=45000000000", /maxSize \(24G\)/],
   ["a maximum size that does not fit on the disk", "nats.config.jetstream.fileStore.maxSize=26Gi", /pvc.size \(25Gi\)/],
-  ["too few connections of PostgreSQL", "postgres.parameters.max_connections=300", /max_connections \(300\) must be at/],
+  [
+    "too few connections of PostgreSQL",
+    "postgres.parameters.max_connections=300",
+    /max_connections \(300\) must be at/,
+  ],
   ["too few sessions of PgBouncer", "postgres.pooler.parameters.default_pool_size=20", /default_pool_size \(20\) must/],
   ["access without hosts", "access.kind=ingress", /access.apiHost/],
 ])("Helm rejects %s", async (_, value, message) => {
@@ -132,7 +136,7 @@ it("the chart contains no secrets, and refers to them by name", async () => {
   const all = (await Promise.all(installationNames.map(renderInstallation))).flat();
   expect(selectKind(all, "Secret")).toEqual([]);
   const isSecretName = (name: string) =>
-    /(?:DATABASE|DATABASE_READ|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$|PASSWORD/.test(name);
+    /(?:DATABASE|DATABASE_READ|DATABASE_TRANSACTION|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$|PASSWORD/.test(name);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   expect(plain.filter(({ name }) => isSecretName(name))).toEqual([]);
 });

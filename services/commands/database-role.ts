@@ -46,7 +46,10 @@ export async function ensureRoleWithSchemaPrivileges(
       .savepoint((savepoint) => setSessionDefaults(savepoint, db.schema, role))
       .catch((error) => {
         if (error.code !== insufficientPrivilege) throw error;
-        log.warn({ role }, "the defaults of the role's sessions cannot be set; only a pooler in transaction mode needs them");
+        log.warn(
+          { role },
+          "the defaults of the role's sessions cannot be set; only a pooler in transaction mode needs them",
+        );
       });
   });
 }

@@ -1,5 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { createRedisClient, requireUsableRedis, type RedisConfig } from "@pragma/runtime/database/redis";
+import { createRedisClient, type RedisConfig, requireUsableRedis } from "@pragma/runtime/database/redis";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";

@@ -74,7 +74,12 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const { name, statements, checksum } of await findPendingMigrations(connection, database.schema, known, log)) {
+      for (const { name, statements, checksum } of await findPendingMigrations(
+        connection,
+        database.schema,
+        known,
+        log,
+      )) {
         if (runsOutsideTransaction(statements)) {
           await runMigrationOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;

@@ -154,7 +154,10 @@ export function createSqlClient(
   return postgres(transactionUrl ?? config.DATABASE_URL, {
     ...options,
     // In transaction mode, statements of other connections run in the same session, which has the settings of its role.
-    ...(transactionUrl !== undefined && { connection: { application_name: applicationName }, prepare: false }),
+    // PgBouncer 1.18 separates the messages of a statement if the end of the statement before it is still to come.
+    ...(transactionUrl !== undefined && {
+      ...{ connection: { application_name: applicationName }, prepare: false, max_pipeline: 0 },
+    }),
     max: config.DATABASE_POOL,
     // Reconnects after 20 to 50 ms, so that queries fail quickly while the server is unavailable and callers can retry.
     backoff: () => 0.02 + Math.random() * 0.03,

@@ -57,7 +57,10 @@ export function findPostgresServerProblem({ version, hasLz4 }: PostgresServerTra
   if (Number.parseInt(version, 10) < minMajorVersion)
     return { problem: `its version is ${version}`, advice: `Use PostgreSQL ${minMajorVersion} or newer.` };
   if (!hasLz4)
-    return { problem: "it was built without lz4", advice: "Use a build with lz4 (configure --with-lz4), as packages are." };
+    return {
+      problem: "it was built without lz4",
+      advice: "Use a build with lz4 (configure --with-lz4), as packages are.",
+    };
   return undefined;
 }
 
