@@ -36,8 +36,9 @@ async function removeRows(context: RemovalContext): Promise<number> {
       await retryTransient(deleteBatches, AbortSignal.timeout(retryTimeoutMs));
     }
     await sql`delete from location_imports where location_id = ${locationId}`;
-    // Stored responses begin with the id of the location of the key that sent the request.
-    await sql`delete from idempotent_requests where starts_with(owner, ${`${locationId} `})`;
+    // The owners of stored responses begin with the id of the location of the key that sent the request.
+    await sql`
+      delete from idempotent_requests where starts_with(owner, ${`${locationId} `}) or location_id = ${locationId}`;
   }
   return total;
 }

@@ -103,6 +103,7 @@ from (select distinct service from placement) as services, (values
   ('migrations', 'local'),
   ('outbox', 'local'),
   ('inbox', 'local'),
+  ('erased_orders', 'local'),
   ('dead_letters', 'local'),
   ('event_attempts', 'local'),
   ('idempotent_requests', 'local'),

@@ -6,7 +6,7 @@ import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
-import { computeAdvisoryLockKey, createSqlClient, type Database, type SqlClient } from "./postgres.ts";
+import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
 import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
 import { requireUsableDatabase, toUnusableDatabaseError } from "./usable-database.ts";
 
@@ -58,43 +58,41 @@ export async function migrateOrAwaitDatabaseSchema(
 }
 
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
-  const lock = computeAdvisoryLockKey(database.schema, "migrate");
-  // Not the pool of the service, because the lock belongs to a session, and migrations may take long.
-  const sql = createSqlClient(
-    { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 2 },
-    { schema: database.schema, log, settings: { statement_timeout: 0 } },
-  );
-  const connection = await sql.reserve();
+  const { schema } = database;
+  const lock = computeAdvisoryLockKey(schema, "migrate");
+  // Needs a session of its own, because the lock belongs to it.
+  const config = { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 2 };
+  const sql = createSqlClient(config, { schema, log, hasLongStatements: true });
   try {
+    const connection = await sql.reserve();
+    // Disables the timeout of normal queries.
+    await connection`set statement_timeout = 0`;
     // Polls, because `create index concurrently` waits for all running statements, also for one that waits for the lock.
     while ((await connection`select 1 where pg_try_advisory_lock(${lock}::bigint)`).length === 0) await sleep(100);
     try {
-      await connection`create schema if not exists ${connection(database.schema)}`;
+      await connection`create schema if not exists ${connection(schema)}`;
       await connection`
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const { name, statements, checksum } of await findPendingMigrations(
-        connection,
-        database.schema,
-        known,
-        log,
-      )) {
+      const pending = await findPendingMigrations(database, known, log);
+      for (const [index, { name, statements, checksum }] of pending.entries()) {
         if (runsOutsideTransaction(statements)) {
           await runMigrationOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;
         } else
           await sql.begin(async (tx) => {
+            await tx`set local statement_timeout = 0`;
             await tx.unsafe(statements);
             await tx`insert into migrations ${tx({ name, checksum })}`;
           });
-        log.info({ migration: name }, "migration applied");
+        log.info({ migration: name, number: index + 1, count: pending.length }, "migration applied");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
+      connection.release();
     }
   } finally {
-    connection.release();
     await sql.end({ timeout: 5 });
   }
 }
@@ -103,19 +101,14 @@ async function assertMigrated(database: Database, known: Migration[], log: Logge
   const { sql, schema } = database;
   const [migrationsTable] = await sql<{ exists: boolean }[]>`
     select to_regclass(${`${schema}.migrations`}) is not null as exists`;
-  const pending = migrationsTable?.exists ? await findPendingMigrations(sql, schema, known, log) : known;
+  const pending = migrationsTable?.exists ? await findPendingMigrations(database, known, log) : known;
   if (pending.length === 0) return;
   throw new TransientError(
     `Schema ${schema} has ${pending.length} pending migration(s), and MIGRATE is off: run the migrate command.`,
   );
 }
 
-async function findPendingMigrations(
-  sql: SqlClient,
-  schema: string,
-  known: Migration[],
-  log: Logger,
-): Promise<Migration[]> {
+async function findPendingMigrations({ sql, schema }: Database, known: Migration[], log: Logger): Promise<Migration[]> {
   const applied = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
   const names = new Set(known.map(({ name }) => name));
   const ahead = applied.filter(({ name }) => !names.has(name)).map(({ name }) => name);
