@@ -73,6 +73,11 @@ export const docsConfigSchema = z.object({
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /**
+   * The URL of a pooler in transaction mode in front of that database. If set, queries use it, and DATABASE_URL serves
+   * migrations and leader election, which need a session of their own.
+   */
+  DATABASE_TRANSACTION_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
+  /**
    * The URL of a streaming replica of that server, from which reports and orders are read once it has all writes of
    * their location. It must lead to one server.
    */
@@ -148,7 +153,7 @@ export const commonServiceConfigSchema = z.object({
   SEPARATE_ORDER_EVENTS: z.stringbool().default(true),
   /**
    * Whether this process creates and updates its tables and the event streams. With `off`, the `migrate` command must do
-   * so, and the process waits up to a minute for the tables.
+   * so, and the process waits for the tables.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */

@@ -37,6 +37,7 @@ import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -111,6 +112,7 @@ export async function startService(
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
+    endProcessIfServerIsUnusable(bus.connected);
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources(
       { db, environment: processEnvironment, log, metrics, notifier, registry, sendBusRequest: bus.request },
