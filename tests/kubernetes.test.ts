@@ -4,6 +4,7 @@ import { gatewayConfigSchema } from "@pragma/gateway/config";
 import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
 import { databaseUrlsSchema } from "@pragma/runtime/config/service-databases";
 import { processConfigSchema } from "@pragma/runtime/process/run-process";
+import { connectWaitSecondsSchema } from "@pragma/runtime/service-calls/service-registry";
 import { loadServiceDefinition, serviceLoadersAndDefaultPorts } from "@pragma/services/definitions";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -121,6 +122,7 @@ it("the services have the ports and the values of the product, and settings that
   expect(Object.keys(settings ?? {}).filter((name) => !allReads.has(name) && name !== "NODE_ENV")).toEqual([]);
   expect(settings).toMatchObject({
     ORDER_EVENT_STREAM_MAX_BYTES: "45000000000",
+    OPS_HOST: "0.0.0.0",
     DOCS_URL: "https://docs.example/docs",
   });
   for (const name of expectedRoles) {
@@ -242,8 +244,12 @@ it("deployments replace pods without downtime", async () => {
   for (const deployment of deployments) {
     expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
     const [pod] = listPods([deployment]);
-    // In seconds: the shutdown delay (10), the time to complete requests in flight (30), and a margin (10).
-    expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10 + 30 + 10);
+    // SHUTDOWN_DELAY_SECONDS and SHUTDOWN_TIMEOUT_SECONDS.
+    expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(
+      10 + processConfigSchema.parse({}).SHUTDOWN_TIMEOUT_SECONDS,
+    );
+    if (deployment.metadata.name !== "portal")
+      expect(pod?.terminationGracePeriodSeconds).toBeLessThan(connectWaitSecondsSchema.parse(undefined));
     expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
   }
 });

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
@@ -189,20 +190,28 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
       ...{ target, body, abort, isStream: request.isStream },
       isCanceled: () => outgoing.destroyed || request.isStreamEnded,
     };
-    const upstreamResponse = await sendUpstream(request, upstreamRequest).catch((error: unknown) => {
+    const send = async () => {
+      const upstreamResponse = await sendUpstream(request, upstreamRequest);
+      const { statusCode, headers } = upstreamResponse;
+      const isBuffered =
+        incoming.method === "HEAD" ||
+        Number(headers["content-length"]) <= maxBufferedBytes ||
+        statusCode === 204 ||
+        statusCode === 304;
+      return { upstreamResponse, bufferedBody: isBuffered ? await upstreamResponse.body.bytes() : undefined };
+    };
+    const { upstreamResponse, bufferedBody } = await send().catch(async (error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
       if (request.isStreamEnded || !shouldRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return sendUpstream(request, upstreamRequest);
+      await untilClosedConnectionsAreKnown();
+      return send();
     });
     const headers = pickClientHeaders(upstreamResponse.headers);
-    const isBuffered =
-      incoming.method === "HEAD" || Number(upstreamResponse.headers["content-length"]) <= maxBufferedBytes;
-    if (isBuffered || upstreamResponse.statusCode === 204 || upstreamResponse.statusCode === 304) {
-      const body = await upstreamResponse.body.bytes();
-      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(body);
-      return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
+    if (bufferedBody) {
+      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(bufferedBody);
+      return new Response(bufferedBody.length === 0 ? null : (bufferedBody as Uint8Array<ArrayBuffer>), {
         status: upstreamResponse.statusCode,
         headers,
       });
@@ -243,10 +252,13 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
         isCanceled: () => signal.aborted,
       };
       try {
-        const { statusCode, headers, body } = await sendUpstream(identity, upstreamRequest).catch((error: unknown) => {
-          if (signal.aborted || !isConnectionClosed(error)) throw error;
-          return sendUpstream(identity, upstreamRequest);
-        });
+        const { statusCode, headers, body } = await sendUpstream(identity, upstreamRequest).catch(
+          async (error: unknown) => {
+            if (signal.aborted || !isConnectionClosed(error)) throw error;
+            await untilClosedConnectionsAreKnown();
+            return sendUpstream(identity, upstreamRequest);
+          },
+        );
         body.once("close", () => signal.removeEventListener("abort", onAbort));
         return new Response(Readable.toWeb(body) as ReadableStream, {
           status: statusCode,
@@ -330,10 +342,19 @@ function readProblemCode(body: Uint8Array): string | undefined {
   }
 }
 
-/** Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response began. */
+/**
+ * Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response, or a
+ * buffered response, was complete.
+ */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }
+
+/**
+ * Resolves in the next iteration of the event loop. If several connections were closed at the same time, the pool may
+ * otherwise retry a request on another closed one.
+ */
+const untilClosedConnectionsAreKnown = nextEventLoopIteration;
 
 function isConnectionClosed(error: unknown): boolean {
   const { code } = error as { code?: unknown };

@@ -89,6 +89,18 @@ export const commonServiceConfigSchema = z.object({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
+  /**
+   * The seconds after which a handler of an event is abandoned and the event is given back. Four statements that reach
+   * their timeout of 30 seconds fit in, and the largest tills on a busy machine do too.
+   */
+  EVENT_HANDLER_TIMEOUT_SECONDS: integerEnvSchema(1, 3_600).default(120),
+  /** The seconds after which a periodic task is abandoned, unless the task has a longer timeout of its own. */
+  PERIODIC_TASK_TIMEOUT_SECONDS: integerEnvSchema(1, 86_400).default(600),
+  /**
+   * The seconds without progress, although there is work and every server responds, after which a process ends itself.
+   * Longer than `EVENT_HANDLER_TIMEOUT_SECONDS`, so that handlers that hang are abandoned first.
+   */
+  STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(300),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */

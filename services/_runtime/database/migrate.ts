@@ -6,7 +6,7 @@ import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
-import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
+import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
 import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
@@ -54,37 +54,41 @@ export async function migrateOrAwaitDatabaseSchema(
 }
 
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
-  const lock = computeAdvisoryLockKey(database.schema, "migrate");
-  const connection = await database.sql.reserve();
+  const { schema } = database;
+  const lock = computeAdvisoryLockKey(schema, "migrate");
+  const config = { ...database.connectionConfig, DATABASE_POOL: 2 };
+  const sql = createSqlClient(config, { schema, log, hasLongStatements: true });
   try {
+    const connection = await sql.reserve();
     // Disables the timeout of normal queries.
     await connection`set statement_timeout = 0`;
     // Polls, because `create index concurrently` waits for all running statements, also for one that waits for the lock.
     while ((await connection`select 1 where pg_try_advisory_lock(${lock}::bigint)`).length === 0) await sleep(100);
     try {
-      await connection`create schema if not exists ${connection(database.schema)}`;
+      await connection`create schema if not exists ${connection(schema)}`;
       await connection`
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const { name, statements, checksum } of await findPendingMigrations(database, known, log)) {
+      const pending = await findPendingMigrations(database, known, log);
+      for (const [index, { name, statements, checksum }] of pending.entries()) {
         if (runsOutsideTransaction(statements)) {
           await runMigrationOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;
         } else
-          await database.sql.begin(async (tx) => {
+          await sql.begin(async (tx) => {
             await tx`set local statement_timeout = 0`;
             await tx.unsafe(statements);
             await tx`insert into migrations ${tx({ name, checksum })}`;
           });
-        log.info({ migration: name }, "migration applied");
+        log.info({ migration: name, number: index + 1, count: pending.length }, "migration applied");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
-      await connection`reset statement_timeout`;
+      connection.release();
     }
   } finally {
-    connection.release();
+    await sql.end({ timeout: 5 });
   }
 }
 

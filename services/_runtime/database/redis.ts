@@ -13,7 +13,8 @@ export type RedisConfig = Partial<z.output<typeof redisConfigSchema>> & { REDIS_
 
 /**
  * Returns a Redis client that connects immediately and reconnects after every disconnect. It also reconnects if the
- * server has become a replica, because its URL can lead to another server after a failover.
+ * server has become a replica, because its URL can lead to another server after a failover, and if a command gets no
+ * response for 30 seconds. No command blocks for that long.
  */
 export function createRedisClient(
   config: RedisConfig,
@@ -22,6 +23,7 @@ export function createRedisClient(
   const isTls = config.REDIS_URL.startsWith("rediss:");
   return new Redis(config.REDIS_URL, {
     reconnectOnError: (error) => /^READONLY\b/.test(error.message),
+    socketTimeout: 30_000,
     ...options,
     ...(isTls && { tls: toTlsOptions(config) }),
   });

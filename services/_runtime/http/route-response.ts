@@ -66,8 +66,11 @@ export function notModifiedResponseIfUnchanged(tag: EntityTagCondition): RouteHa
   return { status: 304, body: null, headers: entityTagHeaders(tag) };
 }
 
+/** The headers of responses that only the client may store, and that it may use again only after asking the API. */
+export const revalidationHeaders: ResponseHeaders = { "cache-control": "private, no-cache" };
+
 function entityTagHeaders({ etag }: Pick<EntityTagCondition, "etag">): ResponseHeaders {
-  return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
+  return { etag: `"${etag}"`, ...revalidationHeaders };
 }
 
 /** Converts a route's response to a Fetch API response. */

@@ -179,6 +179,11 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");
     },
+    /** Rejects if NATS does not accept a new connection, whatever the state of the current one. */
+    async checkServer(): Promise<void> {
+      const nats = await connect({ ...buildConnectionOptions(config), name, reconnect: false, timeout: 5_000 });
+      await nats.close();
+    },
     /** Returns the subject of an event, which ends with the location id, or with `none` if there is no location. */
     buildSubject: (type: BusEventType, locationId: string | null) =>
       `${subjectPrefixes[getEventStreamKind(type)]}.${type}.${locationId ?? "none"}`,

@@ -5,6 +5,7 @@ import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { createConsumerProgress, type HeldMessage } from "./consumer-progress.ts";
 import type { EventBus } from "./event-bus.ts";
 import {
   createEventMessageHandler,
@@ -45,6 +46,8 @@ const maxReadyPerHandler = 4;
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
+/** How long a stopping consumer waits for its handlers, in milliseconds. It then returns their messages. */
+const drainTimeoutMs = 5_000;
 /** The interval between two checks whether version 1.0 has created a consumer, in milliseconds. */
 const formerConsumerIntervalMs = 60_000;
 
@@ -54,7 +57,7 @@ const formerConsumerIntervalMs = 60_000;
  * dead letter. Locations take turns. If events have revisions, the waiting event with the highest revision of a subject is
  * handled first.
  */
-export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
+export function startEventConsumer<Services>(options: EventConsumerOptions<Services>) {
   const { subscription, log } = options;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
@@ -64,7 +67,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
   });
   /** The received messages that have not been settled yet, by their sequence number in the stream. */
-  const held = new Map<number, JsMsg>();
+  const held = new Map<number, HeldMessage>();
+  const progress = createConsumerProgress(held, async () => consumer?.info());
   /**
    * The messages that are waiting for a handler, by subject. Each list ends with the highest revision. If events have
    * no revisions, each message is in a list of its own.
@@ -73,15 +77,18 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
   let onSettled = () => {};
+  let consumer: Consumer | undefined;
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const message of held.values()) runIgnoringMessageAckErrors(() => message.working());
+    for (const { message } of held.values()) runIgnoringMessageAckErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
     // Ignores a redelivery after a lost connection, because settling the first delivery also settles the redelivery.
     if (held.has(message.seq)) return;
-    held.set(message.seq, message);
+    if (stopping.signal.aborted) return void runIgnoringMessageAckErrors(() => message.nak());
+    held.set(message.seq, { message, receivedAtMs: performance.now(), startedAtMs: undefined });
+    progress.recordReceived();
     heldBytes += message.data.length;
     const { subjectKey, revision } = hasRevisions
       ? readSubjectAndRevision(message)
@@ -99,8 +106,11 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const next = group?.pop()?.message;
     if (group?.length === 0) waiting.delete(subjectKey);
     if (!next) return;
-    await messageHandler.handleMessage(next);
+    const holding = held.get(next.seq);
+    if (holding) holding.startedAtMs = performance.now();
+    const outcome = await messageHandler.handleMessage(next);
     held.delete(next.seq);
+    progress.recordOutcome(outcome);
     heldBytes -= next.data.length;
     onSettled();
   }
@@ -124,7 +134,6 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
-  let consumer: Consumer | undefined;
   async function readNextBatch(): Promise<void> {
     try {
       const find = options.isFormerStream && options.bus.hasSeparateOrderEvents;
@@ -141,18 +150,22 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const outage = createOutageLog(log, `cannot consume ${subscription.type}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outage, readNextBatch);
   return {
+    type: subscription.type,
+    progress,
     async stop() {
       stopping.abort();
       onSettled();
-      await messages?.close();
-      await running;
+      const closed = Promise.all([messages?.close(), running]);
       // Returns the waiting messages to JetStream, so that another instance can handle them immediately.
       for (const { message } of [...waiting.values()].flat()) runIgnoringMessageAckErrors(() => message.nak());
       waiting.clear();
       // If an error stops the process, the attempts stay recorded, because a message may have caused the error.
-      if (!process.exitCode) await messageHandler.withdrawAttempts().catch(() => {});
+      const withdrawn = process.exitCode ? undefined : messageHandler.withdrawAttempts().catch(() => {});
+      const drainTimer = setTimeout(messageHandler.abandonHandlers, drainTimeoutMs);
       await Promise.all(handling);
+      clearTimeout(drainTimer);
       clearInterval(heartbeatTimer);
+      await Promise.all([closed, withdrawn]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { JetStreamClient } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import {
@@ -15,6 +16,7 @@ import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { endSpanAfter, isTracingEnabled, SpanKind, startSpan } from "../observability/tracing.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
+import { TransientError } from "../retries/transient-error.ts";
 import type { EventBus } from "./event-bus.ts";
 import { type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
@@ -48,6 +50,10 @@ const standbyIntervalMs = 1_000;
  * sent again, with the same id.
  */
 const publishTimeoutMs = 2_500;
+
+/** The milliseconds after which a batch is abandoned. Sending its events again does no harm. */
+const batchTimeoutMs = 60_000;
+const createBatchTimeoutError = () => new TransientError("A batch of events was not sent in time.");
 
 const leaderRole = "relay";
 
@@ -150,7 +156,7 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-    if (await sendBatch()) return;
+    if (await runWithDeadline(sendBatch, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError })) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });

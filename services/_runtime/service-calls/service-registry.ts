@@ -30,7 +30,8 @@ const serviceUrlsSchema = z.object(
 /** Seconds for which requests wait for a connection to a service, from the first that found none; 0 to fail at once. */
 export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
 
-const connectWaitSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
+/** The variable that all processes which call services read. */
+export const connectWaitConfigSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
 
 /** Milliseconds after which an internal request that found no connection is sent again. */
 const resendIntervalMs = 250;
@@ -61,7 +62,7 @@ export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
   const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
-  const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitSchema, environment);
+  const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitConfigSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
   const outages = new Map<string, ConnectionOutage>();

@@ -27,6 +27,7 @@ export async function deleteRowsInBatches(sql: SqlClient, name: string, conditio
 export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
   name: "remove expired rows",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db: { sql }, inboxRetentionDays }) {
     // Ids of events are stored longer than the stream stores events, so that redelivered events are always recognized.
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;

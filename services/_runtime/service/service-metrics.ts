@@ -1,6 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
+import type { ConsumerProgress } from "../messaging/consumer-progress.ts";
 import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
 import { eventStreamKinds, getEventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
@@ -86,6 +87,32 @@ export function registerServiceMetrics(
       ];
     });
   }
+}
+
+interface ConsumerProgressOptions {
+  service: string;
+  eventConsumers: readonly { type: BusEventType; progress: ConsumerProgress }[];
+}
+
+/** Registers the metrics of the progress of consumers. A type that is read from two streams has two consumers. */
+export function registerConsumerProgressMetrics(
+  metrics: PrometheusMetrics,
+  { service, eventConsumers }: ConsumerProgressOptions,
+): void {
+  const types = [...new Set(eventConsumers.map(({ type }) => type))];
+  const observe = (name: string, description: string, read: (progress: ConsumerProgress[]) => number) =>
+    metrics.observeGauges(name, description, () =>
+      types.map((event) => ({
+        value: read(eventConsumers.filter(({ type }) => type === event).map(({ progress }) => progress)),
+        labels: { service, event },
+      })),
+    );
+  observe("event_oldest_in_hand_seconds", "Time since the oldest event in hand was received", (progress) =>
+    Math.max(...progress.map((each) => each.getOldestInHandSeconds())),
+  );
+  observe("event_last_handled_seconds", "Time since an event was last handled, or since the start", (progress) =>
+    Math.min(...progress.map((each) => each.getSecondsSinceLastHandled())),
+  );
 }
 
 /** Returns the numbers of events that a consumer must still deliver or acknowledge; undefined if it does not exist. */

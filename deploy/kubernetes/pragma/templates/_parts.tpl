@@ -132,6 +132,8 @@ EVENT_STREAM_REPLICAS: {{ .Values.eventStreams.replicas }}
 TILL_EVENT_STREAM_MAX_BYTES: {{ .Values.eventStreams.tillEventsMaxBytes | int64 }}
 ORDER_EVENT_STREAM_MAX_BYTES: {{ .Values.eventStreams.orderEventsMaxBytes | int64 }}
 DATABASE_POOL: {{ .Values.databasePool }}
+# For probes and Prometheus, which send addresses of pods as Host. The network policies let no other pod reach the port.
+OPS_HOST: 0.0.0.0
 # For this time after SIGTERM, a pod reports that it is not ready but still serves requests, so that other pods have time to
 # stop sending requests to it.
 SHUTDOWN_DELAY_SECONDS: 10
