@@ -196,8 +196,8 @@ describe("a stream that was replaced", () => {
     events.push(...(await publishEvents(10)));
     await expectOneEffectEach(events);
     failHandlers();
-    // More than one batch.
-    const missed = Array.from({ length: 600 }, () => randomUUID());
+    // More than a batch of the relay.
+    const missed = Array.from({ length: 250 }, () => randomUUID());
     await Promise.all(missed.map((locationId) => publishTestLocationUpdatedEvent(service.db, { locationId })));
     await service.waitForEmptyOutbox();
     await service.stop();
