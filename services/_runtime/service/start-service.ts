@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
+import { createRequestAdmission } from "../admission/request-admission.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
@@ -132,7 +132,7 @@ export async function startService(
       unreadResponses,
       largeReads: new LargeReadLimiter(unreadResponses),
       checkReadiness: leadership.checkConnection,
-      writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      admission: createRequestAdmission(),
       log,
       metrics,
     });
