@@ -20,6 +20,8 @@ const soakTests = [
   "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",
   "tests/upgrade-from-version-1-0.test.ts",
+  "services/_runtime/messaging/lost-nats-connections.test.ts",
+  "services/jobs/lost-redis-connections.test.ts",
 ];
 
 /** Tests of the memory, CPU time, signals or child processes of the test process. Each file runs in its own process. */

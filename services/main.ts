@@ -7,6 +7,7 @@ import { toFetchResponse } from "@pragma/runtime/http/route-response";
 import {
   type ProcessComponent,
   type ProcessEnvironmentLogAndMetrics,
+  readRequestDrainTimeoutMs,
   runProcessUntilSignal,
 } from "@pragma/runtime/process/run-process";
 import { startService } from "@pragma/runtime/service/start-service";
@@ -70,7 +71,12 @@ async function startStandaloneService(
         return toFetchResponse(logAndCreateErrorResponse(error, { requestId, log, docsUrl }), request.method);
       }
     },
-    { port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort, docsUrl, maxConnectionAgeMs },
+    {
+      port: port ?? serviceLoadersAndDefaultPorts[name].defaultPort,
+      drainTimeoutMs: readRequestDrainTimeoutMs(base.environment),
+      docsUrl,
+      maxConnectionAgeMs,
+    },
   );
   log.info({ port: server.port }, "listening");
   return {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { processConfigSchema } from "@pragma/runtime/process/run-process";
+import { connectWaitSecondsSchema } from "@pragma/runtime/service-calls/service-registry";
 import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 
@@ -19,6 +21,7 @@ interface ComposedService {
   environment?: Record<string, string>;
   read_only?: boolean;
   cap_drop?: string[];
+  stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
 }
 
@@ -43,6 +46,31 @@ it("runs each service in a container without capabilities, after the migrations"
     expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
     expect(service?.depends_on).toMatchObject({ migrate: { condition: "service_completed_successfully" } });
   }
+});
+
+it("drops the capabilities of every container", () => {
+  for (const [name, service] of Object.entries(composeFile.services)) expect(service.cap_drop, name).toEqual(["ALL"]);
+});
+
+it("stops each service before requests that wait for the next container fail", () => {
+  for (const name of [...serviceNames, "gateway"]) {
+    const graceSeconds = Number.parseInt(composeFile.services[name]?.stop_grace_period ?? "", 10);
+    const { SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_TIMEOUT_SECONDS: timeout } = processConfigSchema.parse({
+      SHUTDOWN_DELAY_SECONDS: /:-(\d+)/.exec(
+        composeFile.services[name]?.environment?.SHUTDOWN_DELAY_SECONDS ?? "",
+      )?.[1],
+    });
+    expect(graceSeconds, name).toBeGreaterThan(delay + timeout);
+    expect(graceSeconds, name).toBeLessThan(connectWaitSecondsSchema.parse(undefined));
+  }
+});
+
+it("lets nats-exporter reach the metrics of NATS, and nobody outside", () => {
+  const { nats, "nats-exporter": exporter } = composeFile.services;
+  const config = readFileSync(join(checkout, "deploy", "nats", "nats.conf"), "utf8");
+  expect(config).toMatch(/^http: "0\.0\.0\.0:8222"$/m);
+  expect(exporter?.networks).toEqual(nats?.networks);
+  expect([nats?.networks, nats?.ports]).toEqual([["servers"], undefined]);
 });
 
 it("upgrades with `up -d` behind a proxy that stays, and replaces the gateway before the services that it needs", () => {
@@ -250,7 +278,11 @@ it("lets the ops command reach every service", () => {
   const { OPS_URLS = "", OPS_TOKEN } = composeFile.services.ops?.environment ?? {};
   const hosts = OPS_URLS.split(",").map((url) => new URL(url).hostname);
   expect(hosts.sort()).toEqual([...serviceNames].sort());
-  for (const name of hosts) expect(composeFile.services[name]?.environment).toMatchObject({ OPS_TOKEN });
+  for (const name of hosts) {
+    const environment = composeFile.services[name]?.environment;
+    expect(environment).toMatchObject({ OPS_TOKEN, OPS_HOST: "0.0.0.0" });
+    expect(environment?.OPS_ALLOWED_HOSTS?.split(",")).toContain(name);
+  }
 });
 
 it("limits Redis to half of its container's memory, without eviction", () => {

@@ -138,6 +138,33 @@ describe("an erasure of personal data", () => {
 });
 
 describe("operators", () => {
+  it("list the events in hand of all services, with when their handlers were called", async () => {
+    const till = generateTill({ seed: 2, tillId: randomUUID(), orders: 1, day: "2026-04-02" });
+    const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
+    try {
+      await sql.begin(async (tx) => {
+        // The handler of reporting waits for this lock.
+        await tx`lock table ${tx(buildServiceSchemaName(environment.namespace, "reporting"))}.inbox in exclusive mode`;
+        expect((await testLocation.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
+        const inHand = {
+          ...{ service: "reporting", event: "till.pushed", subject: till.id, locationId: testLocation.locationId },
+          ...{ eventId: expect.any(String), deliveries: 1 },
+          ...{ receivedAt: expect.stringMatching(/^\d{4}-.*Z$/), handledSince: expect.stringMatching(/^\d{4}-.*Z$/) },
+        };
+        await eventually("the event", async () => {
+          expect(await ops("events", "in-hand")).toContainEqual(inHand);
+          return true;
+        });
+      });
+      await eventually("the event to be handled", async () => {
+        expect(await ops("events", "in-hand")).toEqual([]);
+        return true;
+      });
+    } finally {
+      await sql.end();
+    }
+  });
+
   it("list tills without a result, and requeue them", async () => {
     const { body } = await pushTill(["", ""]);
     const db = createDatabasePool(

@@ -17,10 +17,11 @@ async function startGreetingServer(greeting: string) {
   return (server.address() as AddressInfo).port;
 }
 
-it("accepts a NATS server with JetStream", async () => {
+it.each(["", "token@", "user:1password@"])("accepts a NATS server with JetStream at nats://%s…", async (login) => {
   const port = await startGreetingServer('INFO {"version":"2.10.1","jetstream":true}\r\n');
-  vi.stubEnv("NATS_URL", `nats://127.0.0.1:${port}`);
-  expect(await findConfiguredInfrastructureServerUrl("nats")).toBe(`nats://127.0.0.1:${port}`);
+  const url = `nats://${login}127.0.0.1:${port}`;
+  vi.stubEnv("NATS_URL", url);
+  expect(await findConfiguredInfrastructureServerUrl("nats")).toBe(url);
 });
 
 it("rejects a NATS server without JetStream", async () => {

@@ -35,6 +35,23 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
   });
 }
 
+/**
+ * @throws `LocalCommandUserError` if web browsers and fetch refuse to connect to the port, because its number belongs to
+ * another protocol.
+ */
+export async function requirePortForBrowsers(variable: string, port: number): Promise<void> {
+  // fetch rejects with this cause before it connects. It uses the same list of ports as browsers.
+  const signal = AbortSignal.timeout(1_000);
+  const cause = await fetch(`http://127.0.0.1:${port}`, { signal }).then(
+    (response) => response.body?.cancel(),
+    (error) => error.cause,
+  );
+  if (cause?.message !== "bad port") return;
+  throw new LocalCommandUserError(
+    `Web browsers and many HTTP clients refuse to connect to port ${port}. Set ${variable} to another port.`,
+  );
+}
+
 /** @throws `LocalCommandUserError` if the port is in use. The message names the variable that sets another port. */
 export async function requireFreePort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;

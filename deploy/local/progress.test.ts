@@ -23,12 +23,12 @@ it("prints nothing for a task of less than two seconds", async () => {
   expect(printed).toEqual([]);
 });
 
-it("prints plain lines without a terminal: after two seconds, every 15 seconds, and at the end", async () => {
+it("prints plain lines without a terminal: after two seconds, every five seconds, and at the end", async () => {
   process.stdout.isTTY = false;
-  const task = runTaskWithProgress("Slow", fakeTask(40_000));
-  await vi.advanceTimersByTimeAsync(45_000);
+  const task = runTaskWithProgress("Slow", fakeTask(14_000));
+  await vi.advanceTimersByTimeAsync(15_000);
   await task;
-  expect(printed).toEqual(["Slow… 2 s\n", "Slow… 17 s\n", "Slow… 32 s\n", "Slow: 40 s\n"]);
+  expect(printed).toEqual(["Slow… 2 s\n", "Slow… 7 s\n", "Slow… 12 s\n", "Slow: 14 s\n"]);
 });
 
 it("updates one line in place on a terminal", async () => {

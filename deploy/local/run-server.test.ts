@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { findFreePort, isPortFree } from "./free-port.ts";
 import { isProcessRunning, readProcessIdentity } from "./process-cleanup.mjs";
-import { describeLogEnd, launchLocalServer, rotateLogFile } from "./run-server.ts";
+import { describeLogEnd, isUrlOk, launchLocalServer, rotateLogFile } from "./run-server.ts";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
@@ -61,6 +61,30 @@ it("throws with the end of the log when a server does not start", async () => {
   await expect(launchLocalServer(await createGreeterOptions(createTestScratchFolder(), { program }))).rejects.toThrow(
     /Greeter did not start: it exited \(exit code 3\)[\s\S]*broken configuration/,
   );
+});
+
+it("waits for a server that needs long, while it logs something, and gives up when it logs nothing more", async () => {
+  const program = 'setInterval(() => { if (process.uptime() < Number(process.argv[2])) console.log("step"); }, 50)';
+  const launch = async (busySeconds: string, isReady: () => Promise<boolean>) => {
+    const options = await createGreeterOptions(createTestScratchFolder(), { program });
+    const logged: string[] = [];
+    const onLogged = (text: string) => void logged.push(text);
+    const args = [...options.args, busySeconds];
+    const server = await launchLocalServer({ ...options, args, isReady, onLogged, silenceTimeoutMs: 1_500 });
+    return { server, steps: logged.join("").split("\n").length };
+  };
+  const readyAt = Date.now() + 3_000;
+  const { server, steps } = await launch("60", async () => Date.now() > readyAt);
+  expect(steps).toBeGreaterThan(10);
+  await server.stop();
+  await expect(launch("0.5", async () => false)).rejects.toThrow(/it is not ready, and has logged nothing for 1\.5 s/);
+});
+
+it("sees that a server is ready on a port that fetch refuses", async () => {
+  const program = 'require("node:http").createServer((_, response) => response.end("{}")).listen(6697, "127.0.0.1")';
+  const isReady = () => isUrlOk("http://127.0.0.1:6697/ready");
+  const options = await createGreeterOptions(createTestScratchFolder(), { program, port: 6_697 });
+  await (await launchLocalServer({ ...options, isReady })).stop();
 });
 
 it("logs when a server exits unexpectedly", async () => {

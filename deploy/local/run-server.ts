@@ -11,7 +11,9 @@ import {
   statSync,
   truncateSync,
 } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -54,10 +56,14 @@ export interface ServerProcessOptions extends ServerLaunchSpec {
   /** The port on which the server listens, if any. */
   port?: number;
   isReady(): Promise<boolean>;
+  /** Called repeatedly until the server is ready, with the new lines of its log. May show what the server does. */
+  onLogged?(text: string): void;
   /** The signal that stops the server. Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   /** Milliseconds after which a server that does not stop is killed. Default: 20,000. */
   stopTimeoutMs?: number;
+  /** Milliseconds without a new line in the log after which a server that is not ready is given up. */
+  silenceTimeoutMs?: number;
   /** Called with a message for the user if the server exits unexpectedly. */
   log(line: string): void;
 }
@@ -84,7 +90,8 @@ export interface RunningServer extends LocalServerInstance {
   kill(): Promise<void>;
 }
 
-const readyTimeoutMs = 60_000;
+/** Milliseconds without a new line in the log after which a server that is not ready is given up. */
+const silenceTimeoutMs = 10 * 60_000;
 const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
 const rotateLogEveryMs = 60_000;
 
@@ -93,7 +100,7 @@ const rotateLogEveryMs = 60_000;
  * for any reason.
  *
  * @throws `LocalCommandUserError` if the port is in use, or if the server cannot be started, ends, or is not ready
- * within one minute.
+ * ten minutes after the last line in its log.
  */
 export async function launchLocalServer(options: ServerProcessOptions): Promise<RunningServer> {
   const plan = { ...stopDefaults, ...options };
@@ -119,7 +126,7 @@ export async function launchLocalServer(options: ServerProcessOptions): Promise<
     await ended;
     clearTimeout(timer);
   };
-  const problem = await waitUntilReady(plan.isReady, ended);
+  const problem = await waitUntilReady(plan, { ended, logFrom });
   if (problem !== undefined) {
     await stopWith("SIGKILL");
     throw failure(problem);
@@ -154,30 +161,57 @@ async function startProgram(plan: ResolvedServerProcessOptions): Promise<LocalSe
   return { pid: child.pid, ended, sendSignal };
 }
 
-/** Waits until a server is ready. Returns a description of the problem if the server ends or the time runs out. */
-async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
+/**
+ * Waits until a server is ready, for as long as it logs something. Returns a description of the problem if the server
+ * ends, or if nothing happens for long.
+ */
+async function waitUntilReady(
+  { isReady, logFile, onLogged = () => {}, silenceTimeoutMs: timeoutMs = silenceTimeoutMs }: ServerProcessOptions,
+  { ended, logFrom }: { ended: Promise<string>; logFrom: number },
+): Promise<string | undefined> {
   let exitDescription: string | undefined;
   void ended.then((reason) => {
     exitDescription = `it exited (${reason})`;
   });
-  for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(25)) {
+  const startedAt = Date.now();
+  let loggedAt = startedAt;
+  let readFrom = logFrom;
+  for (;;) {
     const ready = await isReady();
     // Checked before `ready`: if this server has ended because its port is in use, another program has responded.
     if (exitDescription !== undefined) return exitDescription;
     if (ready) return undefined;
+    const now = Date.now();
+    const logged = readLog(logFile).subarray(readFrom);
+    if (logged.length > 0) {
+      loggedAt = now;
+      readFrom += logged.length;
+      onLogged(logged.toString("utf8"));
+    }
+    if (now - loggedAt > timeoutMs) return `it is not ready, and has logged nothing for ${timeoutMs / 1_000} s`;
+    // Rarer checks later, because they slow down a server that starts on a busy machine.
+    await sleep(Math.min(250, Math.max(25, (now - startedAt) / 20)));
   }
-  return `it was not ready within ${readyTimeoutMs / 1000} s`;
 }
 
-/** Returns whether a GET request to this URL succeeds within 5 seconds. */
+/**
+ * Returns the status and the body of a response to a GET request; undefined if there is none within five seconds. Unlike
+ * fetch, connects to all ports.
+ */
+export function getUrl(url: string): Promise<{ status: number; body: string } | undefined> {
+  return new Promise((resolve) => {
+    const onResponse = (response: IncomingMessage) =>
+      text(response).then(
+        (body) => resolve({ status: response.statusCode ?? 0, body }),
+        () => resolve(undefined),
+      );
+    get(url, { agent: false, signal: AbortSignal.timeout(5_000) }, onResponse).on("error", () => resolve(undefined));
+  });
+}
+
+/** Returns whether a GET request to this URL succeeds within five seconds. */
 export async function isUrlOk(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
+  return (await getUrl(url))?.status === 200;
 }
 
 /** Starts a server in a container, with its port published on the loopback interface. */
@@ -238,12 +272,14 @@ export function rotateLogFile(file: string, maxBytes: number): number {
   return 0;
 }
 
+const readLog = (file: string) => (existsSync(file) ? readFileSync(file) : Buffer.alloc(0));
+
 /**
  * Returns the path of a log file and its last lines, for an error message. Skips the first `from` bytes, unless the
  * file is now shorter because it was rotated.
  */
 export function describeLogEnd(file: string, from: number): string {
-  const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  const bytes = readLog(file);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
   return text === "" ? `The log ${file} is empty.` : `The end of the log ${file}:\n${getIndentedLastLines(text)}`;
 }

@@ -8,9 +8,20 @@ it("creates secrets once, readable by their owner only", async () => {
   const folder = createTestScratchFolder();
   const first = await readOrCreateLocalSecrets(folder);
   expect(first.dataKeys).toMatch(/^local:[0-9a-f]{64}$/);
+  expect(first.opsToken).toMatch(/^[0-9a-f]{48}$/);
   expect(first.adminKey).toMatch(/^pragma_[0-9A-Za-z]{49}$/);
   expect(await readOrCreateLocalSecrets(folder)).toEqual(first);
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
+});
+
+it("adds the token of the ops port to the secrets of an earlier version", async () => {
+  const folder = createTestScratchFolder();
+  const file = join(folder, "secrets.json");
+  writeFileSync(file, JSON.stringify({ dataKeys: "local:1", adminKey: "pragma_1" }));
+  const secrets = await readOrCreateLocalSecrets(folder);
+  expect(secrets).toEqual({ dataKeys: "local:1", adminKey: "pragma_1", opsToken: expect.stringMatching(/^.{48}$/) });
+  expect(await readOrCreateLocalSecrets(folder)).toEqual(secrets);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
 it.each(["", "{", '{"adminKey":1}', "null"])("does not replace a broken file: %j", async (content) => {

@@ -1,30 +1,43 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repositoryFolder } from "./setup.mjs";
-import { readOrCreateFile } from "./state-folder.ts";
+import { readOrCreateFile, writeFileAtomically } from "./state-folder.ts";
 import { LocalCommandUserError } from "./terminal.mjs";
 
+/** The encryption keys for stored data (`name:secret`), the first admin key, and the token of the ops port. */
+type LocalSecrets = Record<"dataKeys" | "adminKey" | "opsToken", string>;
+
 /**
- * Returns the secrets of a local installation: the encryption keys for stored data (`name:secret`) and the first admin
- * key. The first call creates the secrets in a file that only its owner can read.
+ * Returns the secrets of a local installation. The first call creates them in a file that only its owner can read.
  *
  * @throws `LocalCommandUserError` if the file is broken. The file is not replaced, because only its keys decrypt stored data.
  */
-export async function readOrCreateLocalSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
+export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSecrets> {
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
-  const text = readOrCreateFile(file, () => {
-    const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: generateApiKey().key };
-    return `${JSON.stringify(secrets, undefined, 2)}\n`;
-  });
-  try {
-    const { dataKeys, adminKey } = JSON.parse(text) ?? {};
-    if ([dataKeys, adminKey].every((secret) => typeof secret === "string")) return { dataKeys, adminKey };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  throw new LocalCommandUserError(
-    `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
+  const format = (secrets: Partial<LocalSecrets>) => `${JSON.stringify(secrets, undefined, 2)}\n`;
+  const text = readOrCreateFile(file, () =>
+    format({ dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: generateApiKey().key }),
   );
+  const secrets: Partial<LocalSecrets> = parseObject(text);
+  if (!isSecret(secrets.dataKeys) || !isSecret(secrets.adminKey))
+    throw new LocalCommandUserError(
+      `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
+    );
+  const { dataKeys, adminKey, opsToken = randomBytes(24).toString("hex") } = secrets;
+  // Folders of version 1.1 have no token.
+  if (opsToken !== secrets.opsToken) writeFileAtomically(file, format({ dataKeys, adminKey, opsToken }));
+  return { dataKeys, adminKey, opsToken };
+}
+
+const isSecret = (secret: unknown): secret is string => typeof secret === "string";
+
+/** Returns the object in a JSON text; an empty object if the text is not JSON. */
+function parseObject(text: string): object {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
 }

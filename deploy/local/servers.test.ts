@@ -1,7 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { getFallbackDataFolder } from "./data-folder.mjs";
+import { readOrCreateLocalSecrets } from "./secrets.ts";
 import {
   createTemporaryDataFolder,
   removeServerDataFolder,
@@ -9,6 +11,7 @@ import {
   startPostgresServer,
   startRedisServer,
 } from "./servers.ts";
+import { repositoryFolder } from "./setup.mjs";
 import { readFromPortUntilMatch } from "./testing/read-from-port.ts";
 
 const folder = createTemporaryDataFolder("servers-test");
@@ -89,6 +92,46 @@ it("runs NATS with JetStream, restarts it on the same port, and lets no other us
   expect(second.url).toBe(first.url);
   await second.stop();
   expect(mode("nats")).toBe(0o700);
+});
+
+it("requires passwords, which no command line contains and other users cannot read, and keeps them", async () => {
+  const starters = { nats: startNatsServer, redis: startRedisServer };
+  for (const kind of ["nats", "redis"] as const) {
+    const dataFolder = join(folder, `${kind}-with-password`);
+    const first = await starters[kind]({ dataFolder, requiresPassword: true });
+    const { password, username } = new URL(first.url);
+    expect(password).toMatch(/^[0-9a-f]{48}$/);
+    const login =
+      kind === "nats" ? `CONNECT ${JSON.stringify({ user: username, pass: password })}\r\nPING` : `AUTH ${password}`;
+    const refusal = kind === "nats" ? /Authorization Violation/ : /NOAUTH/;
+    expect(await readFromPortUntilMatch(first.port, refusal, "PING\r\n")).toBeDefined();
+    expect(await readFromPortUntilMatch(first.port, /PONG|\+OK/, `${login}\r\n`)).toBeDefined();
+    if (process.platform === "linux")
+      expect(readFileSync(`/proc/${first.pid}/cmdline`, "utf8")).not.toContain(password);
+    await first.stop();
+    const second = await starters[kind]({ dataFolder, port: first.port, requiresPassword: true });
+    expect(second.url).toBe(first.url);
+    await second.stop();
+    for (const file of ["password", `${kind}.conf`]) expect(mode(`${kind}-with-password`, file), file).toBe(0o600);
+  }
+});
+
+it("has the addresses and keys that the commands in docs/operations.md read", async () => {
+  const home = join(folder, "documented");
+  const postgres = await startPostgresServer({ dataFolder: join(home, "postgres"), durable: false });
+  const nats = await startNatsServer({ dataFolder: join(home, "nats"), requiresPassword: true });
+  const secrets = await readOrCreateLocalSecrets(home);
+  const operations = readFileSync(join(repositoryFolder, "docs", "operations.md"), "utf8");
+  const [, commands = ""] = /```sh\nhome=.*\n((?:export .*\n)+)/.exec(operations) ?? [];
+  const printed = spawnSync("sh", ["-ec", `${commands} env`], {
+    env: { PATH: process.env.PATH, home },
+    encoding: "utf8",
+  }).stdout;
+  const values = { DATABASE_URL: postgres.url, NATS_URL: nats.url, OBJECT_STORE: `file:${home}/objects` };
+  const keys = { DATA_KEYS: secrets.dataKeys, OPS_TOKEN: secrets.opsToken };
+  for (const [name, value] of Object.entries({ ...values, ...keys }))
+    expect(printed.split("\n")).toContain(`${name}=${value}`);
+  await Promise.all([postgres.stop(), nats.stop()]);
 });
 
 it("runs Redis, which persists its data, and lets no other user read the data", async () => {

@@ -7,6 +7,7 @@ import { Redis } from "ioredis";
 import postgres from "postgres";
 import { createTestServerDataFolder } from "./data-folder.mjs";
 import {
+  compareVersions,
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
   type InstalledServerBinary,
@@ -40,7 +41,8 @@ export async function ensureLocalServersRunning(profile: "start" | "test"): Prom
   await findOrInstallServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTestServerDataFolder("test");
   const start = async (kind: InfrastructureServerKind) => {
-    const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
+    const isStart = profile === "start";
+    const options = { dataFolder: join(parent, kind), log: printLine, durable: isStart, requiresPassword: isStart };
     return (
       await runTaskWithProgress(`Starting ${infrastructureServerDefinitionsByKind[kind].name}`, () =>
         serverStarters[kind](options),
@@ -87,8 +89,14 @@ interface ServerOptions {
   log?: (line: string) => void;
 }
 
-/** Options of a server with a configuration file. `config` is text to append to this file, such as users. */
-type ConfiguredOptions = ServerOptions & { config?: string };
+/**
+ * Options of a server with a configuration file. `config` is text to append to this file, such as users. With
+ * `requiresPassword`, clients need the password in the file `password` of the folder, which the URL contains.
+ */
+type ConfiguredOptions = ServerOptions & { config?: string; requiresPassword?: boolean };
+
+/** Options of NATS. `durable` is false by default, because most servers belong to tests. */
+type NatsOptions = ConfiguredOptions & { durable?: boolean };
 
 /**
  * Options of PostgreSQL. `durable` is true by default; false turns off settings like fsync, for data that may be lost
@@ -101,19 +109,42 @@ type PostgresOptions = ServerOptions & {
 
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
-/** Starts a NATS server for this process, with JetStream and file storage. */
-export function startNatsServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
-  return startWithConfigFile("nats", options, (host, port, data) => [
-    `listen: "${host}:${port}"`,
-    `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
-  ]);
+/** The first version of NATS that can write events to disk before it acknowledges them. */
+const minNatsVersionWithSync = "2.10";
+
+/** Returns whether an installed NATS program, or the container that is used without one, can sync before it acknowledges. */
+const canNatsSync = (installed: InstalledServerBinary | undefined) =>
+  installed === undefined || compareVersions(installed.version, minNatsVersionWithSync) >= 0;
+
+/**
+ * Starts a NATS server for this process, with JetStream and file storage. If `durable` is set, events are on disk before
+ * they are acknowledged, unless the installed version cannot do that.
+ */
+export function startNatsServer({ durable = false, ...options }: NatsOptions): Promise<StartedLocalServer> {
+  return startWithConfigFile("nats", options, ({ host, port, data, password, installed }) => {
+    const sync = durable && canNatsSync(installed) ? ", sync_interval: always" : "";
+    return [
+      `listen: "${host}:${port}"`,
+      `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T${sync} }`,
+      ...(password === undefined ? [] : [`authorization { user: pragma, password: "${password}" }`]),
+    ];
+  });
+}
+
+/** Returns a warning for the user if a power cut can take events from the NATS server that `npm start` uses. */
+export async function findNatsDurabilityWarning(): Promise<string | undefined> {
+  if (process.env.NATS_URL) return undefined;
+  const [installed] = (await findOrInstallServerBinaries(["nats"])).nats;
+  if (canNatsSync(installed)) return undefined;
+  return `NATS ${installed?.version} has an event on disk only up to two minutes after it was accepted. After a power cut, reports and webhooks can be late until the events are published again from PostgreSQL. For production, use NATS 2.12.6 or newer.`;
 }
 
 /** Starts a Redis server for this process, with an append-only file and without snapshots. */
 export function startRedisServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
-  return startWithConfigFile("redis", options, (host, port, data) => [
+  return startWithConfigFile("redis", options, ({ host, port, data, password }) => [
     `bind ${host}`,
     "protected-mode no",
+    ...(password === undefined ? [] : [`requirepass ${password}`]),
     `port ${port}`,
     `dir ${JSON.stringify(data)}`,
     'save ""',
@@ -125,28 +156,47 @@ export function startRedisServer(options: ConfiguredOptions): Promise<StartedLoc
   ]);
 }
 
+interface ServerConfigFields {
+  host: string;
+  port: number;
+  data: string;
+  password: string | undefined;
+  /** The program; undefined if the server runs in a container. */
+  installed: InstalledServerBinary | undefined;
+}
+
 function startWithConfigFile(
   kind: "nats" | "redis",
-  { config = "", ...options }: ConfiguredOptions,
-  configFor: (host: string, port: number, data: string) => string[],
+  { config = "", requiresPassword = false, ...options }: ConfiguredOptions,
+  configFor: (fields: ServerConfigFields) => string[],
 ): Promise<StartedLocalServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
   return startServer(kind, options, (folder, port, [newest]) => {
     const file = join(folder, `${kind}.conf`);
     const data = join(folder, "data");
     mkdirSync(data, { recursive: true });
+    const password = requiresPassword ? readOrCreatePassword(folder) : undefined;
     // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
-    const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
+    const lines = configFor({
+      ...(newest ? { host: "127.0.0.1", data } : { host: "0.0.0.0", data: "/data" }),
+      ...{ port, password, installed: newest },
+    });
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
     const { program, image } = infrastructureServerDefinitionsByKind[kind];
     return {
-      url: `${scheme}://127.0.0.1:${port}`,
+      url: `${scheme}://${password === undefined ? "" : `${userNames[kind]}:${password}@`}127.0.0.1:${port}`,
       command: newest?.path ?? program,
       args: kind === "nats" ? ["--config", file] : [file],
       ...(!newest && { container: { image, dataPath: "/data", folder } }),
     };
   });
 }
+
+/** The user in the URLs of servers with a password. Redis has only its default user. */
+const userNames = { nats: "pragma", redis: "default" };
+
+const readOrCreatePassword = (folder: string) =>
+  readOrCreateFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
 
 const postgresSettings = {
   max_connections: "300",
@@ -168,7 +218,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Sta
   const parameterArgs = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const start = () =>
     startServer("postgres", options, async (folder, port, binaries) => {
-      const password = readOrCreateFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
+      const password = readOrCreatePassword(folder);
       const launch =
         binaries.length > 0
           ? await preparePostgresClusterLaunchSpec({ folder, binaries, password, durable })
@@ -238,7 +288,16 @@ const serverProbes: Record<InfrastructureServerKind, (url: string) => Promise<bo
     return true;
   },
   async nats(url) {
-    const connection = await connect({ servers: url, timeout: probeTimeoutMs, reconnect: false });
+    const { protocol, host, username, password } = new URL(url);
+    const [user, pass] = [username, password].map(decodeURIComponent);
+    const connection = await connect({
+      // Without credentials, which the client would read as a part of the host.
+      servers: `${protocol}//${host}`,
+      ...(user && pass && { user, pass }),
+      ...(user && !pass && { token: user }),
+      timeout: probeTimeoutMs,
+      reconnect: false,
+    });
     const hasJetStream = connection.info?.jetstream === true;
     await connection.close();
     return hasJetStream;

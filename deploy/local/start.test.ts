@@ -1,7 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLocalLiveDemoEnabled, readSiteApiKey, startLiveDemoProgram } from "./start.ts";
+import {
+  describeStartStep,
+  describeUnreadyParts,
+  isLocalLiveDemoEnabled,
+  readSiteApiKey,
+  startLiveDemoProgram,
+} from "./start.ts";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("the live demo runs when PRAGMA_LIVE_DEMO is %j", (value) => {
@@ -37,4 +43,23 @@ test("the documentation gets only the key that can read reports, if the demo fil
   expect(readSiteApiKey(file)).toBeUndefined();
   writeFileSync(file, JSON.stringify({ apiKey: "pragma_all", siteApiKey: "pragma_reports" }));
   expect(readSiteApiKey(file)).toBe("pragma_reports");
+});
+
+test("the start states which migrations are done, and for which dependencies the product waits", () => {
+  const line = (number: number) =>
+    JSON.stringify({
+      service: "reporting",
+      migration: "reporting/001.sql",
+      number,
+      count: 41,
+      msg: "migration applied",
+    });
+  const logged = [line(22), line(23), '{"level":30,"msg":"request"}', line(24).slice(0, -1)].join("\n");
+  expect(describeStartStep(logged)).toBe("migrating reporting: 23 of 41 done");
+  expect(describeStartStep('{"level":30,"msg":"request"}\n')).toBe("");
+  const parts = { reporting: { postgres: "ok", nats: "not connected" }, gateway: { redis: "refused" } };
+  expect(describeUnreadyParts(JSON.stringify({ status: "not ready", parts }))).toBe(
+    "reporting waits for nats: not connected, gateway waits for redis: refused",
+  );
+  expect(describeUnreadyParts(undefined)).toBe("");
 });

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { requireFreePort } from "./free-port.ts";
+import { requireFreePort, requirePortForBrowsers } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
-import { isUrlOk, launchLocalServer } from "./run-server.ts";
+import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
-import { ensureLocalServersRunning } from "./servers.ts";
+import { ensureLocalServersRunning, findNatsDurabilityWarning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
@@ -23,6 +23,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
   const portalPort = readPort("PORTAL_PORT", 3000);
+  await requirePortForBrowsers("PORT", port);
+  await requirePortForBrowsers("PORTAL_PORT", portalPort);
   prepareLocalStateFolder();
   await lockStateFolderAndCleanUpProcesses();
   await requireFreePort("PORT", port);
@@ -50,18 +52,27 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     // As in the image, whose Dockerfile says why.
     env: { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", ...env },
     log: fail,
-    // Before it exits, the product finishes requests in progress, which takes up to 30 seconds.
-    stopTimeoutMs: 35_000,
-    isReady: async () =>
-      (await isUrlOk(`http://127.0.0.1:${port}/health/`)) && (await isUrlOk(`http://127.0.0.1:${opsPort}/ready`)),
+    // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
+    stopTimeoutMs: 20_000,
   };
-  await runTaskWithProgress("Starting Pragma API", () => launchLocalServer(product));
+  await runTaskWithProgress("Starting Pragma API", (show) =>
+    launchLocalServer({
+      ...product,
+      onLogged: (text) => show(describeStartStep(text)),
+      async isReady() {
+        const readiness = await getUrl(`http://127.0.0.1:${opsPort}/ready`);
+        if (readiness?.status === 200) return isUrlOk(`http://127.0.0.1:${port}/health/`);
+        show(describeUnreadyParts(readiness?.body));
+        return false;
+      },
+    }),
+  );
   const url = `http://localhost:${port}`;
   const seeding = seedDemo(url, env);
   // The documentation is built while the demo waits for reports, so that the start takes less time.
   const portalStart = startDocsPortal(portalPort, {
     docsUrl: process.env.DOCS_URL,
-    publicUrl: env.PUBLIC_URL ?? url,
+    publicUrl: env.PUBLIC_URL,
     demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),
   });
   const demoSummary = await seeding;
@@ -72,10 +83,14 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   printLine(`Pragma API is running at ${url} (ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   printLine(demoSummary);
   printLine(portalSummary);
+  const token = process.env.OPS_TOKEN ? "OPS_TOKEN" : `opsToken in ${join(localStateFolder, "secrets.json")}`;
+  printLine(`Port for operators: ${opsPort}. Its token is ${token}.`);
   if (isLive)
     printLine(
       `The live demo changes orders continuously (log: ${join(localStateFolder, "logs", "live-demo.log")}). Set PRAGMA_LIVE_DEMO=off to turn it off.`,
     );
+  const durabilityWarning = await findNatsDurabilityWarning();
+  if (durabilityWarning) printLine(durabilityWarning);
   printLine(`Log: ${logFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
 }
 
@@ -88,13 +103,15 @@ function readPort(variable: string, defaultPort: number): number {
 /** Returns the environment of the product. Variables of this process override the defaults. */
 async function createProductEnvironment(
   ports: Record<"port" | "opsPort" | "portalPort", number>,
-): Promise<NodeJS.ProcessEnv> {
-  const { dataKeys, adminKey } = await readOrCreateLocalSecrets(localStateFolder);
+): Promise<NodeJS.ProcessEnv & { PUBLIC_URL: string }> {
+  const { dataKeys, adminKey, opsToken } = await readOrCreateLocalSecrets(localStateFolder);
   const configured = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
     OBJECT_STORE: `file:${join(localStateFolder, "objects")}`,
     DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
+    OPS_TOKEN: opsToken,
+    PUBLIC_URL: `http://localhost:${ports.port}`,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
     PRAGMA_COMMIT: readCheckedOutCommit(),
     PRAGMA_DEMO_FILE: join(localStateFolder, "demo.json"),
@@ -102,7 +119,28 @@ async function createProductEnvironment(
     ...(await ensureLocalServersRunning("start")),
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
+    PORTAL_PORT: String(ports.portalPort),
   };
+}
+
+/** Returns the migrations that new lines of the product's log report, or what the product waits for; or an empty text. */
+export function describeStartStep(logged: string): string {
+  const steps = logged.split("\n").flatMap((line) => {
+    // The last line can be incomplete.
+    if (!/"msg":"(?:migration applied|waiting for ).*\}$/.test(line)) return [];
+    const { service, number, count, msg, reason } = JSON.parse(line);
+    return number ? `migrating ${service}: ${number} of ${count} done` : `${service}: ${msg} (${reason})`;
+  });
+  return steps.at(-1) ?? "";
+}
+
+/** Returns the dependencies for which the product waits, according to the body of a response of `/ready`. */
+export function describeUnreadyParts(body = "{}"): string {
+  const { parts = {} }: { parts?: Record<string, Record<string, string>> } = JSON.parse(body);
+  const waits = Object.entries(parts).flatMap(([part, states]) =>
+    Object.entries(states).flatMap(([name, state]) => (state === "ok" ? [] : `${part} waits for ${name}: ${state}`)),
+  );
+  return waits.join(", ");
 }
 
 /** Returns the commit of this checkout; `unknown` for a copy without history. */
@@ -113,8 +151,8 @@ function readCheckedOutCommit(): string {
 
 /** Creates the demo location if necessary. Returns a description of it for the user. */
 async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
-  // DOCS_URL is unset, because the message about the documentation is printed separately.
-  const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined } };
+  // Unset, because the messages about the documentation and the default URL of the API are printed separately.
+  const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined, PUBLIC_URL: process.env.PUBLIC_URL } };
   const output = await runTaskWithProgress("Seeding the demo location", () =>
     runCommandOrFail(process.execPath, [seedDemoProgram], options, "The demo location could not be seeded"),
   );

@@ -154,14 +154,17 @@ const megabytes = (bytes: number) => `${Math.floor(bytes / 2 ** 20)} MB`;
 
 /** Returns the text of a file. If necessary, creates the file atomically, with read access only for its owner. */
 export function readOrCreateFile(file: string, createContent: () => string): string {
-  if (!existsSync(file)) {
-    const unfinished = `${file}.unfinished`;
-    try {
-      writeFileSync(unfinished, createContent(), { mode: 0o600 });
-      renameSync(unfinished, file);
-    } finally {
-      rmSync(unfinished, { force: true });
-    }
-  }
+  if (!existsSync(file)) writeFileAtomically(file, createContent());
   return readFileSync(file, "utf8");
+}
+
+/** Replaces a file atomically. Only its owner can read it. */
+export function writeFileAtomically(file: string, content: string): void {
+  const unfinished = `${file}.unfinished`;
+  try {
+    writeFileSync(unfinished, content, { mode: 0o600 });
+    renameSync(unfinished, file);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
 }

@@ -26,7 +26,7 @@ export function describeLocalCommandError(error) {
 
 const showProgressAfterMs = 2_000;
 const redrawMs = 250;
-const plainLineIntervalMs = 15_000;
+const plainLineIntervalMs = 5_000;
 
 /** @type {Set<{ label: string, detail: string, since: number, shown: boolean }>} */
 const runningTasks = new Set();
@@ -36,10 +36,11 @@ let lastPlainLine = 0;
 
 /**
  * Runs a task. If it takes longer than two seconds, shows its progress: on a terminal, in one line that is updated;
- * elsewhere, with a new line at first, every 15 seconds, and at the end. Several tasks may run concurrently.
+ * elsewhere, with a new line at first, every five seconds, and at the end. Several tasks may run concurrently.
  * @template T
  * @param {string} label the name of the task: "Installing packages"
- * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step
+ * @param {(show: (detail: string) => void) => Promise<T>} task calls `show` with its current step; an empty text changes
+ *   nothing
  */
 export async function runTaskWithProgress(label, task) {
   const entry = { label, detail: "", since: Date.now(), shown: false };
@@ -47,7 +48,7 @@ export async function runTaskWithProgress(label, task) {
   redrawTimer ??= setInterval(drawProgress, redrawMs);
   try {
     return await task((detail) => {
-      entry.detail = detail;
+      if (detail !== "") entry.detail = detail;
     });
   } finally {
     runningTasks.delete(entry);

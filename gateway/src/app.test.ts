@@ -53,6 +53,21 @@ describe("the gateway's own routes", () => {
     expect(Health.parse(await response.json())).toMatchObject({ status: "ok", apiVersions: ["v1", "v2"] });
   });
 
+  it.each([
+    ["HAProxy and Nagios", "HTTP/1.0\r\n"],
+    ["nginx", "HTTP/1.0\r\nHost: pragma_gateways\r\nConnection: close\r\n"],
+    ["AWS", "HTTP/1.1\r\nHost: 10.0.1.5:4000\r\nConnection: close\r\nUser-Agent: ELB-HealthChecker/2.0\r\n"],
+    ["Google", "HTTP/1.0\r\nHost: 10.0.1.5\r\nConnection: close\r\nUser-Agent: GoogleHC/1.0\r\n"],
+    ["Kubernetes", "HTTP/1.1\r\nHost: [fd00::2]:4000\r\nUser-Agent: kube-probe/1.34\r\nConnection: close\r\n"],
+    ["F5", "HTTP/1.1\r\nHost: \r\nConnection: Close\r\n"],
+  ])("answer health probes as %s sends them", async (_, rest) => {
+    for (const request of ["GET /health/", "HEAD /health/", "GET /health", "GET http://10.0.1.5:4000/health/"]) {
+      expect(await sendBytes(`${request} ${rest}\r\n`), request).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    // `option httpchk` of HAProxy sends this method by default, and accepts any status below 400.
+    expect(await sendBytes(`OPTIONS /health/ ${rest}\r\n`)).toMatch(/^HTTP\/1\.1 204 /);
+  });
+
   it("report the version and the API versions of the OpenAPI document", async () => {
     const health = Health.parse(await (await gateway.request("/health/")).json());
     const document = await (await gateway.request("/openapi.json")).json();

@@ -4,7 +4,12 @@ import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config
 import { startHttpServer } from "@pragma/runtime/http/http-server";
 import { readinessPath } from "@pragma/runtime/http/service-app";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
-import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "@pragma/runtime/process/run-process";
+import {
+  type ProcessComponent,
+  type ProcessEnvironmentLogAndMetrics,
+  readRequestDrainTimeoutMs,
+} from "@pragma/runtime/process/run-process";
+import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
@@ -73,6 +78,7 @@ export async function startGateway({
     locationRate: rateOf(factor * RATE_LIMIT_PER_SECOND, factor * RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
+  endProcessIfServerIsUnusable(bus.connected);
   const usage = createUsageCounter();
   const usageSender = startUsageSender({
     counter: usage,
@@ -151,6 +157,7 @@ export async function startGateway({
   const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     docsUrl: config.DOCS_URL,
+    drainTimeoutMs: readRequestDrainTimeoutMs(environment),
     configure(server) {
       // Closes a connection without traffic, for example when a client stops reading the response or sending the body.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);

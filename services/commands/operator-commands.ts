@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
+import { request } from "undici";
 import { z } from "zod";
 import { createProgressLog } from "./progress-log.ts";
 
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
 dead-letters retry <event id>... | --all process these events again now
+events in-hand                           list events that processes have received and not handled yet, the oldest first
 tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
 tills reprocess <till id>...             compute the reports and orders of these tills again from their bodies
@@ -56,7 +58,8 @@ type OpsPortClient = ReturnType<typeof createOpsPortClient>;
 /** Returns a client. `urls` are the URLs of ops ports, such as `http://reporting:4090`. `token` is their OPS_TOKEN. */
 export function createOpsPortClient(urls: string[], token: string | undefined) {
   async function requestProcess(url: string, method: string, path: string, body: unknown): Promise<unknown> {
-    const response = await fetch(new URL(path, url), {
+    // fetch would refuse some ports, such as 4190.
+    const response = await request(new URL(path, url), {
       method,
       headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -67,11 +70,12 @@ export function createOpsPortClient(urls: string[], token: string | undefined) {
         `The ops port ${url} cannot be reached: ${message || code}. Set OPS_URLS to the ops ports of the running processes.`,
       );
     });
-    if (response.status === 404) return undefined;
-    const text = await response.text();
-    if (response.status === 401 || response.status === 403)
+    const { statusCode: status } = response;
+    const text = await response.body.text();
+    if (status === 404) return undefined;
+    if (status === 401)
       throw new Error(`The ops port ${url} rejected the command. Set OPS_TOKEN to the token of its process.`);
-    if (!response.ok) throw new Error(`${url}${path} responded ${response.status}: ${text}`);
+    if (status >= 300) throw new Error(`${url}${path} responded ${status}: ${text}`);
     return JSON.parse(text);
   }
 
@@ -127,6 +131,8 @@ export async function runOpsCommand(
         });
       return outcomes;
     }
+    case "events in-hand":
+      return fetchEventsInHand(client);
     case "tills unfinished":
       return fetchUnfinishedTills(client, values.seconds);
     case "tills retry": {
@@ -208,6 +214,17 @@ async function fetchDeadLetters(client: OpsPortClient) {
   const lists = await client.requestEachProcess("GET", "/parked");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
+}
+
+const eventInHandListSchema = z.array(
+  z.looseObject({ service: z.string(), event: z.string(), receivedAt: z.string() }),
+);
+
+/** Returns the events in hand of all processes. Instances of a service have different events. */
+async function fetchEventsInHand(client: OpsPortClient) {
+  const lists = await client.requestEachProcess("GET", "/events-in-hand");
+  const events = lists.flatMap((list) => eventInHandListSchema.parse(list));
+  return events.sort((one, other) => one.receivedAt.localeCompare(other.receivedAt));
 }
 
 async function fetchUnfinishedTills(client: OpsPortClient, seconds: string | undefined) {

@@ -38,7 +38,7 @@ export async function partitionServiceTables(
     const db = createDatabasePool(
       // One connection holds the lock of the run, and the other does the work.
       { ...config, DATABASE_URL: urls[service].owner, DATABASE_POOL: 2 },
-      { schema, log: createLogger({ name: "partition-tables", level: "warn" }) },
+      { schema, log: createLogger({ name: "partition-tables", level: "warn" }), hasLongStatements: true },
     );
     try {
       const tables = isDropping

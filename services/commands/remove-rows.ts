@@ -36,15 +36,16 @@ async function removeRows(context: RemovalContext): Promise<number> {
       await retryTransient(deleteBatches, AbortSignal.timeout(retryTimeoutMs));
     }
     await sql`delete from location_imports where location_id = ${locationId}`;
-    // Stored responses begin with the id of the location of the key that sent the request.
-    await sql`delete from idempotent_requests where starts_with(owner, ${`${locationId} `})`;
+    // The owners of stored responses begin with the id of the location of the key that sent the request.
+    await sql`
+      delete from idempotent_requests where starts_with(owner, ${`${locationId} `}) or location_id = ${locationId}`;
   }
   return total;
 }
 
 /** Returns a table with the condition on the rows to delete. */
 function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
-  if (table.name === "outbox") {
+  if (table.name === "outbox" || table.name === "sent_events") {
     const keptTypes = keptEventTypes.map((type) => `'${type}'`).join(", ");
     return { ...table, condition: `location_id = $1 and type not in (${keptTypes})` };
   }

@@ -5,6 +5,7 @@ import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@prag
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
 import { consumeDailyQuotasOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { findErasedOrderIds, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { OrderLiveServiceContext } from "./context.ts";
@@ -41,6 +42,12 @@ interface UpsertOrdersOptions {
   context: ObservabilityContext;
 }
 
+/** An applied order: its id, and the response body. */
+export interface AppliedLiveOrder {
+  id: string;
+  body: string;
+}
+
 /** The effects of one applied order. */
 interface OrderChange {
   incoming: ValidatedLiveOrderUpsert;
@@ -54,23 +61,24 @@ interface OrderChange {
 
 /**
  * Creates or updates a location's orders in one transaction. Orders that are unchanged or outdated, or whose till has a
- * final report, are skipped. Each change of a listed order is appended to the location's stream, and each change
+ * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to the location's stream, and each change
  * publishes at most one event.
  *
- * @returns the response bodies of the applied orders, in the sequence of the request.
+ * @returns the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.
  */
 export async function upsertLiveOrdersAndPublish(
   { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: UpsertOrdersServices,
   { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
-): Promise<string[]> {
+): Promise<AppliedLiveOrder[]> {
   const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // The queries are pipelined on one connection in this sequence, so that the reads run after the lock is acquired.
-    const [lastPosition, storedStates, { finalTillIds, openShifts }, unreportedDevices] = await Promise.all([
+    const [lastPosition, erasedIds, storedStates, { finalTillIds, openShifts }, unreportedDevices] = await Promise.all([
       lockLiveOrderStreamReturningPosition(tx, locationId),
+      findErasedOrderIds(tx, { locationId, orderIds: ids }),
       findOrderStatesIncludingNoLongerLive(tx, { locationId, ids }),
       findFinalTillsAndOpenShifts(tx, { locationId, tillIds }),
       claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
@@ -78,9 +86,10 @@ export async function upsertLiveOrdersAndPublish(
     const now = new Date().toISOString();
     const changes: OrderChange[] = [];
     let position = lastPosition;
-    for (const incoming of orders) {
-      const before = storedStates.get(incoming.id);
-      if (shouldSkipLiveOrderUpsert(incoming.state, before, finalTillIds)) continue;
+    for (const order of orders) {
+      const before = storedStates.get(order.id);
+      if (shouldSkipLiveOrderUpsert(order.state, before, finalTillIds)) continue;
+      const incoming = erasedIds.has(order.id) ? redactOrder(order) : order;
       const change = computeOrderChange(incoming, before, { locationId, now, position });
       position = change.revision?.position ?? position;
       changes.push(change);
@@ -100,8 +109,17 @@ export async function upsertLiveOrdersAndPublish(
     ]);
     await publishShiftChanges(tx, changes, { locationId, timeZone, openShifts, position, now, traceparent });
     if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
-    return changes.map(({ stored }) => stored.body);
+    return changes.map(({ stored: { id, body } }) => ({ id, body }));
   });
+}
+
+function redactOrder(order: ValidatedLiveOrderUpsert): ValidatedLiveOrderUpsert {
+  const { responseContent, eventContent } = order;
+  return {
+    ...order,
+    responseContent: redactPersonalDataInJson(responseContent),
+    eventContent: redactPersonalDataInJson(eventContent),
+  };
 }
 
 function countStoredBytes(changes: OrderChange[]): number {

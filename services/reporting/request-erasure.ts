@@ -1,6 +1,7 @@
 import type { AuditDetails } from "@pragma/contracts/audit";
-import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { removeErasedTillFromBulkExports } from "./queries/bulk-exports.ts";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
@@ -36,8 +37,11 @@ export async function publishPersonalDataErasureEvents(
     const onFirstBatch = (tx: SqlTransaction) => recordErasure(tx, { before });
     return { tills: await requestTillDataErasureBefore(db, { locationId, before, onFirstBatch }) };
   }
-  const { orderIds } = erasure;
+  const orderIds = erasure.orderIds.map((id) => id.toLowerCase());
   return db.transaction(async (tx) => {
+    // Waits for a till that is being stored. Tills that are stored later find the recorded ids.
+    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await recordErasedOrders(tx, { locationId, orderIds });
     await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
     for (const { tillId, ids } of tills)
@@ -111,6 +115,22 @@ interface ErasedOrders {
   tillId: string | null;
   orderIds: string[];
   isWholeTill: boolean;
+}
+
+/**
+ * Requests the erasure of the orders of a till that were erased before the till was stored, for example because the till
+ * waited in the event stream. The caller must hold the lock of the location.
+ */
+export async function eraseOrdersErasedBefore(
+  tx: SqlTransaction,
+  db: Database,
+  { locationId, tillId, orderIds }: Omit<ErasedOrders, "isWholeTill" | "tillId"> & { tillId: string },
+  traceparent: string,
+): Promise<void> {
+  const erased = await findErasedOrderIds(tx, { locationId, orderIds });
+  if (erased.size === 0) return;
+  const orders = { locationId, tillId, orderIds: [...erased], isWholeTill: false };
+  await publishOrdersErased(tx, db, orders, traceparent);
 }
 
 /** Publishes `orders.erased`, and removes the files of bulk exports that contain the till. */

@@ -244,6 +244,7 @@ describe("revisions of a till", () => {
       subscription: calculateTillReportSubscription,
       database,
       services,
+      handlerTimeoutMs: 60_000,
       context,
     });
     expect(outbox).toEqual([{ id: published?.id, type }]);

@@ -8,12 +8,14 @@ import { registerWebhookDeliveryMetrics } from "./deliveries/delivery-metrics.ts
 import { startWebhookDeliveryWorker } from "./deliveries/delivery-worker.ts";
 import type { Clock } from "./dependencies.ts";
 import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
+import { readOwnPorts } from "./endpoints/own-ports.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
 import { backfillMessageLocationsTask } from "./periodic/backfill-message-locations.ts";
 import { backfillReportsTask } from "./periodic/backfill-reports.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
+import { repeatErasuresTask } from "./periodic/repeat-erasures.ts";
 import { createWebhookDeliveryRequeueTask } from "./periodic/requeue-due-deliveries.ts";
 import { sequenceChangesTask } from "./periodic/sequence-changes.ts";
 import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "./queries/all-changes.ts";
@@ -66,11 +68,12 @@ export const createWebhooksServiceDefinition = ({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksServiceConfigSchema,
-    createResources({ db, log, metrics, notifier, registry, sendBusRequest }, config) {
+    createResources({ db, environment, log, metrics, notifier, registry, sendBusRequest }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
         addressPolicy,
+        ownPorts: readOwnPorts(environment),
         resolveHost: resolveHost ?? createHostResolver({ isLocalHost: addressPolicy.isHostAllowlisted }),
         isHttpsRequired: isProduction,
       };
@@ -144,6 +147,7 @@ export const createWebhooksServiceDefinition = ({
       backfillMessageLocationsTask,
       backfillReportsTask,
       sequenceChangesTask,
+      repeatErasuresTask,
     ],
   });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
+import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
@@ -32,13 +33,13 @@ async function withGateway(waitSeconds: string, work: (gateway: TestGateway) => 
   }
 }
 
-/** Starts a service that returns the body of each request, and records their methods. */
+/** Starts a service that returns the size of the body of each request, and records their methods. */
 const startService = (received: string[]) =>
   startHttpServer(
     async (request) => {
-      const body = request.method === "GET" ? "" : await request.text();
-      received.push(`${request.method} ${body.length}`);
-      return new Response(String(body.length));
+      const size = request.method === "GET" ? 0 : (await request.arrayBuffer()).byteLength - bodySignatureBytes;
+      received.push(`${request.method} ${size}`);
+      return new Response(String(size));
     },
     { port },
   );

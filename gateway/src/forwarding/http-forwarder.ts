@@ -1,14 +1,17 @@
+import type { Hmac } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId, type RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
+import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
@@ -90,7 +93,7 @@ interface UpstreamRequest {
 }
 
 /** Creates a forwarder that sends requests over HTTP to a service in another process. */
-export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
+export function createHttpForwarder({ url, sign, signBody }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
     keepAliveTimeout: 60_000,
@@ -119,14 +122,18 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     { method, headers, target, body, isStream, isCanceled, abort }: UpstreamRequest,
   ): Promise<Dispatcher.ResponseData> {
     const sender = getSenderId(principal);
-    const sendTo = (upstream: Pool, onConnected: () => void) =>
-      upstream.request({
+    // Each attempt is signed anew, because a service accepts a signature once.
+    const sendTo = (upstream: Pool, onConnected: () => void) => {
+      const hasBody = body !== null;
+      const signed = sign({ method, target, requestId, traceparent, origin, principal, client, hasBody });
+      return upstream.request({
         method,
         path: target,
-        headers: { ...headers, ...sign({ method, target, requestId, traceparent, origin, principal, client }) },
-        body: body instanceof Readable ? iterateWhenConnected(body, onConnected) : body,
+        headers: { ...headers, ...signed },
+        body: body && appendSignature(body, signBody(signed), onConnected),
         signal: abort,
       });
+    };
     const send = async (onConnected: () => void) => {
       if (isCanceled()) throw new errors.RequestAbortedError();
       if (isStream) return sendTo(streamPool, onConnected);
@@ -183,20 +190,28 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       ...{ target, body, abort, isStream: request.isStream },
       isCanceled: () => outgoing.destroyed || request.isStreamEnded,
     };
-    const upstreamResponse = await sendUpstream(request, upstreamRequest).catch((error: unknown) => {
+    const send = async () => {
+      const upstreamResponse = await sendUpstream(request, upstreamRequest);
+      const { statusCode, headers } = upstreamResponse;
+      const isBuffered =
+        incoming.method === "HEAD" ||
+        Number(headers["content-length"]) <= maxBufferedBytes ||
+        statusCode === 204 ||
+        statusCode === 304;
+      return { upstreamResponse, bufferedBody: isBuffered ? await upstreamResponse.body.bytes() : undefined };
+    };
+    const { upstreamResponse, bufferedBody } = await send().catch(async (error: unknown) => {
       // The rest of the body is discarded, so that the client gets its response.
       if (body instanceof Readable) body.destroy();
       if (request.isStreamEnded || !shouldRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return sendUpstream(request, upstreamRequest);
+      await untilClosedConnectionsAreKnown();
+      return send();
     });
     const headers = pickClientHeaders(upstreamResponse.headers);
-    const isBuffered =
-      incoming.method === "HEAD" || Number(upstreamResponse.headers["content-length"]) <= maxBufferedBytes;
-    if (isBuffered || upstreamResponse.statusCode === 204 || upstreamResponse.statusCode === 304) {
-      const body = await upstreamResponse.body.bytes();
-      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(body);
-      return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
+    if (bufferedBody) {
+      if (headers["content-type"] === problemContentType) request.errorCode = readProblemCode(bufferedBody);
+      return new Response(bufferedBody.length === 0 ? null : (bufferedBody as Uint8Array<ArrayBuffer>), {
         status: upstreamResponse.statusCode,
         headers,
       });
@@ -237,10 +252,13 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
         isCanceled: () => signal.aborted,
       };
       try {
-        const { statusCode, headers, body } = await sendUpstream(identity, upstreamRequest).catch((error: unknown) => {
-          if (signal.aborted || !isConnectionClosed(error)) throw error;
-          return sendUpstream(identity, upstreamRequest);
-        });
+        const { statusCode, headers, body } = await sendUpstream(identity, upstreamRequest).catch(
+          async (error: unknown) => {
+            if (signal.aborted || !isConnectionClosed(error)) throw error;
+            await untilClosedConnectionsAreKnown();
+            return sendUpstream(identity, upstreamRequest);
+          },
+        );
         body.once("close", () => signal.removeEventListener("abort", onAbort));
         return new Response(Readable.toWeb(body) as ReadableStream, {
           status: statusCode,
@@ -258,17 +276,22 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
 }
 
 /**
- * Returns the body of a request to undici. Undici would destroy a stream if it cannot connect. It does not begin to read an
- * iterable before it has connected.
+ * Returns the body of a request to undici, with the body's signature at its end. Undici would destroy a stream if it cannot
+ * connect. It does not begin to read an iterable before it has connected.
  */
-function iterateWhenConnected(body: Readable, onConnected: () => void): Readable {
+function appendSignature(body: Buffer | Readable, signature: Hmac, onConnected: () => void): Buffer | Readable {
+  if (Buffer.isBuffer(body)) return Buffer.concat([body, signature.update(body).digest()]);
   const iterable = {
-    [Symbol.asyncIterator]() {
+    async *[Symbol.asyncIterator]() {
       onConnected();
-      return body[Symbol.asyncIterator]();
+      for await (const chunk of body) {
+        signature.update(chunk);
+        yield chunk;
+      }
+      yield signature.digest();
     },
   };
-  return iterable as Readable;
+  return iterable as unknown as Readable;
 }
 
 /** Returns whether to stream a body. Small bodies are buffered, so that slow clients occupy no service connection. */
@@ -284,7 +307,8 @@ function requestTargetOf(url: string): string {
   return url.slice(start, fragment === -1 ? undefined : fragment);
 }
 
-function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<string, string> {
+function pickForwardedHeaders(incoming: IncomingMessage): Record<string, string> {
+  const { headers, method } = incoming;
   const forwarded: Record<string, string> = {};
   for (const name of forwardedRequestHeaders) {
     const value = headers[name];
@@ -292,7 +316,8 @@ function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<stri
   }
   // It is safe to forward the length, because Node has validated it and undici rejects a body of any other length.
   const length = headers["content-length"];
-  if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
+  if (length !== undefined && method !== "GET" && method !== "HEAD")
+    forwarded["content-length"] = hasRequestBody(incoming) ? String(Number(length) + bodySignatureBytes) : length;
   return forwarded;
 }
 
@@ -317,10 +342,19 @@ function readProblemCode(body: Uint8Array): string | undefined {
   }
 }
 
-/** Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response began. */
+/**
+ * Returns whether to retry a request: only a GET or HEAD request whose connection closed before the response, or a
+ * buffered response, was complete.
+ */
 function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
   return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
 }
+
+/**
+ * Resolves in the next iteration of the event loop. If several connections were closed at the same time, the pool may
+ * otherwise retry a request on another closed one.
+ */
+const untilClosedConnectionsAreKnown = nextEventLoopIteration;
 
 function isConnectionClosed(error: unknown): boolean {
   const { code } = error as { code?: unknown };

@@ -74,7 +74,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     const hash = createHash("sha256").update(body).digest("hex");
     const headers = { "content-encoding": "gzip" };
     const response = await sendRequest("count", { method: "POST", body, headers });
-    expect(await response.json()).toEqual({ bytes: body.length, hash, length: String(body.length) });
+    expect(await response.json()).toEqual({ bytes: body.length, hash, length: body.length });
   });
 
   it("receives bodies of unknown length, and may respond while they arrive", async () => {

@@ -186,6 +186,7 @@ describe("the MCP server", () => {
     ["a message of another protocol", { jsonrpc: "1.0", id: 1, method: "tools/list" }, 400, -32700],
     ["a request whose id is null", { ...listTools, id: null }, 400, -32700],
     ["an unknown method", { ...listTools, method: "tools/remove" }, 200, -32601],
+    ["a call without parameters", { ...listTools, method: "tools/call" }, 200, -32602],
     ["a call without a name", { ...listTools, method: "tools/call", params: {} }, 200, -32602],
     ["an unknown tool", callTool("drop_tables"), 200, -32602],
   ])("responds to %s with a JSON-RPC error", async (_, body, status, code) => {

@@ -40,7 +40,7 @@ interface McpExchange {
 }
 
 /** The server validates the parameters before it calls the handler, and then describes them as the client's fault. */
-const anyToolCallSchema = z.object({ method: z.literal("tools/call"), params: z.unknown() });
+const anyToolCallSchema = z.object({ method: z.literal("tools/call"), params: z.unknown().optional() });
 
 /** Nothing that the server sends contains a schema to validate, and the default validator takes long to create. */
 const unusedJsonSchemaValidator: jsonSchemaValidator = {

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
-import { hasRequestBody } from "@pragma/runtime/http/read-body";
-import type { ServiceHonoBindings } from "@pragma/runtime/http/request-identity";
+import { createVerifiedBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
+import type { RequestPrincipalAndMetadata, ServiceHonoBindings } from "@pragma/runtime/http/request-identity";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
 import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
@@ -23,11 +23,15 @@ let referenceServer: Server;
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
 /** Returns a summary of a request as the server parsed it. */
-async function describeRequest(incoming: IncomingMessage, consumer: string): Promise<object> {
+async function describeRequest(
+  incoming: IncomingMessage,
+  consumer: string,
+  identity?: RequestPrincipalAndMetadata,
+): Promise<object> {
   const hash = createHash("sha256");
   let bytes = 0;
   if (hasRequestBody(incoming)) {
-    for await (const chunk of incoming) {
+    for await (const chunk of identity ? createVerifiedBodyStream(incoming, identity.createBodyVerifier) : incoming) {
       hash.update(chunk as Buffer);
       bytes += (chunk as Buffer).length;
     }
@@ -45,8 +49,8 @@ beforeAll(async () => {
   const verify = createInternalRequestVerifier(environment.variables, "reporting");
   const respond = async (_: Request, { incoming, requestIdentity }: ServiceHonoBindings = {}) => {
     if (!incoming) throw new Error("Every request comes over HTTP.");
-    const { principal } = requestIdentity ?? verify(incoming);
-    return Response.json(await describeRequest(incoming, principal.consumer));
+    const identity = requestIdentity ?? verify(incoming);
+    return Response.json(await describeRequest(incoming, identity.principal.consumer, identity));
   };
   service = await startHttpServer(respond, { port: 0 });
   gateways["in-process"] = await startTestGateway(environment, { accounts, inProcessServices: { reporting: respond } });

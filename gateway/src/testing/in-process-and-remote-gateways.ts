@@ -1,6 +1,7 @@
 import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
 import type { ServiceAppFetch } from "@pragma/runtime/http/request-identity";
 import { generateApiKey } from "@pragma/runtime/security/api-key";
+import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createIsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { FakeApiKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
@@ -23,7 +24,17 @@ export async function startInProcessAndRemoteGateways(
   const environment = await createIsolatedTestEnvironment();
   const accounts = new FakeApiKeyLookupService();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
-  const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
+  const verifiers = {
+    reporting: createInternalRequestVerifier(environment.variables, "reporting"),
+    "order-live": createInternalRequestVerifier(environment.variables, "order-live"),
+  };
+  const service: HttpServer = await startHttpServer(
+    (request, bindings) => {
+      const name = new URL(request.url).pathname.startsWith("/v1/orders-live") ? "order-live" : "reporting";
+      return serviceFetch(request, { ...bindings, requestIdentity: verifiers[name](bindings.incoming) });
+    },
+    { port: 0 },
+  );
   const inProcess = await startTestGateway(environment, {
     accounts,
     inProcessServices: { reporting: serviceFetch, "order-live": serviceFetch },

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { readRequestBody } from "@pragma/runtime/http/read-body";
+import { createVerifiedBodyStream, hasRequestBody, readRequestBody } from "@pragma/runtime/http/read-body";
 import type { ServiceAppFetch, ServiceHonoBindings } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
+import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 
 /** Counters that the test service updates and that tests read. */
 export interface PathControlledTestServiceCounters {
@@ -39,19 +41,21 @@ export function createPathControlledTestService(observations: PathControlledTest
           ],
         }),
       missing: (request) => problemResponse(request, new ApiError("report_not_found")),
-      count: async (request) => {
+      count: async (request, bindings) => {
         const hash = createHash("sha256");
         let bytes = 0;
-        for await (const chunk of request.body ?? []) {
+        for await (const chunk of openBody(bindings)) {
           hash.update(chunk);
           bytes += chunk.byteLength;
         }
-        return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
+        const length = Number(request.headers.get("content-length") ?? Number.NaN);
+        const signatureBytes = bindings?.requestIdentity?.createBodyVerifier ? bodySignatureBytes : 0;
+        return Response.json({ bytes, hash: hash.digest("hex"), length: length - signatureBytes });
       },
-      till: async (request, { incoming } = {}) => {
+      till: async (request, { incoming, requestIdentity } = {}) => {
         const memoryReservation = new RequestBodyMemoryReservation("test");
         try {
-          const bytes = incoming && (await readRequestBody(incoming, { memoryReservation }));
+          const bytes = incoming && (await readRequestBody(incoming, { ...requestIdentity, memoryReservation }));
           return Response.json({ bytes: bytes?.byteLength });
         } catch (error) {
           if (error instanceof ApiError) return problemResponse(request, error);
@@ -61,7 +65,10 @@ export function createPathControlledTestService(observations: PathControlledTest
         }
       },
       refuse: (request) => problemResponse(request, new ApiError("unsupported_media_type")),
-      echo: (request) => new Response(request.body, { headers: { "content-type": "application/x-bytes" } }),
+      echo: (_, bindings) =>
+        new Response(Readable.toWeb(openBody(bindings)) as ReadableStream, {
+          headers: { "content-type": "application/x-bytes" },
+        }),
       endless: () =>
         new Response(
           new ReadableStream({
@@ -93,6 +100,12 @@ export function createPathControlledTestService(observations: PathControlledTest
     const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
     return behaviors[name]?.(request, bindings) ?? problemResponse(request, new ApiError("route_not_found"));
   };
+}
+
+/** Returns the body of a request from a gateway in this process or another one. */
+function openBody({ incoming, requestIdentity }: ServiceHonoBindings = {}): Readable {
+  const hasBody = incoming && hasRequestBody(incoming);
+  return hasBody ? createVerifiedBodyStream(incoming, requestIdentity?.createBodyVerifier) : Readable.from([]);
 }
 
 function problemResponse(request: Request, error: ApiError): Response {

@@ -16,6 +16,8 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
       statement_timeout: 5_000,
     }),
     max: 1,
+    response_timeout: 10,
+    queue_timeout: 10,
     backoff: () => 0.1 + Math.random() * 0.2,
     // The connection has no maximum lifetime, because reconnecting would release the locks.
     max_lifetime: null,

@@ -6,13 +6,14 @@ import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
-import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
+import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
 import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
+import { requireUsableDatabase, toUnusableDatabaseError } from "./usable-database.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
-/** The maximum time, in milliseconds, to wait for the database and its migrations. */
-const maxWaitMs = 60_000;
+/** The time, in milliseconds, after which a process that waits for the database or its migrations logs it again. */
+const logIntervalMs = 5_000;
 
 /**
  * Migrates a service's schema: first the tables of the runtime, then the tables of the service's package. Without
@@ -22,8 +23,10 @@ const maxWaitMs = 60_000;
  * `run-outside-transaction.ts`. An advisory lock prevents two instances from migrating at the same time. Accepts a
  * schema that is newer than this version, because instances of both versions use the schema during a rolling update.
  *
- * @throws `Error` when an applied migration was edited, when a migration fails, or when the database is not ready or
- * not migrated within a minute.
+ * Waits for as long as the database is not ready or not migrated.
+ *
+ * @throws `UnusableServerError` when the database cannot be used before an operator helps, or `Error` when an applied
+ * migration was edited or a migration fails.
  */
 export async function migrateOrAwaitDatabaseSchema(
   database: Database,
@@ -35,18 +38,19 @@ export async function migrateOrAwaitDatabaseSchema(
   let logAt = startedAt;
   for (;;) {
     try {
+      await requireUsableDatabase(database);
       return await (canMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
     } catch (error) {
+      const unusable = toUnusableDatabaseError(error, database.connectionConfig.DATABASE_URL);
+      if (unusable || !isTransient(error)) throw unusable ?? error;
       const now = Date.now();
-      if (!isTransient(error) || now > startedAt + maxWaitMs) throw error;
       if (now >= logAt) {
         const waitedSeconds = Math.round((now - startedAt) / 1000);
         log.warn(
           { schema: database.schema, waitedSeconds, reason: describeErrorChain(error) },
           "waiting for PostgreSQL or its migrations",
         );
-        // After 0, 3, 9, 21 and 45 seconds.
-        logAt = now + 3_000 + (now - startedAt);
+        logAt = now + logIntervalMs;
       }
       await sleep(1_000);
     }
@@ -54,37 +58,42 @@ export async function migrateOrAwaitDatabaseSchema(
 }
 
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
-  const lock = computeAdvisoryLockKey(database.schema, "migrate");
-  const connection = await database.sql.reserve();
+  const { schema } = database;
+  const lock = computeAdvisoryLockKey(schema, "migrate");
+  // Needs a session of its own, because the lock belongs to it.
+  const config = { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 2 };
+  const sql = createSqlClient(config, { schema, log, hasLongStatements: true });
   try {
+    const connection = await sql.reserve();
     // Disables the timeout of normal queries.
     await connection`set statement_timeout = 0`;
     // Polls, because `create index concurrently` waits for all running statements, also for one that waits for the lock.
     while ((await connection`select 1 where pg_try_advisory_lock(${lock}::bigint)`).length === 0) await sleep(100);
     try {
-      await connection`create schema if not exists ${connection(database.schema)}`;
+      await connection`create schema if not exists ${connection(schema)}`;
       await connection`
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const { name, statements, checksum } of await findPendingMigrations(database, known, log)) {
+      const pending = await findPendingMigrations(database, known, log);
+      for (const [index, { name, statements, checksum }] of pending.entries()) {
         if (runsOutsideTransaction(statements)) {
           await runMigrationOutsideTransaction(connection, statements, log);
           await connection`insert into migrations ${connection({ name, checksum })}`;
         } else
-          await database.sql.begin(async (tx) => {
+          await sql.begin(async (tx) => {
             await tx`set local statement_timeout = 0`;
             await tx.unsafe(statements);
             await tx`insert into migrations ${tx({ name, checksum })}`;
           });
-        log.info({ migration: name }, "migration applied");
+        log.info({ migration: name, number: index + 1, count: pending.length }, "migration applied");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
-      await connection`reset statement_timeout`;
+      connection.release();
     }
   } finally {
-    connection.release();
+    await sql.end({ timeout: 5 });
   }
 }
 

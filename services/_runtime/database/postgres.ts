@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { DatabaseAndBrokerTlsConfig } from "../config/server-tls.ts";
 import { buildPostgresTlsOptions } from "../config/tls-options.ts";
 import type { EventStreamKind } from "../messaging/event-streams.ts";
 import type { Logger } from "../observability/logger.ts";
 import { productVersion } from "../process/product-version.ts";
+import { TransientError } from "../retries/transient-error.ts";
 import { createReplicaReader } from "./read-replica.ts";
 
 // Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
@@ -53,13 +55,22 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 }
 
 const millisecondsPerSecond = 1000;
+/** The maximum duration of a statement, and of waiting for a connection of the pool. */
+export const statementTimeoutSeconds = 30;
+/**
+ * For how long a connection on which statements wait may transfer nothing. Then it is destroyed, because PostgreSQL would
+ * have responded. Longer than the statement timeout, so that PostgreSQL can respond that it was exceeded.
+ */
+const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
-export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & DatabaseAndBrokerTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
+  Partial<Pick<CommonServiceConfig, "DATABASE_TRANSACTION_URL">> &
+  DatabaseAndBrokerTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
  * keep-alives, PostgreSQL detects within 25 seconds that the host of a client is unreachable, and releases the client's
- * locks.
+ * locks. Each connection sets them before its first query, because PgBouncer refuses them as startup parameters.
  */
 export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
@@ -72,19 +83,23 @@ export function buildPostgresConnectionOptions(config: PostgresConfig, settings:
 
 type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 
-interface PoolOptions {
+interface PoolOptions<Log = Logger> {
   schema: string;
-  log: Logger;
+  log: Log;
+  /** Whether statements may set a longer statement timeout. If their connection falls silent, they wait for TCP. */
+  hasLongStatements?: boolean;
 }
 
 export function createDatabasePool(
   config: PoolConfig & Pick<CommonServiceConfig, "DATABASE_READ_URL">,
-  { schema, log }: PoolOptions,
+  { schema, log, hasLongStatements = false }: PoolOptions,
 ): Database {
   const { DATABASE_READ_URL: readUrl } = config;
-  const sql = createSqlClient(config, { schema, log });
+  const sql = createSqlClient(config, { schema, log, hasLongStatements });
   const replica =
-    readUrl === undefined ? undefined : createSqlClient({ ...config, DATABASE_URL: readUrl }, { schema, log });
+    readUrl === undefined
+      ? undefined
+      : createSqlClient({ ...config, DATABASE_URL: readUrl, DATABASE_TRANSACTION_URL: undefined }, { schema, log });
   const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
   const database: Database = {
     sql,
@@ -114,30 +129,80 @@ export function createDatabasePool(
   return database;
 }
 
+const newConnectionTimeoutMs = 10_000;
+
+/**
+ * Runs a query on a connection of its own, so that it is independent of all pools. Rejects after 10 seconds.
+ *
+ * @throws `TransientError` when PostgreSQL does not respond.
+ */
+export async function queryOnNewConnection<T>(
+  config: PostgresConfig,
+  query: (sql: SqlClient) => PromiseLike<T>,
+): Promise<T> {
+  const sql = postgres(config.DATABASE_URL, {
+    ...buildPostgresConnectionOptions(config, {}),
+    max: 1,
+    onnotice: () => {},
+  }) as unknown as SqlClient;
+  try {
+    return await runWithDeadline(() => query(sql), {
+      timeoutMs: newConnectionTimeoutMs,
+      createError: () => new TransientError("PostgreSQL does not respond on a new connection"),
+    });
+  } finally {
+    void sql.end({ timeout: 0 }).catch(() => {});
+  }
+}
+
+/**
+ * Ends the session that runs a transaction, if it is still running, which rolls it back. `transactionId` is a
+ * `pg_current_xact_id()`.
+ */
+export async function terminateTransaction({ connectionConfig }: Database, transactionId: string): Promise<void> {
+  await queryOnNewConnection(
+    connectionConfig,
+    (sql) => sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where backend_xid = ${transactionId}::text::xid8::xid`,
+  );
+}
+
 function pickConnectionConfig({
   DATABASE_URL,
+  DATABASE_TRANSACTION_URL,
   TLS_CA_FILE,
   TLS_CERT_FILE,
   TLS_KEY_FILE,
 }: PostgresConfig): PostgresConfig {
-  return { DATABASE_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
+  return { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
 }
+
+/** Returns the settings of a service's sessions. */
+export const buildServiceSessionSettings = (schema: string) => ({
+  search_path: schema,
+  statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
+  idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
+});
 
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
 export function createSqlClient(
   config: PoolConfig,
-  { schema, log }: { schema: string; log: Pick<Logger, "debug"> },
+  { schema, log, hasLongStatements = false }: PoolOptions<Pick<Logger, "debug">>,
 ): SqlClient {
-  return postgres(config.DATABASE_URL, {
-    ...buildPostgresConnectionOptions(config, {
-      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
-      // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
-      application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
-      search_path: schema,
-      statement_timeout: 30 * millisecondsPerSecond,
-      idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
-    }),
+  const { DATABASE_TRANSACTION_URL: transactionUrl } = config;
+  const url = transactionUrl ?? config.DATABASE_URL;
+  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version
+  // tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
+  const application_name = `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`;
+  const settings = { application_name, ...buildServiceSessionSettings(schema) };
+  return postgres(url, {
+    ...buildPostgresConnectionOptions({ ...config, DATABASE_URL: url }, settings),
+    // In transaction mode, statements of other connections run in the same session, which has the settings of its role.
+    // PgBouncer 1.18 separates the messages of a statement if the end of the statement before it is still to come.
+    ...(transactionUrl !== undefined && { connection: { application_name }, prepare: false, max_pipeline: 0 }),
     max: config.DATABASE_POOL,
+    response_timeout: hasLongStatements ? null : responseTimeoutSeconds,
+    queue_timeout: hasLongStatements ? null : statementTimeoutSeconds,
     // Reconnects after 20 to 50 ms, so that queries fail quickly while the server is unavailable and callers can retry.
     backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,

@@ -17,8 +17,7 @@ const serverOptions = {
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
-/** The maximum time, in milliseconds, that a stopping server waits for requests in progress. */
-const drainTimeoutMs = 20_000;
+const defaultDrainTimeoutMs = 10_000;
 /**
  * The age, in milliseconds, from which a stopping server closes a connection that has sent no request yet. The request of
  * a younger connection may still be on its way.
@@ -70,6 +69,8 @@ interface ConnectionState {
 interface ListenOptions {
   /** The port to listen on, or 0 for any free port. */
   port: number;
+  /** The address to listen on. All IPv4 addresses by default. */
+  host?: string;
   /** The URL of the documentation, where the `type` of an error leads. */
   docsUrl?: string;
   /**
@@ -77,6 +78,8 @@ interface ListenOptions {
    * another instance. A random part of up to a fifth is added. No maximum by default.
    */
   maxConnectionAgeMs?: number;
+  /** The maximum milliseconds that the stopping server waits for requests in progress; 10 seconds by default. */
+  drainTimeoutMs?: number;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
@@ -88,11 +91,20 @@ interface ListenOptions {
  */
 export async function startHttpServer(
   fetch: FetchHandler,
-  { port, docsUrl, maxConnectionAgeMs = Number.POSITIVE_INFINITY, configure }: ListenOptions,
+  {
+    port,
+    host = "0.0.0.0",
+    docsUrl,
+    maxConnectionAgeMs = Number.POSITIVE_INFINITY,
+    drainTimeoutMs = defaultDrainTimeoutMs,
+    configure,
+  }: ListenOptions,
 ) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // The adapter need not read the rest of an unread body, because Node itself reads it, within `requestTimeout`.
     autoCleanupIncoming: false,
+    // Used for requests without a host, which health probes send with HTTP/1.0, or with an empty Host header.
+    hostname: "localhost",
     errorHandler: (error) => createUnreadableRequestResponse(error, docsUrl),
   });
   const connections = new Map<Socket, ConnectionState>();
@@ -155,7 +167,7 @@ export async function startHttpServer(
       if (hasNoRequestYet && openedAt < openedBefore) socket.destroy();
   };
 
-  server.listen(port, "0.0.0.0");
+  server.listen(port, host);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
     throw isTaken ? new Error(`Port ${port} is in use. Stop the process that uses it, or choose another port.`) : error;

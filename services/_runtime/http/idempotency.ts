@@ -4,6 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
 import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
+import type { LocationOrders } from "../messaging/erased-orders.ts";
 import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
@@ -15,7 +16,8 @@ import type { RouteHandlerResponse } from "./route-response.ts";
  * back together. Otherwise, the response is stored after the handler has finished.
  *
  * A response body is not stored if it is not text, is too large or exceeds the daily quota of bytes. A repeated request
- * then gets status 204, with the headers of the response except content-type.
+ * then gets status 204, with the headers of the response except content-type. It also gets status 204 after an erasure of
+ * the personal data in the stored response (`deleteStoredResponsesWithOrders`).
  *
  * Each row of `idempotent_requests` has one of two states:
  * - `completed_at` is null: the key is reserved, and other requests with this key are rejected. If the
@@ -93,8 +95,8 @@ export function createIdempotencyHandler(
       )
       on conflict (owner, key) do update set
         fingerprint = excluded.fingerprint, status = null, encrypted_response = null, completed_at = null,
-        reservation_id = excluded.reservation_id, process_name = excluded.process_name,
-        reserved_at = excluded.reserved_at
+        location_id = null, order_ids = null, reservation_id = excluded.reservation_id,
+        process_name = excluded.process_name, reserved_at = excluded.reserved_at
       where existing.completed_at <= now() - ${responseRetention}::interval
         or existing.completed_at is null and (
           existing.reserved_at < now() - make_interval(secs => ${leaseSeconds})
@@ -118,9 +120,11 @@ export function createIdempotencyHandler(
       ? response
       : withoutBody(response);
     const encryptedResponse = encryption.encrypt(JSON.stringify({ headers, body }));
+    const orders = body === null ? undefined : response.ordersInBody;
     const { count } = await tx`
       update idempotent_requests
-      set status = ${status}, encrypted_response = ${encryptedResponse}, completed_at = now()
+      set status = ${status}, encrypted_response = ${encryptedResponse}, completed_at = now(),
+        location_id = ${orders?.locationId ?? null}, order_ids = ${(orders?.orderIds as string[]) ?? null}::uuid[]
       where owner = ${owner} and key = ${key} and reservation_id = ${reservationId}`;
     if (count === 0) throw createKeyInUseError();
   }
@@ -159,7 +163,7 @@ export function createIdempotencyHandler(
     const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
     const reserved = await reserveKey(owner, key, fingerprint);
     if (!reserved) {
-      const [stored] = await sql<{ fingerprint: string; status: number; encryptedResponse: string }[]>`
+      const [stored] = await sql<{ fingerprint: string; status: number; encryptedResponse: string | null }[]>`
         select fingerprint, status, encrypted_response from idempotent_requests
         where owner = ${owner} and key = ${key} and completed_at is not null`;
       if (!stored) throw createKeyInUseError();
@@ -169,8 +173,11 @@ export function createIdempotencyHandler(
             "This Idempotency-Key was used with a different request. Use a new key for each operation, and repeat a key only with the same request.",
         });
       }
+      const replayed = { "idempotency-replayed": "true" };
+      // An erasure has deleted the response.
+      if (stored.encryptedResponse === null) return { status: 204, body: null, headers: replayed };
       const response: Omit<RouteHandlerResponse, "status"> = JSON.parse(encryption.decrypt(stored.encryptedResponse));
-      return { ...response, status: stored.status, headers: { ...response.headers, "idempotency-replayed": "true" } };
+      return { ...response, status: stored.status, headers: { ...response.headers, ...replayed } };
     }
 
     const locationId = principal.location?.id ?? principal.keyId;
@@ -195,6 +202,19 @@ export function createIdempotencyHandler(
       throw error;
     }
   };
+}
+
+/**
+ * Deletes the stored responses that contain personal data of these orders. Their keys stay used, so that a repeated
+ * request does not take effect again. Requests in progress must not be able to return these orders.
+ */
+export async function deleteStoredResponsesWithOrders(
+  tx: SqlTransaction,
+  { locationId, orderIds }: LocationOrders,
+): Promise<void> {
+  await tx`
+    update idempotent_requests set encrypted_response = null, location_id = null, order_ids = null
+    where location_id = ${locationId} and order_ids && ${orderIds as string[]}::uuid[]`;
 }
 
 /** Returns the response to store if the body cannot be stored: status 204, with all headers except content-type. */

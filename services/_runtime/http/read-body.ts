@@ -1,8 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import { PassThrough, type Readable } from "node:stream";
+import { type Duplex, PassThrough, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
+import { bodySignatureBytes } from "../service-calls/body-signature.ts";
+import type { RequestPrincipalAndMetadata } from "./request-identity.ts";
 
 /** The minimum number of bytes, after decompression, that must arrive in each window of `windowSeconds` seconds. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
@@ -27,15 +29,21 @@ export async function readRequestBody(
   {
     memoryReservation,
     maxBytes = maxRequestBodyBytes,
-  }: { memoryReservation: RequestBodyMemoryReservation; maxBytes?: number | undefined },
+    createBodyVerifier,
+  }: {
+    memoryReservation: RequestBodyMemoryReservation;
+    maxBytes?: number | undefined;
+    createBodyVerifier?: RequestPrincipalAndMetadata["createBodyVerifier"];
+  },
 ): Promise<Uint8Array> {
-  if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
+  // The signature at the end of a signed body is not part of the body.
+  const maxSentBytes = maxBytes + (createBodyVerifier ? bodySignatureBytes : 0);
+  if (Number(incoming.headers["content-length"] ?? 0) > maxSentBytes) throw createBodyTooLargeError(maxBytes);
   // Checks the encoding before creating the stream, so that a body with an unsupported encoding is not read.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
-  const raw = createRequestBodyStream(incoming);
-  const source = isGzip ? raw.pipe(createGunzip({ chunkSize: chooseInflatedChunkBytes(incoming) })) : raw;
-  raw.on("error", (error) => source.destroy(error));
+  const raw = createVerifiedBodyStream(incoming, createBodyVerifier);
+  const source = isGzip ? pipeWithErrors(raw, createGunzip({ chunkSize: chooseInflatedChunkBytes(incoming) })) : raw;
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stopRateCheck = destroyWhenSlow(source, () => size);
@@ -68,6 +76,25 @@ export async function readRequestBody(
 function chooseInflatedChunkBytes({ headers }: IncomingMessage): number {
   const compressedBytes = Number(headers["content-length"] ?? rateExemptBytes);
   return Math.min(mebibyte, Math.max(16 * 1024, compressedBytes * 8));
+}
+
+/**
+ * Returns the body of a request as `createRequestBodyStream` does, without the signature at its end. The stream fails at
+ * its end if the signature is not valid.
+ */
+export function createVerifiedBodyStream(
+  incoming: IncomingMessage,
+  createBodyVerifier: RequestPrincipalAndMetadata["createBodyVerifier"],
+): Readable {
+  const sent = createRequestBodyStream(incoming);
+  return createBodyVerifier ? pipeWithErrors(sent, createBodyVerifier()) : sent;
+}
+
+/** Pipes a stream to another one and returns the other one. If one of them fails or is destroyed, so is the other one. */
+function pipeWithErrors(source: Readable, destination: Duplex): Readable {
+  source.on("error", (error) => destination.destroy(error));
+  destination.once("close", () => source.destroy());
+  return source.pipe(destination);
 }
 
 /** Destroys a stream with `ApiError` request_timeout if it is too slow. Returns a function that stops the checks. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Transform } from "node:stream";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { getInternalScopesOfCaller, type InternalCallerName } from "@pragma/contracts/service-names";
@@ -29,6 +30,8 @@ export interface RequestPrincipalAndMetadata {
    * and does not log the request itself.
    */
   readonly logFields?: Record<string, unknown>;
+  /** Returns a stream that verifies the signed body of a request from another process. Undefined without such a body. */
+  readonly createBodyVerifier?: () => Transform;
 }
 
 export interface ServiceHonoBindings {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { LocationOrders } from "../messaging/erased-orders.ts";
 
 /** The response of a route. The body is text, bytes, a stream, or null for no body. */
 export interface RouteHandlerResponse {
@@ -7,6 +8,11 @@ export interface RouteHandlerResponse {
   headers: Record<string, string>;
   /** The memory in bytes that a stream uses until it has been sent. It counts as a large unread response. */
   streamMemoryBytes?: number;
+  /**
+   * The orders whose personal data the body contains. If the response is stored for a repeated request, an erasure of
+   * these orders deletes it.
+   */
+  ordersInBody?: LocationOrders;
 }
 
 type ResponseHeaders = Record<string, string>;
@@ -60,8 +66,11 @@ export function notModifiedResponseIfUnchanged(tag: EntityTagCondition): RouteHa
   return { status: 304, body: null, headers: entityTagHeaders(tag) };
 }
 
+/** The headers of responses that only the client may store, and that it may use again only after asking the API. */
+export const revalidationHeaders: ResponseHeaders = { "cache-control": "private, no-cache" };
+
 function entityTagHeaders({ etag }: Pick<EntityTagCondition, "etag">): ResponseHeaders {
-  return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
+  return { etag: `"${etag}"`, ...revalidationHeaders };
 }
 
 /** Converts a route's response to a Fetch API response. */

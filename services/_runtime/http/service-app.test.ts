@@ -94,6 +94,13 @@ it("sends Deprecation, Sunset and Link headers in responses of a deprecated rout
   expect(headers.get("link")).toBe('</v2/things/>; rel="successor-version"');
 });
 
+it("lets only the client store the responses of reads, and use them again only after it has asked", async () => {
+  const list = await service.request("GET", "/v1/items");
+  expect([list.status, list.headers.get("cache-control")]).toEqual([200, "private, no-cache"]);
+  expect((await service.request("HEAD", "/v1/items")).headers.get("cache-control")).toBe("private, no-cache");
+  expect((await service.request("GET", "/v1/items?size=x")).headers.get("cache-control")).toBe("no-store");
+});
+
 describe("unknown query parameters", () => {
   const ignored = (response: Response) => response.headers.get("x-ignored-parameters");
 

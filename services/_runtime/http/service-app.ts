@@ -36,7 +36,7 @@ import {
   type ServiceHonoContext,
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
-import { type RouteHandlerResponse, toFetchResponse } from "./route-response.ts";
+import { type RouteHandlerResponse, revalidationHeaders, toFetchResponse } from "./route-response.ts";
 import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
@@ -153,11 +153,13 @@ async function serveRequest<Services>(
       const fields = { requestId, traceId, method, route: route.path, path, status, ...clientFields };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
-    const queryHeaders = route.queryNames && buildQueryHandlingHeaders(query.unknownNames, handling);
-    const deprecationHeaders = route.deprecation && buildDeprecationHeaders(route.deprecation);
-    if (queryHeaders || deprecationHeaders)
-      response = { ...response, headers: { ...response.headers, ...deprecationHeaders, ...queryHeaders } };
-    return toFetchResponse(response, method);
+    const headers = {
+      ...((method === "GET" || method === "HEAD") && revalidationHeaders),
+      ...response.headers,
+      ...(route.deprecation && buildDeprecationHeaders(route.deprecation)),
+      ...(route.queryNames && buildQueryHandlingHeaders(query.unknownNames, handling)),
+    };
+    return toFetchResponse({ ...response, headers }, method);
   });
 }
 
@@ -248,8 +250,10 @@ async function readJsonBytes(
       headers: { accept: "application/json" },
     });
   }
-  const { incoming } = hono.env;
-  return incoming ? readRequestBody(incoming, { memoryReservation, maxBytes }) : new Uint8Array();
+  const { incoming, requestIdentity } = hono.env;
+  if (!incoming) return new Uint8Array();
+  const { createBodyVerifier } = requestIdentity ?? {};
+  return readRequestBody(incoming, { memoryReservation, maxBytes, createBodyVerifier });
 }
 
 /** Parses and validates all parts of the request. @throws `ApiError` invalid_request with the issues of all parts. */

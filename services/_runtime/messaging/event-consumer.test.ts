@@ -34,6 +34,8 @@ it("stops within 5 seconds when it is stopped while it starts", async () => {
     subscription: defineEventSubscription("location.updated", async () => {}),
     database,
     services: {},
+    handlerTimeoutMs: 60_000,
+    findUnavailableDependencies: async () => [],
     log,
     metrics: createPrometheusMetrics(),
   });

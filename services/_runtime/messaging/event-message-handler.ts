@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { JsMsg } from "@nats-io/jetstream";
 import { busEventDataSchemas, type EventEnvelope } from "@pragma/contracts/events";
 import { LRUCache } from "lru-cache";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createReadWriteLock } from "../concurrency/read-write-lock.ts";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
@@ -16,8 +18,10 @@ import {
   PermanentEventError,
 } from "../retries/transient-error.ts";
 import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
+import { redactEventOfErasedOrder } from "./erased-orders.ts";
 import {
   type EventHandlerDependencies,
+  EventHandlerTimeoutError,
   handleEventOnce,
   parseEventEnvelope,
   runInEventContext,
@@ -26,7 +30,18 @@ import {
 export interface EventMessageHandlerDependencies<Services> extends EventHandlerDependencies<Services> {
   log: Logger;
   metrics: PrometheusMetrics;
+  /** Returns the names of the servers that do not respond. After a timeout, an event counts as failed only if there are none. */
+  findUnavailableDependencies(): Promise<string[]>;
 }
+
+/**
+ * What became of a message: `settled` when the event is handled or a dead letter, `failed` when it will be retried after
+ * an error, and `abandoned` when its handler did not end.
+ */
+type MessageOutcome = "settled" | "failed" | "abandoned";
+
+/** The error for events whose handlers have not ended when the process stops. */
+class ConsumerStoppedError extends Error {}
 
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
 const maxUnknownErrorAttempts = 5;
@@ -36,6 +51,11 @@ const maxUnknownErrorAttempts = 5;
  */
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
+/**
+ * The milliseconds for what surrounds the handler of an event, such as recording a failure, and for the wait until no
+ * event is handled alone.
+ */
+const bookkeepingTimeoutMs = 60_000;
 
 /** A lock that all subscriptions of the process share, because a crash affects all of them. */
 const processWideLock = createReadWriteLock();
@@ -45,26 +65,43 @@ const processWideLock = createReadWriteLock();
  * Otherwise, it returns the message to JetStream for a retry.
  */
 export function createEventMessageHandler<Services>(options: EventMessageHandlerDependencies<Services>) {
-  const { service, subscription, database, log, metrics } = options;
+  const { service, subscription, database, log, metrics, handlerTimeoutMs, findUnavailableDependencies } = options;
   const { sql } = database;
+  const stopping = new AbortController();
   const unknownErrorCounts = new LRUCache<string, number>({ max: 10_000 });
   /** The ids of the events with a recorded attempt that is still in progress. */
   const recordedEventIds = new Set<string>();
+  const recordTimeout = (count = 1) => metrics.countEventHandlerTimeouts(count, { service, event: subscription.type });
+  // Prometheus sees an increase only if the counter already exists.
+  recordTimeout(0);
 
-  /** Handles a message, then acknowledges the message or returns it for a retry. Never rejects. */
-  async function handleMessage(message: JsMsg): Promise<void> {
+  /**
+   * Handles a message, then acknowledges it or returns it for a retry. `findDelivery` returns the delivery to settle, or
+   * undefined if the message will be delivered again. Never rejects, and always ends.
+   */
+  async function handleMessage(message: JsMsg, findDelivery: () => JsMsg | undefined): Promise<MessageOutcome> {
     try {
-      await handleOrDeadLetter(message);
-      runIgnoringMessageAckErrors(() => message.ack());
-    } catch {
-      runIgnoringMessageAckErrors(() =>
-        message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
-      );
+      await runWithDeadline((signal) => handleOrDeadLetter(message, signal), {
+        timeoutMs: handlerTimeoutMs + bookkeepingTimeoutMs,
+        createError() {
+          recordTimeout();
+          log.error({ event: subscription.type, subject: message.subject, sequence: message.seq }, "event abandoned");
+          return new EventHandlerTimeoutError("The outcome of an event could not be recorded in time.");
+        },
+        parent: stopping.signal,
+      });
+      runIgnoringMessageAckErrors(() => findDelivery()?.ack());
+      return "settled";
+    } catch (error) {
+      const isStopped = error instanceof ConsumerStoppedError;
+      const retryDelayMs = computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 });
+      runIgnoringMessageAckErrors(() => findDelivery()?.nak(isStopped ? undefined : retryDelayMs));
+      return isStopped || error instanceof EventHandlerTimeoutError ? "abandoned" : "failed";
     }
   }
 
   /** Handles a message or stores it as a dead letter. Rejects if the message must be redelivered. */
-  async function handleOrDeadLetter(message: JsMsg): Promise<void> {
+  async function handleOrDeadLetter(message: JsMsg, abandonment: AbortSignal): Promise<void> {
     const body = message.string();
     let envelope: EventEnvelope;
     try {
@@ -76,10 +113,11 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       const row = { eventId: randomUUID(), subscription: subscription.type, subject, type: subject };
       return upsertDeadLetter(sql, { ...row, body, reason: describeErrorChain(error) });
     }
-    await runInEventContext(envelope, service, (context) => handle(message, envelope, context));
+    await runInEventContext(envelope, service, (context) => handle(message, envelope, { context, abandonment }));
   }
 
-  async function handle(message: JsMsg, envelope: EventEnvelope, context: ObservabilityContext): Promise<void> {
+  async function handle(message: JsMsg, envelope: EventEnvelope, attempt: Attempt): Promise<void> {
+    const { context, abandonment } = attempt;
     const { traceId, span, logFields } = context;
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
@@ -89,18 +127,23 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     try {
       const hadEffect =
         deliveries > 1
-          ? await handleRedelivery(envelope, context)
-          : await processWideLock.shared(() => handleEventOnce(envelope, { ...options, context }));
+          ? await handleRedelivery(envelope, attempt)
+          : await processWideLock.shared(() => handleEventOnce(envelope, { ...options, ...attempt }));
       await removeOutdatedDeadLetters(envelope);
       metrics.recordEventDuration(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event handled");
     } catch (error) {
+      abandonment.throwIfAborted();
       if (isRemovedLocationError(error) || (await isOfRemovedLocation(envelope))) {
         metrics.recordEventDuration(seconds(), { service, event, outcome: "done" });
         log.info({ ...fields, ...logFields }, "event of a removed location ignored");
         return;
       }
-      const willPass = isTransient(error) && !isCanceledStatementError(error);
+      const isTimeout = error instanceof EventHandlerTimeoutError;
+      if (isTimeout) recordTimeout();
+      const willPass = isTimeout
+        ? (await findUnavailableDependencies()).length > 0
+        : isTransient(error) && !isCanceledStatementError(error);
       const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
       unknownErrorCounts.set(eventId, attempts);
       const isPermanent = error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;
@@ -110,7 +153,8 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      const deadLetter = { ...row, body: message.string(), reason: describeErrorChain(error) };
+      const body = await redactEventOfErasedOrder(sql, envelope, message.string());
+      const deadLetter = { ...row, body, reason: describeErrorChain(error) };
       const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
       await database.transaction(async (tx) => {
         await upsertDeadLetter(tx, deadLetter);
@@ -128,7 +172,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   }
 
   /** Handles a redelivered event. Records the attempt, because an earlier attempt may have crashed the process. */
-  async function handleRedelivery(envelope: EventEnvelope, context: ObservabilityContext): Promise<boolean> {
+  async function handleRedelivery(envelope: EventEnvelope, { context, abandonment }: Attempt): Promise<boolean> {
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
     /** Called when the event was handled, failed without a crash, or becomes a dead letter because of crashes. */
@@ -143,19 +187,22 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       );
     }
     const runLocked = crashes >= crashesBeforeExclusive ? processWideLock.exclusive : processWideLock.shared;
-    return runLocked(async () => {
+    const handleRecorded = async () => {
+      abandonment.throwIfAborted();
       recordedEventIds.add(envelope.id);
       try {
         await sql`
           insert into event_attempts ${sql(attempt)}
           on conflict (event_id, subscription)
           do update set attempts = event_attempts.attempts + 1, attempted_at = now()`;
-        return await handleEventOnce(envelope, { ...options, context });
+        return await handleEventOnce(envelope, { ...options, context, abandonment });
       } finally {
         recordedEventIds.delete(envelope.id);
         await deleteAttempts();
       }
-    });
+    };
+    // The lock must also be released if a statement of the record never ends.
+    return runLocked(() => racePromiseWithAbort(handleRecorded(), abandonment));
   }
 
   /** Deletes the dead letters about the event's subject, up to the event's revision, if the event has one. */
@@ -169,7 +216,15 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     update event_attempts set attempts = attempts - 1
     where event_id = any(${[...recordedEventIds]}::uuid[]) and subscription = ${subscription.type}`;
 
-  return { handleMessage, withdrawAttempts };
+  /** Abandons all handlers. Their messages are returned, so that other instances handle them at once. */
+  const abandonHandlers = () => stopping.abort(new ConsumerStoppedError());
+
+  return { handleMessage, withdrawAttempts, abandonHandlers };
+}
+
+interface Attempt {
+  context: ObservabilityContext;
+  abandonment: AbortSignal;
 }
 
 /** Returns the revision in an event's data, or undefined if the data has no valid revision. */

@@ -1,5 +1,6 @@
 import { busEventDataSchemas, type EventEnvelope, eventEnvelopeSchema } from "@pragma/contracts/events";
-import type { Database, SqlTransaction } from "../database/postgres.ts";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
+import { type Database, type SqlTransaction, terminateTransaction } from "../database/postgres.ts";
 import { type ObservabilityContext, runWithObservabilityContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
 import { PermanentEventError } from "../retries/transient-error.ts";
@@ -10,6 +11,17 @@ export interface EventHandlerDependencies<Services> {
   subscription: EventSubscription<Services>;
   database: Database;
   services: Services;
+  /** The milliseconds after which a handler is abandoned. */
+  handlerTimeoutMs: number;
+}
+
+/** The error for an event whose handler did not end in time. */
+export class EventHandlerTimeoutError extends Error {}
+
+interface EventHandling<Services> extends EventHandlerDependencies<Services> {
+  context: ObservabilityContext;
+  /** Abandons the handler when it is aborted. */
+  abandonment?: AbortSignal;
 }
 
 /**
@@ -18,10 +30,30 @@ export interface EventHandlerDependencies<Services> {
  * @returns true if this call applied the event's changes; false if the event had already been handled or the handler
  * made no changes.
  * @throws `PermanentEventError` when the event's data does not match this version's schema.
+ * @throws `EventHandlerTimeoutError` when the handler does not end within `handlerTimeoutMs`. Its transaction is
+ * terminated, and it can begin no other.
  */
-export async function handleEventOnce<Services>(
+export function handleEventOnce<Services>(
+  envelope: EventEnvelope,
+  { handlerTimeoutMs: timeoutMs, abandonment, ...options }: EventHandling<Services>,
+): Promise<boolean> {
+  return runWithDeadline((signal) => callHandlerOnce(envelope, { ...options, signal }), {
+    timeoutMs,
+    createError: () =>
+      new EventHandlerTimeoutError(`The handler of ${envelope.type} did not end within ${timeoutMs / 1000} s.`),
+    ...(abandonment && { parent: abandonment }),
+  });
+}
+
+async function callHandlerOnce<Services>(
   { id, type, time, data: rawData }: EventEnvelope,
-  { subscription, database, services, context }: EventHandlerDependencies<Services> & { context: ObservabilityContext },
+  {
+    subscription,
+    database,
+    services,
+    context,
+    signal,
+  }: Omit<EventHandling<Services>, "handlerTimeoutMs"> & { signal: AbortSignal },
 ): Promise<boolean> {
   const { success, data, error } = busEventDataSchemas[type].safeParse(rawData);
   if (!success) throw new PermanentEventError(`Invalid data in event ${type}: ${error.message}`);
@@ -35,12 +67,18 @@ export async function handleEventOnce<Services>(
   let hadEffect = false;
   const once = (effect: (tx: SqlTransaction) => Promise<void>) =>
     database.transaction(async (tx) => {
-      const inserted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
-      if (inserted.count === 0) return;
-      await effect(tx);
+      signal.throwIfAborted();
+      const [inserted] = await tx<{ transactionId: string }[]>`
+        insert into inbox ${tx(key)} on conflict do nothing returning pg_current_xact_id()::text as transaction_id`;
+      if (!inserted) return;
+      // Otherwise, the next attempt would wait for the locks of this one, and this one could still commit after it.
+      const terminate = () => void terminateTransaction(database, inserted.transactionId).catch(() => {});
+      signal.addEventListener("abort", terminate, { once: true });
+      await effect(tx).finally(() => signal.removeEventListener("abort", terminate));
+      signal.throwIfAborted();
       hadEffect = true;
     });
-  const result = await subscription.handle({ eventId: id, time, data, services, context, once });
+  const result = await subscription.handle({ eventId: id, time, data, services, context, signal, once });
   return hadEffect || result === true;
 }
 

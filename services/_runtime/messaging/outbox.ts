@@ -7,6 +7,7 @@ import {
 } from "@pragma/contracts/events";
 import { type Database, runAfterCommit, type SqlTransaction } from "../database/postgres.ts";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "../json/join-json.ts";
+import { type LocationOrders, redactPersonalDataInJson } from "./erased-orders.ts";
 import { type EventStreamKind, getEventStreamKind } from "./event-streams.ts";
 
 interface EventToPublish<Type extends BusEventType> {
@@ -70,4 +71,17 @@ export async function writeEventJsonToOutbox(
     insert into outbox ${tx({ id, type, locationId, body })}
     on conflict (id) do nothing`;
   runAfterCommit(tx, notifyRelay[getEventStreamKind(type)]);
+}
+
+/** Redacts the personal data in the events of these orders that the outbox contains. */
+export async function redactUnsentOrderEvents(
+  tx: SqlTransaction,
+  { locationId, orderIds }: LocationOrders,
+): Promise<void> {
+  const rows = await tx<{ id: string; body: string }[]>`
+    select id, body from outbox
+    where type like 'order.%' and location_id = ${locationId}
+      and (body::json ->> 'subject')::uuid = any(${orderIds as string[]}::uuid[])`;
+  for (const { id, body } of rows)
+    await tx`update outbox set body = ${redactPersonalDataInJson(body)} where id = ${id}`;
 }

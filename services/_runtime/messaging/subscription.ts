@@ -14,6 +14,8 @@ export interface EventHandlerInput<Type extends BusEventType, Services> {
   data: BusEventData<Type>;
   services: Services;
   context: ObservabilityContext;
+  /** Aborted when the handler is abandoned. Its effect is then ignored, so long work should end. */
+  signal: AbortSignal;
   /**
    * Runs `effect` in a transaction that also records the event as handled, so that the changes are made only once even
    * if the event is delivered repeatedly. Do slow work, such as reading objects, before calling `once`, so that the

@@ -30,3 +30,12 @@ it("exports the version of the process", async () => {
   expect(line).toContain(`node="${process.version}"`);
   expect(line).toMatch(/ 1$/);
 });
+
+it("counts requests with methods that clients invent as one series", async () => {
+  const metrics = createPrometheusMetrics();
+  for (const method of ["GET", "PURGE", "M-SEARCH", "PROPFIND"])
+    metrics.recordRequestDuration(0.1, { service: "gateway", route: "other", method, status: 405 });
+  const text = await metrics.toPrometheusText();
+  const methods = [...text.matchAll(/^http_request_duration_seconds_count\{.*method="([^"]*)".*\} (\d)$/gm)];
+  expect(methods.map(([, method, count]) => `${method} ${count}`).sort()).toEqual(["GET 1", "other 3"]);
+});

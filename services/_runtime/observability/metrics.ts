@@ -31,15 +31,18 @@ const formerNames: Readonly<Record<string, string>> = {
   dead_letters: "parked_messages",
 };
 
+const renamedMetricLine = new RegExp(`^(# (?:HELP|TYPE) )?(${Object.keys(formerNames).join("|")})\\b(.*)$`, "gm");
+
 /** Appends a copy of each renamed metric under its former name to metrics in Prometheus' text format. */
 function withFormerNames(text: string): string {
-  const copies = text.split("\n").flatMap((line) => {
-    const [, prefix = "", name = "", rest = ""] = /^((?:# (?:HELP|TYPE) )?)(\w+)(.*)$/.exec(line) ?? [];
-    const formerName = formerNames[name];
-    return formerName ? [`${prefix}${formerName}${rest}`] : [];
-  });
+  const copies = [...text.matchAll(renamedMetricLine)].map(
+    ([, prefix = "", name = "", rest]) => `${prefix}${formerNames[name]}${rest}`,
+  );
   return [text.trimEnd(), ...copies, ""].join("\n");
 }
+
+/** The methods that the API has. Clients can send any of the many that Node.js parses, and each is a series. */
+const measuredMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 export function createPrometheusMetrics() {
   const reader = new PrometheusExporter({ preventServerStart: true });
@@ -67,6 +70,12 @@ export function createPrometheusMetrics() {
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
   }
 
+  /** Creates a counter and returns a function that adds to it. The exporter appends `_total` to the counter's name. */
+  function createCounter(name: string, description: string) {
+    const counter = meter.createCounter(name, { description });
+    return (count: number, labels: Record<string, string>) => counter.add(count, labels);
+  }
+
   /** Registers a gauge with several values. `read` returns all values, each with its labels. */
   function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
@@ -74,15 +83,24 @@ export function createPrometheusMetrics() {
     });
   }
 
+  const recordRequestSeconds = createDurationHistogram(
+    "http_request_duration_seconds",
+    "Duration of requests, by route and status",
+  );
+
   return {
-    recordRequestDuration: createDurationHistogram(
-      "http_request_duration_seconds",
-      "Duration of requests, by route and status",
-    ),
+    recordRequestDuration(
+      seconds: number,
+      { method, ...labels }: { service: string; route: string; method: string; status: number },
+    ): void {
+      recordRequestSeconds(seconds, { ...labels, method: measuredMethods.has(method) ? method : "other" });
+    },
     recordEventDuration: createDurationHistogram(
       "event_handling_duration_seconds",
       "Duration of event handling, by type and outcome",
     ),
+    countEventHandlerTimeouts: createCounter("event_handler_timeouts", "Events whose handler did not end in time"),
+    countPeriodicTaskTimeouts: createCounter("periodic_task_timeouts", "Periodic tasks that did not end in time"),
     createDurationHistogram,
     observeGauges,
     /** Registers a gauge with a single value. */
@@ -95,8 +113,8 @@ export function createPrometheusMetrics() {
       observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
     /** Registers a counter. The exporter appends `_total` to the counter's name. */
-    observeCounter(name: string, description: string, read: () => number): void {
-      meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
+    observeCounter(name: string, description: string, read: () => number, labels: Record<string, string> = {}): void {
+      meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read(), labels));
     },
     async toPrometheusText(): Promise<string> {
       const { resourceMetrics } = await reader.collect();

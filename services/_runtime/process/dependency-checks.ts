@@ -1,3 +1,4 @@
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 type DependencyCheck = () => Promise<void>;
@@ -93,5 +94,23 @@ export function createReadinessReporter(components: () => readonly ComponentDepe
         ),
       );
     },
+  };
+}
+
+/** The maximum milliseconds of a check that is not limited by the timeout of a probe. */
+const probeTimeoutMs = 10_000;
+
+/** Returns a function that returns the names of the dependencies whose checks fail, or do not end within 10 seconds. */
+export function createDependencyProbe(checks: Record<string, () => Promise<unknown>>): () => Promise<string[]> {
+  return async () => {
+    const states = await Promise.all(
+      Object.entries(checks).map(([name, check]) =>
+        runWithDeadline(check, { timeoutMs: probeTimeoutMs, createError: () => new Error("no response") }).then(
+          () => [],
+          () => [name],
+        ),
+      ),
+    );
+    return states.flat();
   };
 }

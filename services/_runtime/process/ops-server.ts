@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Queue } from "bullmq";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
@@ -5,12 +6,17 @@ import { auth } from "hono/utils/basic-auth";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
+import type { EventInHand } from "../messaging/consumer-progress.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ComponentDependencies, createReadinessReporter } from "./dependency-checks.ts";
 
 interface OpsOptions {
   port: number;
+  /** The address to listen on. */
+  host: string;
+  /** Host names of this server besides `localhost`. */
+  allowedHosts: readonly string[];
   /**
    * The token for all requests except health and metrics. If undefined, only this machine may send such requests, and
    * there is no queue board.
@@ -20,18 +26,25 @@ interface OpsOptions {
   components: () => ComponentOpsInterface[];
 }
 
+/** Enough for probes, Prometheus and operators. Without a maximum, open connections could exhaust the file descriptors. */
+const maxConnections = 100;
+
 /** Starts the HTTP server for operators, with routes for liveness, readiness, metrics, dead letters and queues. */
-export async function startOpsServer({ port, token, metrics, components }: OpsOptions): Promise<HttpServer> {
+export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
+  const { port, host, allowedHosts, token, metrics, components } = options;
   const readiness = createReadinessReporter(components);
   readiness.registerMetrics(metrics);
-  const app = new Hono();
+  const renderMetrics = shareResult(async () => Buffer.from(await metrics.toPrometheusText()));
+  const app = new Hono({ strict: false });
   app.get("/live", (context) => context.json({ status: "live" }));
   app.get("/ready", async (context) => {
     const report = await readiness.report();
     return context.json(report, report.status === "ready" ? 200 : 503);
   });
+  // Load balancers may send any host to the two paths above.
+  app.use(requireOwnHost(allowedHosts));
   app.get("/metrics", async (context) =>
-    context.text(await metrics.toPrometheusText(), 200, { "content-type": "text/plain; version=0.0.4" }),
+    context.body(await renderMetrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
   );
   app.use(requireOperator(token));
   // `/parked` is the former name of this path. It still works, because scripts of operators may use it.
@@ -44,6 +57,13 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     );
     return context.json((await Promise.all(lists)).flat());
   });
+  app.get("/events-in-hand", (context) =>
+    context.json(
+      components().flatMap(({ name: service, listEventsInHand }) =>
+        (listEventsInHand?.() ?? []).map((event) => ({ service, ...event })),
+      ),
+    ),
+  );
   app.on("POST", ["/dead-letters/:eventId/retry", "/parked/:eventId/retry"], async (context) => {
     const eventId = context.req.param("eventId");
     if (!z.guid().safeParse(eventId).success) return context.json({ error: "the event id is not a UUID" }, 400);
@@ -64,7 +84,42 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
   }
   return startHttpServer(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), {
     port,
+    host,
+    configure(server) {
+      server.maxConnections = maxConnections;
+    },
   });
+}
+
+/**
+ * Returns a function whose calls share the result of `compute` for a second, or for three times as long as it took, so
+ * that any number of calls takes at most a quarter of the time.
+ */
+function shareResult<Result>(compute: () => Promise<Result>): () => Promise<Result> {
+  let shared: Promise<Result> | undefined;
+  return () => {
+    const startedAt = performance.now();
+    shared ??= compute().finally(() => {
+      const lifetimeMs = Math.max(1_000, 3 * (performance.now() - startedAt));
+      setTimeout(() => {
+        shared = undefined;
+      }, lifetimeMs).unref();
+    });
+    return shared;
+  };
+}
+
+/**
+ * Returns middleware that rejects requests for other hosts than IP addresses, `localhost` and `allowedHosts`. Otherwise, a
+ * web page could point its own host name to this server, and then send requests of the same origin (DNS rebinding).
+ */
+function requireOwnHost(allowedHosts: readonly string[]): MiddlewareHandler {
+  const names = new Set(["localhost", ...allowedHosts]);
+  return async (context, next) => {
+    const host = new URL(context.req.url).hostname.replace(/\.$/, "");
+    if (names.has(host) || isIP(host.replace(/^\[(.*)\]$/, "$1"))) return next();
+    return context.json({ error: `${host} is not a host of this port: add it to OPS_ALLOWED_HOSTS` }, 403);
+  };
 }
 
 const loopbackPattern = /^(?:127\.|::1$|::ffff:127\.)/;
@@ -103,6 +158,8 @@ export interface ComponentOpsInterface extends ComponentDependencies {
     /** Retries the dead letters of an event now, and deletes each dead letter whose retry succeeds. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
+  /** Returns the events that the component has received and not handled yet, the oldest of each type first. */
+  listEventsInHand?(): EventInHand[];
   /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
   /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */

@@ -57,4 +57,38 @@ describe("a process", () => {
       expect(code).toBe(1);
     },
   );
+
+  it("ends after SHUTDOWN_TIMEOUT_SECONDS when a part never stops, and names the part", async () => {
+    const component = '{ name: "slow part", checks: {}, stop: () => new Promise(() => {}) }';
+    const { code, errorOutput } = await runWithVariables(`async (base, onStarted) => onStarted(${component})`, {
+      SHUTDOWN_TIMEOUT_SECONDS: "6",
+    });
+    expect({ code, errorOutput }).toEqual({
+      code: 1,
+      errorOutput: "test: the shutdown did not end in time, because of slow part\n",
+    });
+  }, 60_000);
+
+  it("does not start if requests wait for it for less time than its shutdown takes", async () => {
+    const { code, errorOutput } = await runWithVariables("async () => {}", { UPSTREAM_CONNECT_WAIT_SECONDS: "15" });
+    expect(code).toBe(1);
+    expect(errorOutput).toContain("SHUTDOWN_TIMEOUT_SECONDS: must be less than UPSTREAM_CONNECT_WAIT_SECONDS (15)");
+  });
 });
+
+/** Starts a process with the code of its function `start`, and stops it after the start. */
+async function runWithVariables(
+  start: string,
+  variables: Record<string, string>,
+): Promise<{ code: number | null; errorOutput: string }> {
+  const program = `import { runProcessUntilSignal } from ${JSON.stringify(runProcessUrl)};
+    await runProcessUntilSignal("test", ${start}); process.kill(process.pid, "SIGTERM");`;
+  const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
+  const started = spawn(process.execPath, options, {
+    env: { PATH: process.env.PATH, OPS_PORT: "0", LOG_LEVEL: "silent", ...variables },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  child = started;
+  const [errorOutput] = await Promise.all([text(started.stderr), once(started, "exit")]);
+  return { code: started.exitCode, errorOutput };
+}

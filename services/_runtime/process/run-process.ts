@@ -7,7 +7,9 @@ import { createLogger, type Logger } from "../observability/logger.ts";
 import { createPrometheusMetrics, type PrometheusMetrics, registerProcessMetrics } from "../observability/metrics.ts";
 import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
+import { connectWaitConfigSchema } from "../service-calls/service-registry.ts";
 import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
+import { UnusableServerError } from "./unusable-server-error.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
 export interface ProcessComponent extends ComponentOpsInterface {
@@ -26,6 +28,24 @@ export interface ProcessEnvironmentLogAndMetrics {
   environment: EnvironmentVariables;
   log: Logger;
   metrics: PrometheusMetrics;
+  /** Ends the process with exit code 1, so that it is restarted, because its work is stalled. */
+  endStalledProcess?(description: string): void;
+}
+
+const shutdownConfigSchema = z.object({
+  /**
+   * The maximum seconds of a shutdown after `SHUTDOWN_DELAY_SECONDS`. The process then exits, whatever hangs. The process
+   * accepts no connections during this time, so it is shorter than `UPSTREAM_CONNECT_WAIT_SECONDS`.
+   */
+  SHUTDOWN_TIMEOUT_SECONDS: integerEnvSchema(6, 120).default(15),
+});
+
+/** The part of a shutdown that is left to close resources after requests in progress were cut off, in seconds. */
+const closeSeconds = 5;
+
+/** Returns for how many milliseconds a stopping server waits for requests in progress. */
+export function readRequestDrainTimeoutMs(environment: EnvironmentVariables): number {
+  return 1000 * (readConfigFromEnvironment(shutdownConfigSchema, environment).SHUTDOWN_TIMEOUT_SECONDS - closeSeconds);
 }
 
 /** The environment variables that every process reads. */
@@ -35,6 +55,14 @@ export const processConfigSchema = z.object({
   PRAGMA_COMMIT: z.string().default("unknown"),
   /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: integerEnvSchema(0, 65_535).default(4090),
+  /** The address on which this port listens. By default, only programs of the same machine reach it. */
+  OPS_HOST: z.union([z.ipv4(), z.ipv6()], { error: "must be an IP address, such as 0.0.0.0" }).default("127.0.0.1"),
+  /** Comma-separated host names of this port. IP addresses and `localhost` need not be in the list. */
+  OPS_ALLOWED_HOSTS: z
+    .string()
+    .transform((text) => text.split(",").map((host) => host.trim().toLowerCase()))
+    .pipe(z.array(z.string().regex(/^[a-z\d]([\w.-]*[a-z\d])?$/, "must be host names, separated by commas")))
+    .default([]),
   /** The token for operator routes. Without a token, these routes allow only requests from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   /**
@@ -42,10 +70,8 @@ export const processConfigSchema = z.object({
    * ready, so that the load balancer stops sending requests.
    */
   SHUTDOWN_DELAY_SECONDS: integerEnvSchema(0, 120).default(0),
+  ...shutdownConfigSchema.shape,
 });
-
-/** The maximum duration of a shutdown after `SHUTDOWN_DELAY_SECONDS`, in milliseconds. The process then exits. */
-const shutdownTimeoutMs = 30_000;
 
 /**
  * Runs a process until SIGINT or SIGTERM. Starts the components one after the other, and starts the server for
@@ -65,6 +91,7 @@ export async function runProcessUntilSignal(
   let isStarted = false;
   let isStopping = false;
   let shutdownDelayMs = 0;
+  let shutdownTimeoutMs = 0;
 
   async function drain(): Promise<void> {
     if (!isStarted || shutdownDelayMs === 0) return stop(0);
@@ -76,20 +103,38 @@ export async function runProcessUntilSignal(
   }
 
   /** Stops the process with exit code 1. Also prints the reason to stderr, because the log level can be `silent`. */
-  function fail(description: string, error: unknown): Promise<void> {
+  async function fail(description: string, error: unknown): Promise<void> {
+    if (isStopping) return;
+    if (error instanceof ConfigError || error instanceof UnusableServerError) {
+      process.stderr.write(`${error.message}\n`);
+      return stop(1);
+    }
     log.fatal({ err: error }, description);
     process.stderr.write(`${name}: ${description}: ${describeErrorChain(error)}\n`);
     return stop(1);
   }
 
-  async function stop(code: number): Promise<void> {
+  /** Stops the process with exit code 1 because its work is stalled. */
+  function endStalledProcess(description: string): void {
+    log.fatal({ reason: description }, "the process ends, because its work is stalled");
+    process.stderr.write(`${name}: ends, because its work is stalled: ${description}\n`);
+    void stop(1, { isCausedByError: false });
+  }
+
+  async function stop(code: number, { isCausedByError = code !== 0 } = {}): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     isStarted = false;
-    process.exitCode = code;
-    const timer = setTimeout(() => process.exit(1), shutdownTimeoutMs);
+    if (isCausedByError) process.exitCode = code;
+    let stoppingComponent = "";
+    const timer = setTimeout(() => {
+      log.error({ part: stoppingComponent }, "the shutdown did not end in time");
+      process.stderr.write(`${name}: the shutdown did not end in time, because of ${stoppingComponent}\n`);
+      process.exit(1);
+    }, shutdownTimeoutMs);
     for (const component of components) component.beforeStop?.();
     for (const component of components.splice(0).reverse()) {
+      stoppingComponent = component.name;
       await component.stop().catch((error) => log.error({ err: error, part: component.name }, "failed to stop"));
     }
     clearTimeout(timer);
@@ -117,23 +162,44 @@ export async function runProcessUntilSignal(
     const config = readConfigFromEnvironment(processConfigSchema, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
+    shutdownTimeoutMs = config.SHUTDOWN_TIMEOUT_SECONDS * 1000;
+    requireShutdownShorterThanWait(environment, config);
     const tracing = await startTracing(name, environment);
     components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createPrometheusMetrics();
     registerProcessMetrics(metrics, { commit: config.PRAGMA_COMMIT });
     const ops = await startOpsServer({
       port: config.OPS_PORT,
+      host: config.OPS_HOST,
+      allowedHosts: config.OPS_ALLOWED_HOSTS,
       token: config.OPS_TOKEN,
       metrics,
       components: () => (isStarted ? components : []),
     });
     components.push({ name: "ops", checks: {}, stop: () => ops.stop() });
-    await start({ environment, log, metrics }, (component) => components.push(component));
+    await start({ environment, log, metrics, endStalledProcess }, (component) => components.push(component));
     isStarted = true;
     log.info({ parts: components.map((component) => component.name), opsPort: ops.port }, "started");
   } catch (error) {
-    if (!(error instanceof ConfigError)) return fail("cannot start", error);
-    process.stderr.write(`${error.message}\n`);
-    await stop(1);
+    await fail("cannot start", error);
   }
+}
+
+/**
+ * Checks that a restarting process is away for less time than requests wait for it.
+ *
+ * @throws `ConfigError`
+ */
+function requireShutdownShorterThanWait(
+  environment: EnvironmentVariables,
+  { SHUTDOWN_TIMEOUT_SECONDS: shutdownSeconds }: { SHUTDOWN_TIMEOUT_SECONDS: number },
+): void {
+  const { UPSTREAM_CONNECT_WAIT_SECONDS: waitSeconds } = readConfigFromEnvironment(
+    connectWaitConfigSchema,
+    environment,
+  );
+  if (waitSeconds === 0 || shutdownSeconds < waitSeconds) return;
+  throw new ConfigError([
+    `SHUTDOWN_TIMEOUT_SECONDS: must be less than UPSTREAM_CONNECT_WAIT_SECONDS (${waitSeconds}), for which requests wait for a process that restarts`,
+  ]);
 }

@@ -37,6 +37,8 @@ const transientErrorCodes = new Set([
   "ENOSPC",
   "EIO",
   "CONNECTION_CLOSED",
+  "RESPONSE_TIMEOUT",
+  "QUEUE_TIMEOUT",
   "CONNECTION_ENDED",
   "CONNECTION_DESTROYED",
   "CONNECT_TIMEOUT",

@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
+import { gzipSync } from "node:zlib";
 import type { ApiError } from "@pragma/contracts/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
+import { readRequestBody } from "../http/read-body.ts";
 import type { RequestClient, RequestPrincipalAndMetadata } from "../http/request-identity.ts";
+import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 import { buildTestPrincipal } from "../testing/test-service.ts";
-import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
+import {
+  createInternalBodySigner,
+  createInternalRequestSigner,
+  createInternalRequestVerifier,
+} from "./internal-request-signing.ts";
 
 const createSecret = (name: string) => `k:${name.repeat(40).slice(0, 40)}`;
 const keys = {
@@ -25,9 +32,13 @@ let accounts: HttpServer;
 beforeAll(async () => {
   const verify = createInternalRequestVerifier(keys, "accounts");
   accounts = await startHttpServer(
-    (_, { incoming }) => {
+    async (_, { incoming }) => {
       try {
-        return Response.json(verify(incoming));
+        const identity = verify(incoming);
+        const memoryReservation = new RequestBodyMemoryReservation("test");
+        const body = await readRequestBody(incoming, { ...identity, memoryReservation });
+        memoryReservation.release();
+        return Response.json({ ...identity, ...(body.byteLength > 0 && { body: Buffer.from(body).toString() }) });
       } catch (error) {
         return Response.json({ code: (error as ApiError).code }, { status: (error as ApiError).status });
       }
@@ -43,19 +54,21 @@ function sendRequest({
   method = request.method,
   path = request.target,
   headers,
+  body,
 }: {
   method?: string;
   path?: string;
   headers: Headers;
+  body?: Buffer | undefined;
 }) {
-  return new Promise<RequestPrincipalAndMetadata & { code?: string }>((resolve, reject) => {
+  return new Promise<RequestPrincipalAndMetadata & { code?: string; body?: string }>((resolve, reject) => {
     httpRequest({ port: accounts.port, method, path, headers }, async (response) => {
       let text = "";
       for await (const chunk of response) text += chunk;
       resolve(JSON.parse(text));
     })
       .on("error", reject)
-      .end();
+      .end(body);
   });
 }
 
@@ -130,6 +143,64 @@ describe("a signed request", () => {
     ["two clients", (headers) => ({ ...headers, "x-pragma-client": [clientOf(headers), clientOf(headers)] })],
   ])("of a change is rejected with %s", async (_, change) => {
     expect((await sendChange(change(signChange()))).code).toMatch(/^(key_missing|invalid_request)$/);
+  });
+
+  it("of a change is accepted once", async () => {
+    const headers = signChange();
+    expect(await sendChange(headers)).toMatchObject({ principal });
+    expect((await sendChange(headers)).code).toBe("key_missing");
+    const read = gatewayHeaders();
+    for (let count = 0; count < 2; count += 1)
+      expect(await sendRequest({ headers: read })).toMatchObject({ principal });
+  });
+
+  const signBody = createInternalBodySigner(keys, "gateway", "accounts");
+  const text = Buffer.from('{"name":"Acme"}');
+  const signChangeWithBody = () =>
+    createInternalRequestSigner(
+      keys,
+      "gateway",
+      "accounts",
+    )({
+      ...changeTarget,
+      ...{ requestId: randomUUID(), traceparent, principal, hasBody: true },
+    });
+  const sendBody = (headers: Headers, body: Buffer | undefined) =>
+    sendRequest({ method: "POST", path: changeTarget.target, headers, body });
+  const signatureOfBody = (headers: Record<string, string>, body: Buffer) => signBody(headers).update(body).digest();
+
+  it("of a change covers the body, which the service receives without its signature", async () => {
+    const headers = signChangeWithBody();
+    const body = Buffer.concat([text, signatureOfBody(headers, text)]);
+    expect(await sendBody(headers, body)).toMatchObject({ principal, body: text.toString() });
+    const compressed = gzipSync(text);
+    const gzipHeaders = signChangeWithBody();
+    const gzipBody = Buffer.concat([compressed, signatureOfBody(gzipHeaders, compressed)]);
+    expect(await sendBody({ ...gzipHeaders, "content-encoding": "gzip" }, gzipBody)).toMatchObject({
+      body: text.toString(),
+    });
+  });
+
+  it.each<[string, (body: Buffer, signature: Buffer) => Buffer | undefined]>([
+    [
+      "an altered body",
+      (body, signature) => Buffer.concat([Buffer.from(body.toString().replace("A", "B")), signature]),
+    ],
+    ["a longer body", (body, signature) => Buffer.concat([body, Buffer.from(" "), signature])],
+    ["a truncated body", (body, signature) => Buffer.concat([body.subarray(1), signature])],
+    ["another signature", (body) => Buffer.concat([body, signatureOfBody(signChangeWithBody(), body)])],
+    ["no signature", (body) => body],
+    ["less than a signature", (_, signature) => signature.subarray(1)],
+    ["no body", () => undefined],
+  ])("of a change is rejected with %s", async (_, change) => {
+    const headers = signChangeWithBody();
+    expect((await sendBody(headers, change(text, signatureOfBody(headers, text)))).code).toBe("key_missing");
+  });
+
+  it("of a change without a body is rejected with a body", async () => {
+    const headers = signChange();
+    const body = Buffer.concat([text, signatureOfBody(headers, text)]);
+    expect((await sendBody(headers, body)).code).toBe("key_missing");
   });
 
   it("is rejected when it has expired or claims a longer lifetime", async () => {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type Hmac, randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { maxUserAgentLength } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
@@ -8,18 +8,20 @@ import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/con
 import { LRUCache } from "lru-cache";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import { hasRequestBody } from "../http/read-body.ts";
 import {
   createCallingServicePrincipal,
   type RequestClient,
   type RequestPrincipalAndMetadata,
 } from "../http/request-identity.ts";
+import { createBodyVerifier, startBodySignature } from "./body-signature.ts";
 
 /** The headers with the principal and the caller's signature, in requests to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 /**
  * The header with the client's address, and a signature of the address, the User-Agent header and the signature of the
- * request. Services of version 1.0 ignore it, so the signature of the request does not include the client.
+ * request.
  */
 const clientHeader = "x-pragma-client";
 
@@ -42,12 +44,23 @@ const nonRepeatableHeaders = [
 /** How long a signature is valid, in seconds. Allows for the wait for a connection and for clock differences. */
 const signatureLifetimeSeconds = 60;
 
+/**
+ * Maximum number of signatures of changes that an instance remembers, to refuse requests that are sent again. More than
+ * an instance can handle in the time in which a signature is valid.
+ */
+const maxRememberedSignatures = 100_000;
+
 interface UnsignedInternalRequest extends Omit<RequestPrincipalAndMetadata, "principal"> {
   method: string;
   target: string;
   /** The client's principal in requests that the gateway forwards, or undefined in the caller's own requests. */
   principal?: Principal;
+  /** Whether the request has a body, which `InternalBodySigner` then signs. Default: false. */
+  hasBody?: boolean;
 }
+
+/** Returns whether a request can change data. Its signature covers its body, and is accepted only once. */
+const isChange = (method: string) => method !== "GET" && method !== "HEAD";
 
 /** A function that returns the headers of a request, including its signature. */
 export type InternalRequestSigner = ReturnType<typeof createInternalRequestSigner>;
@@ -73,10 +86,14 @@ export function createInternalRequestSigner(
     traceparent,
     principal,
     client,
+    hasBody = false,
   }: UnsignedInternalRequest): Record<string, string> => {
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);
     const text = principal ? encodePrincipal(principal) : "";
-    const signature = computeSignature(key, [method, target, requestId, origin, expires, text]).toString("base64url");
+    // Two requests have different signatures, even if a client sends the same request id twice.
+    const nonce = isChange(method) ? randomUUID() : "";
+    const parts = [method, target, requestId, origin, expires, text, nonce, hasBody ? "body" : ""];
+    const signature = computeSignature(key, parts).toString("base64url");
     const [proto = "", host = ""] = origin.split("://");
     return {
       "x-request-id": requestId,
@@ -84,12 +101,26 @@ export function createInternalRequestSigner(
       "x-forwarded-host": host,
       ...(traceparent !== undefined && { traceparent }),
       [principalHeader]: text,
-      [signatureHeader]: `${caller};${key.id};${expires};${signature}`,
+      [signatureHeader]: `${caller};${key.id};${expires};${signature};${nonce}`,
       // Only for changes, which the audit log records, so that reads do not need a second signature.
-      ...(client &&
-        method !== "GET" &&
-        method !== "HEAD" && { [clientHeader]: `${signClient(key, signature, client)};${client.address}` }),
+      ...(client && isChange(method) && { [clientHeader]: `${signClient(key, signature, client)};${client.address}` }),
     };
+  };
+}
+
+/** A function that returns the HMAC of the body of a request with these signed headers, still without the body. */
+export type InternalBodySigner = ReturnType<typeof createInternalBodySigner>;
+
+/** Creates a signer of the bodies of a caller's requests. @throws `ConfigError` if caller and service share no key. */
+export function createInternalBodySigner(
+  environment: EnvironmentVariables,
+  caller: InternalCallerName,
+  service: ServiceName,
+) {
+  const [key] = readInternalSigningKeys(environment, caller, service) as [InternalSigningKey];
+  return (headers: Record<string, string>): Hmac => {
+    const [, , , signature = ""] = (headers[signatureHeader] ?? "").split(";");
+    return startBodySignature(key.secret, signature);
   };
 }
 
@@ -102,6 +133,10 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
     ]),
   );
   const principals = new LRUCache<string, Principal>({ max: 10_000 });
+  const usedSignatures = new LRUCache<string, true>({
+    max: maxRememberedSignatures,
+    ttl: 2 * signatureLifetimeSeconds * 1000,
+  });
 
   function parsePrincipal(text: string): Principal {
     const cached = principals.get(text);
@@ -113,7 +148,11 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
 
   /**
    * Verifies a request and returns its identity. The principal is the client for requests that the gateway forwards,
-   * and the caller for the caller's own requests.
+   * and the caller for the caller's own requests. The caller must read a body through the identity's
+   * `createBodyVerifier`.
+   *
+   * Each instance accepts the signature of a change once. Another instance of the service accepts it, too, within its
+   * lifetime: a copied request can only have the effect of the first one again, at another instance, within a minute.
    *
    * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when
    * one of `nonRepeatableHeaders` is repeated.
@@ -127,12 +166,18 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
     const requestId = header("x-request-id");
     const origin = `${header("x-forwarded-proto")}://${header("x-forwarded-host")}`;
     const text = header(principalHeader);
-    const [caller = "", id, expires = "", signature = ""] = header(signatureHeader).split(";");
+    const [caller = "", id, expires = "", signature = "", nonce = ""] = header(signatureHeader).split(";");
     const key = keys.get(caller as InternalCallerName)?.find((candidate) => candidate.id === id);
-    const isSigned =
-      key && isSameSignature(computeSignature(key, [method, url, requestId, origin, expires, text]), signature);
+    const hasBody = hasRequestBody(incoming);
+    const parts = [method, url, requestId, origin, expires, text, nonce, hasBody ? "body" : ""];
+    const isSigned = key && isSameSignature(computeSignature(key, parts), signature);
     if (!isSigned || !isUnexpired(expires)) {
       throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
+    }
+    if (isChange(method)) {
+      if (usedSignatures.has(signature))
+        throw new ApiError("key_missing", { detail: "The signature of this request was used before." });
+      usedSignatures.set(signature, true);
     }
     const client = readClient(key, { signature, text: header(clientHeader), userAgent: headers["user-agent"] });
     return {
@@ -146,6 +191,7 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
       traceparent: header("traceparent") || undefined,
       origin,
       ...(client && { client }),
+      ...(hasBody && { createBodyVerifier: () => createBodyVerifier(startBodySignature(key.secret, signature)) }),
     };
   };
 }
@@ -170,7 +216,7 @@ function readClient(
   throw new ApiError("key_missing", { detail: "The signature of the client's address is not valid." });
 }
 
-/** Returns the HMAC of a request's method, target, request id, origin, expiry and principal. */
+/** Returns the HMAC of the parts of a request, such as its method, target, request id, origin, expiry and principal. */
 function computeSignature({ secret }: InternalSigningKey, parts: string[]): Buffer {
   return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }

@@ -11,7 +11,12 @@ import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/req
 import { isConnectFailure } from "../retries/transient-error.ts";
 import { canConnect } from "./can-connect.ts";
 import { ConnectionOutage } from "./connection-outage.ts";
-import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
+import {
+  createInternalBodySigner,
+  createInternalRequestSigner,
+  type InternalBodySigner,
+  type InternalRequestSigner,
+} from "./internal-request-signing.ts";
 
 /** Returns the environment variable for a service's URL, such as TILL_INGEST_URL. */
 const urlVariableName = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
@@ -25,17 +30,19 @@ const serviceUrlsSchema = z.object(
 /** Seconds for which requests wait for a connection to a service, from the first that found none; 0 to fail at once. */
 export const connectWaitSecondsSchema = integerEnvSchema(0, 50).default(30);
 
-const connectWaitSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
+/** The variable that all processes which call services read. */
+export const connectWaitConfigSchema = z.object({ UPSTREAM_CONNECT_WAIT_SECONDS: connectWaitSecondsSchema });
 
 /** Milliseconds after which an internal request that found no connection is sent again. */
 const resendIntervalMs = 250;
 /** Maximum number of internal requests that wait for a connection to any service. */
 const maxWaitingInternalRequests = 500;
 
-/** A service in another process, with its URL and the signer for requests to it. */
+/** A service in another process, with its URL and the signers for requests to it. */
 export interface RemoteService {
   url: string;
   sign: InternalRequestSigner;
+  signBody: InternalBodySigner;
 }
 
 /** A GET request to a service, sent by another service or by the gateway. */
@@ -55,7 +62,7 @@ export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
   const urls = readConfigFromEnvironment(serviceUrlsSchema, environment);
-  const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitSchema, environment);
+  const { UPSTREAM_CONNECT_WAIT_SECONDS } = readConfigFromEnvironment(connectWaitConfigSchema, environment);
   const localServices = new Map<ServiceName, ServiceAppFetch>();
   const remoteServices = new Map<string, RemoteService>();
   const outages = new Map<string, ConnectionOutage>();
@@ -70,7 +77,11 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     const url = urls[urlVariableName(service)];
     if (url === undefined || localServices.has(service)) return undefined;
     const name = `${from} ${service}`;
-    const remote = remoteServices.get(name) ?? { url, sign: createInternalRequestSigner(environment, from, service) };
+    const remote = remoteServices.get(name) ?? {
+      url,
+      sign: createInternalRequestSigner(environment, from, service),
+      signBody: createInternalBodySigner(environment, from, service),
+    };
     remoteServices.set(name, remote);
     return remote;
   }

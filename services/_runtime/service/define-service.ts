@@ -9,7 +9,7 @@ import type { ProcessComponent, ProcessEnvironmentLogAndMetrics } from "../proce
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
 /** The resources that the runtime creates for every service. */
-export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMetrics, "environment"> {
+export interface ServiceRuntimeResources extends ProcessEnvironmentLogAndMetrics {
   db: Database;
   /** Sends notifications to all instances of this service. */
   notifier: InstanceNotifier;
@@ -23,8 +23,13 @@ export interface ServiceRuntimeResources extends Omit<ProcessEnvironmentLogAndMe
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** Runs the task. The scheduler passes `context`. Other callers may omit it. */
-  run(services: Services, context?: ObservabilityContext): Promise<void>;
+  /** The seconds after which the task is abandoned, for tasks that may take longer than `PERIODIC_TASK_TIMEOUT_SECONDS`. */
+  timeoutSeconds?: number;
+  /**
+   * Runs the task. The scheduler passes `context`, and `signal`, which is aborted when the task is abandoned or the
+   * process stops. Other callers may omit both.
+   */
+  run(services: Services, context?: ObservabilityContext, signal?: AbortSignal): Promise<void>;
 }
 
 /** The resources that a service creates itself, and the function that closes them. */

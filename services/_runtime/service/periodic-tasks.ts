@@ -1,26 +1,82 @@
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { runWithObservabilityContext } from "../observability/request-context.ts";
+import { TransientError } from "../retries/transient-error.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
-/** Runs a task in one instance at a time, at its interval and even after failures, until `stop` is called. */
+interface PeriodicTaskOptions<Services> {
+  service: string;
+  leadership: LeaderElection;
+  services: Services;
+  /** The timeout of tasks without a timeout of their own, in milliseconds. */
+  timeoutMs: number;
+  log: Logger;
+  metrics: PrometheusMetrics;
+}
+
+/** The error for a task that did not end in time. */
+class PeriodicTaskTimeoutError extends Error {}
+
+/** The number of successive timeouts after which a task counts as stalled. */
+const timeoutsBeforeStalled = 3;
+const leaderElectionTimeoutMs = 30_000;
+/** How long a stopping task may continue, in milliseconds. */
+const drainTimeoutMs = 5_000;
+
+/** A periodic task that is running. */
+export type RunningPeriodicTask = ReturnType<typeof startPeriodicTask>;
+
+/**
+ * Runs a task in one instance at a time, at its interval and even after failures, until `stop` is called. A run that does
+ * not end in time is abandoned: it may continue, but no other run waits for it.
+ */
 export function startPeriodicTask<Services>(
   task: PeriodicTask<Services>,
-  { leadership, services, log }: { leadership: LeaderElection; services: Services; log: Logger },
-): { stop(): Promise<void> } {
+  { service, leadership, services, timeoutMs, log, metrics }: PeriodicTaskOptions<Services>,
+) {
   const stopping = new AbortController();
+  const abandonment = new AbortController();
   const role = `periodic ${task.name}`;
   const outage = createOutageLog(log, `periodic task "${task.name}" fails`);
+  const taskTimeoutMs = Math.max(timeoutMs, (task.timeoutSeconds ?? 0) * 1000);
+  /** When the runs began that did not end in time, since the last one that ended. As of `performance.now()`. */
+  let timedOutStartsMs: number[] = [];
+  const recordTimeout = (count = 1) => metrics.countPeriodicTaskTimeouts(count, { service, task: task.name });
+  // Prometheus sees an increase only if the counter already exists.
+  recordTimeout(0);
+
+  const tryBecomeLeader = () =>
+    runWithDeadline(() => leadership.tryBecomeLeader(role), {
+      timeoutMs: leaderElectionTimeoutMs,
+      createError: () => new TransientError("The leader election did not end in time."),
+      parent: abandonment.signal,
+    });
+
+  const runTask = () =>
+    runWithDeadline((signal) => runWithObservabilityContext({}, (context) => task.run(services, context, signal)), {
+      timeoutMs: taskTimeoutMs,
+      createError: () => new PeriodicTaskTimeoutError(`The task did not end within ${taskTimeoutMs / 1000} s.`),
+      parent: abandonment.signal,
+    });
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const startedAtMs = performance.now();
       try {
-        if (await leadership.tryBecomeLeader(role))
-          await runWithObservabilityContext({}, (context) => task.run(services, context));
+        if (await tryBecomeLeader()) await runTask();
+        timedOutStartsMs = [];
         outage.recordRecovery();
       } catch (error) {
+        if (abandonment.signal.aborted) return;
+        if (error instanceof PeriodicTaskTimeoutError) {
+          timedOutStartsMs.push(startedAtMs);
+          recordTimeout();
+          log.error({ err: error, task: task.name }, "periodic task abandoned");
+        } else timedOutStartsMs = [];
         outage.recordFailure(error);
       }
       await sleep(task.intervalSeconds * 1000, stopping.signal);
@@ -29,9 +85,15 @@ export function startPeriodicTask<Services>(
 
   const running = run();
   return {
-    async stop() {
+    name: task.name,
+    /** Returns when the first of several successive runs began that did not end in time, as of `performance.now()`. */
+    findStalledSince: async () => (timedOutStartsMs.length < timeoutsBeforeStalled ? undefined : timedOutStartsMs[0]),
+    /** Waits for the run in progress for up to 5 seconds, and then abandons it. */
+    async stop(): Promise<void> {
       stopping.abort();
+      const drainTimer = setTimeout(() => abandonment.abort(new Error("The process stops.")), drainTimeoutMs);
       await running;
+      clearTimeout(drainTimer);
     },
   };
 }

@@ -20,10 +20,14 @@ export async function deleteRowsInBatches(sql: SqlClient, name: string, conditio
   while ((await deleteBatch()).count === deleteBatchSize);
 }
 
-/** Deletes expired rows from the runtime's tables: handled events, stored responses, attempts and daily usage. */
+/**
+ * Deletes expired rows from the runtime's tables: handled events, ids of erased orders, stored responses, attempts and
+ * daily usage.
+ */
 export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
   name: "remove expired rows",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db: { sql }, inboxRetentionDays }) {
     // Ids of events are stored longer than the stream stores events, so that redelivered events are always recognized.
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
@@ -31,6 +35,7 @@ export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Databa
     await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);
     const isExpired = sql`completed_at < ${dayAgo} or completed_at is null and reserved_at < ${dayAgo}`;
     await deleteRowsInBatches(sql, "idempotent_requests", isExpired);
+    await deleteRowsInBatches(sql, "erased_orders", sql`erased_at < ${oldestInboxTime}`);
     await deleteRowsInBatches(sql, "event_attempts", sql`attempted_at < ${oldestInboxTime}`);
     await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
   },

@@ -1,10 +1,16 @@
 import { z } from "zod";
 import { createRequestAdmission } from "../admission/request-admission.ts";
-import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
+import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
+import {
+  type CommonServiceConfig,
+  ConfigError,
+  commonServiceConfigSchema,
+  readConfigFromEnvironment,
+} from "../config/runtime-config.ts";
 import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
-import { createDatabasePool } from "../database/postgres.ts";
+import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
 import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { LargeReadLimiter } from "../http/large-read-limiter.ts";
@@ -13,6 +19,7 @@ import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
+import { startConsumerRecovery } from "../messaging/consumer-recovery.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -21,20 +28,40 @@ import {
 } from "../messaging/dead-letters.ts";
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { checkEventContinuity, checkEventDurability } from "../messaging/event-durability.ts";
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { removeSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
+import { createDependencyProbe } from "../process/dependency-checks.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
 import { removeExpiredInboxAndIdempotencyRowsTask } from "./remove-expired-rows.ts";
-import { registerServiceMetrics } from "./service-metrics.ts";
+import { registerConsumerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
+import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
 const eventLocationSchema = z.object({ locationId: z.guid() });
+
+/** The maximum milliseconds to close one of the resources of a service. Consumers and tasks end within 5 seconds. */
+const closeTimeoutMs = 6_000;
+const createCloseTimeoutError = () => new Error(`A resource was not closed within ${closeTimeoutMs / 1000} s.`);
+
+/** Checks that handlers which hang are abandoned before the process counts as stalled. @throws `ConfigError` */
+function requireStallTimeoutAfterHandlers({
+  EVENT_HANDLER_TIMEOUT_SECONDS,
+  STALL_TIMEOUT_SECONDS,
+}: CommonServiceConfig) {
+  if (STALL_TIMEOUT_SECONDS > EVENT_HANDLER_TIMEOUT_SECONDS) return;
+  throw new ConfigError([
+    `STALL_TIMEOUT_SECONDS: must be more than EVENT_HANDLER_TIMEOUT_SECONDS (${EVENT_HANDLER_TIMEOUT_SECONDS})`,
+  ]);
+}
 
 /** A running service. `fetch` handles requests to the service. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
@@ -55,10 +82,12 @@ export async function startService(
     log: processLog,
     metrics,
     registry,
+    endStalledProcess = () => {},
   }: ProcessEnvironmentLogAndMetrics & { registry: ServiceRegistry },
 ) {
   const environment = selectServiceDatabase(processEnvironment, definition.name);
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
+  requireStallTimeoutAfterHandlers(config);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);
   setGlobalMinRequestBodyRate({
@@ -71,7 +100,9 @@ export async function startService(
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const close of closers.splice(0).reverse()) {
-      await close().catch((error) => log.error({ err: error }, "failed to close a resource"));
+      await runWithDeadline(close, { timeoutMs: closeTimeoutMs, createError: createCloseTimeoutError }).catch((error) =>
+        log.error({ err: error }, "failed to close a resource"),
+      );
     }
   };
   try {
@@ -81,9 +112,10 @@ export async function startService(
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
+    endProcessIfServerIsUnusable(bus.connected);
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources(
-      { db, log, metrics, notifier, registry, sendBusRequest: bus.request },
+      { db, environment: processEnvironment, log, metrics, notifier, registry, sendBusRequest: bus.request },
       serviceConfig,
     );
     const { services, startupChecks = {}, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
@@ -93,32 +125,68 @@ export async function startService(
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+    const types = subscriptions.map(({ type }) => type);
+    const recovery = startConsumerRecovery({ service: name, types, bus, leadership, log });
+    closers.push(() => recovery.stop());
+    registerServiceMetrics(metrics, {
+      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, recovery },
+    });
 
+    const findUnavailableDependencies = createDependencyProbe({
+      postgres: () => queryOnNewConnection(config, (sql) => sql`select 1`),
+      nats: bus.checkServer,
+      ...startupChecks,
+      ...checks,
+    });
+    const handlerTimeoutMs = 1000 * config.EVENT_HANDLER_TIMEOUT_SECONDS;
+    const handling = { database: db, services, handlerTimeoutMs };
     const eventConsumers = subscriptions.flatMap((subscription) => {
-      const options = { service: name, subscription, database: db, services, bus, log, metrics };
+      const options = { ...handling, service: name, subscription, bus, log, metrics, findUnavailableDependencies };
       // Version 1.0 publishes order events to the stream of all other events.
       const formerStreams = getEventStreamKind(subscription.type) === "tills" ? [] : [true];
       return [false, ...formerStreams].map((isFormerStream) => startEventConsumer({ ...options, isFormerStream }));
     });
-    closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
+    registerConsumerProgressMetrics(metrics, { service: name, eventConsumers });
     const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
       bus.answerRequests(topic, (text) => handle(services, text)),
     );
     closers.push(() => Promise.all(answering.map((requests) => requests.stop())));
+    const timeoutMs = 1000 * config.PERIODIC_TASK_TIMEOUT_SECONDS;
+    const taskOptions = { service: name, leadership, timeoutMs, log, metrics };
+    const runtimeServices = { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS };
     const tasks = [
-      startPeriodicTask(removeExpiredInboxAndIdempotencyRowsTask, {
-        leadership,
-        services: { db, inboxRetentionDays: config.INBOX_RETENTION_DAYS },
-        log,
+      ...[
+        removeExpiredInboxAndIdempotencyRowsTask,
+        removeOldLocationWritesTask,
+        ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
+      ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
+      startPeriodicTask(removeSentEventsTask, {
+        ...taskOptions,
+        services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
       }),
-      startPeriodicTask(removeOldLocationWritesTask, { leadership, services: { db }, log }),
-      ...(config.DATABASE_READ_URL === undefined
-        ? []
-        : [startPeriodicTask(updateReplicaHeartbeatTask, { leadership, services: { db }, log })]),
-      ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { leadership, services, log })),
+      ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { ...taskOptions, services })),
     ];
-    closers.push(() => Promise.all(tasks.map((task) => task.stop())));
+    /** Stops what works without requests. Called before requests in progress have ended, which takes as long. */
+    let workStopped: Promise<unknown> | undefined;
+    const stopWork = () => {
+      workStopped ??= Promise.all([...eventConsumers, ...tasks].map((work) => work.stop()));
+      return workStopped;
+    };
+    closers.push(stopWork);
+    const stallDetector = startStallDetector({
+      work: [
+        ...eventConsumers.map(({ type, progress }) => ({ name: `the consumer of ${type}`, ...progress })),
+        ...tasks.map(({ name, findStalledSince }) => ({ name: `the periodic task "${name}"`, findStalledSince })),
+        monitorCheck("the database pool", () => db.sql`select 1`),
+        monitorCheck("the database connection of the leader election", leadership.checkConnection),
+        monitorCheck("the connection to NATS", bus.checkConnection),
+      ].map((work) => ({ ...work, name: `${work.name} (${name})` })),
+      timeoutMs: 1000 * config.STALL_TIMEOUT_SECONDS,
+      findUnavailableDependencies,
+      onStalled: endStalledProcess,
+      log,
+    });
+    closers.push(async () => stallDetector.stop());
 
     const unreadResponses = new UnreadResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
@@ -144,7 +212,7 @@ export async function startService(
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = parseEventEnvelope(deadLetter.body);
         await runInEventContext(envelope, name, (context) =>
-          handleEventOnce(envelope, { service: name, subscription, database: db, services, context }),
+          handleEventOnce(envelope, { ...handling, service: name, subscription, context }),
         );
         await db.transaction(async (tx) => {
           await deleteDeadLetter(tx, deadLetter);
@@ -168,13 +236,25 @@ export async function startService(
       // instances unready at the same time.
       checks: { postgres: leadership.checkConnection },
       startupChecks: { nats: bus.checkConnection, ...startupChecks },
-      optionalChecks: { outbox: relay.check, "event streams": () => checkEventStreamUsage(bus), ...checks },
+      optionalChecks: {
+        outbox: relay.check,
+        "event streams": () => checkEventStreamUsage(bus),
+        "event continuity": () => checkEventContinuity(relay, recovery),
+        "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
+        progress: stallDetector.check,
+        ...checks,
+      },
+      listEventsInHand: () => eventConsumers.flatMap(({ progress }) => progress.listEventsInHand()),
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
       },
       ...opsResources,
-      beforeStop,
+      beforeStop() {
+        beforeStop();
+        stallDetector.stop();
+        stopWork().catch(() => {});
+      },
       stop,
     };
   } catch (error) {

@@ -1,20 +1,27 @@
 import type { Socket } from "node:net";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
-/** A TCP proxy in front of a server, such as PostgreSQL, that interrupts connections in the middle of a response. */
-export interface InterruptingProxy extends Pick<TcpProxy, "url" | "close"> {
+/** A TCP proxy in front of a server, such as PostgreSQL, that interrupts connections in the middle of an exchange. */
+export interface InterruptingProxy extends TcpProxy {
   /**
-   * Closes one connection whose client sends `marker` from now on, after the server has sent `maxBytes` bytes since on
-   * such connections. With the action "pause", receives no more from the server until `end` is called. Replaces the
-   * previous interruption.
+   * Interrupts one connection whose client sends `marker` from now on, after the server has sent `maxBytes` bytes since
+   * on such connections; with "request" instead of a number, before the server receives the marker. Replaces the previous
+   * interruption.
    */
-  interrupt(marker: string, maxBytes: number, action?: "close" | "pause"): Interruption;
+  interrupt(marker: string, maxBytes: number | "request", action?: InterruptionAction): Interruption;
 }
+
+/**
+ * - `close`: ends the connection (FIN).
+ * - `reset`: resets the connection (RST).
+ * - `pause`: forwards nothing more until `end` is called. The connection stays open.
+ */
+type InterruptionAction = "close" | "reset" | "pause";
 
 export interface Interruption {
   /** The number of bytes that the server has sent on the connections since the client sent the marker. */
   readonly byteCount: number;
-  /** Whether a connection was closed or paused. */
+  /** Whether a connection was closed, reset or paused. */
   readonly isInterrupted: boolean;
   /** Forwards all bytes from now on. */
   end(): void;
@@ -22,9 +29,11 @@ export interface Interruption {
 
 interface CurrentInterruption {
   marker: string;
-  action: "close" | "pause";
-  bytesLeft: number;
+  action: InterruptionAction;
+  /** The bytes of the server that are still forwarded; undefined if the marker is not forwarded. */
+  bytesLeft: number | undefined;
   byteCount: number;
+  isInterrupted: boolean;
   /** The connections whose client has sent the marker. */
   clients: Set<Socket>;
   resume(): void;
@@ -33,37 +42,55 @@ interface CurrentInterruption {
 export async function startInterruptingProxy(serverUrl: string): Promise<InterruptingProxy> {
   let current: CurrentInterruption | undefined;
 
+  /** Interrupts the connection after it has sent `last` to its client. `resume` forwards what was held back. */
+  function interruptConnection(
+    { action }: CurrentInterruption,
+    { client, upstream }: { client: Socket; upstream: Socket },
+    { last, resume }: { last: Buffer; resume(): void },
+  ): void {
+    if (!current) return;
+    current.isInterrupted = true;
+    if (action === "pause") {
+      client.write(last);
+      upstream.pause();
+      current.resume = () => {
+        resume();
+        upstream.resume();
+      };
+      return;
+    }
+    current = undefined;
+    // Later bytes of the server are dropped.
+    upstream.removeAllListeners("data").resume();
+    if (action === "close") client.end(last, () => client.destroy());
+    else client.write(last, () => client.resetAndDestroy());
+  }
+
   const proxy = await startTcpProxy(serverUrl, (client, upstream) => {
     client.on("data", (data) => {
-      if (current && data.includes(current.marker)) current.clients.add(client);
-      upstream.write(data);
+      if (!current || current.isInterrupted || !data.includes(current.marker)) return upstream.write(data);
+      current.clients.add(client);
+      if (current.bytesLeft !== undefined) return upstream.write(data);
+      interruptConnection(current, { client, upstream }, { last: Buffer.alloc(0), resume: () => upstream.write(data) });
     });
     upstream.on("data", (data) => {
-      if (!current?.clients.has(client)) return client.write(data);
+      if (!current?.clients.has(client) || current.bytesLeft === undefined) return client.write(data);
       current.byteCount += data.length;
       const forwarded = data.subarray(0, current.bytesLeft);
       current.bytesLeft -= forwarded.length;
       if (forwarded.length === data.length) return client.write(data);
-      if (current.action === "pause") {
-        upstream.pause();
-        current.resume = () => {
-          client.write(data.subarray(forwarded.length));
-          upstream.resume();
-        };
-        return client.write(forwarded);
-      }
-      current = undefined;
-      // Ends the connection after these bytes have been sent. Later bytes of the server are dropped.
-      upstream.removeAllListeners("data").resume();
-      return client.end(forwarded, () => client.destroy());
+      interruptConnection(
+        current,
+        { client, upstream },
+        { last: forwarded, resume: () => client.write(data.subarray(forwarded.length)) },
+      );
     });
   });
-  return {
-    url: proxy.url,
-    interrupt(marker, maxBytes, action = "close") {
+  return Object.assign(proxy, {
+    interrupt(marker: string, maxBytes: number | "request", action: InterruptionAction = "close"): Interruption {
       const interruption: CurrentInterruption = {
-        ...{ marker, action, bytesLeft: maxBytes, byteCount: 0 },
-        clients: new Set(),
+        ...{ marker, action, byteCount: 0, isInterrupted: false, clients: new Set() },
+        bytesLeft: maxBytes === "request" ? undefined : maxBytes,
         resume() {},
       };
       current = interruption;
@@ -72,7 +99,7 @@ export async function startInterruptingProxy(serverUrl: string): Promise<Interru
           return interruption.byteCount;
         },
         get isInterrupted() {
-          return interruption.byteCount > maxBytes;
+          return interruption.isInterrupted;
         },
         end() {
           if (current === interruption) current = undefined;
@@ -80,6 +107,5 @@ export async function startInterruptingProxy(serverUrl: string): Promise<Interru
         },
       };
     },
-    close: proxy.close,
-  };
+  });
 }

@@ -8,7 +8,7 @@ import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/
 import { createDatabasePool, type Database } from "../database/postgres.ts";
 import { createEventBus } from "../messaging/event-bus.ts";
 import { createLogger } from "../observability/logger.ts";
-import { createPrometheusMetrics } from "../observability/metrics.ts";
+import { createPrometheusMetrics, type PrometheusMetrics } from "../observability/metrics.ts";
 import type { AnyServiceDefinition } from "../service/define-service.ts";
 import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
@@ -27,6 +27,7 @@ export interface TestService {
   /** A connection pool for the database schema of the service. */
   db: Database;
   registry: ServiceRegistry;
+  metrics: PrometheusMetrics;
   statements: StatementRecorder;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
   /** Sends a request, expects the given status, and returns the response body, parsed with the given schema. */
@@ -82,11 +83,12 @@ export async function startTestService(
   const config = readConfigFromEnvironment(commonServiceConfigSchema, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const statements = createStatementRecorder(definition);
+  const metrics = createPrometheusMetrics();
   let isStopped = false;
   const running = await startService(statements.definition, {
     environment: variables,
     log,
-    metrics: createPrometheusMetrics(),
+    metrics,
     registry,
   });
   registry.registerLocalService(definition.name, running.fetch);
@@ -129,6 +131,7 @@ export async function startTestService(
     running,
     db,
     registry,
+    metrics,
     statements,
     request,
     sendJson,

@@ -9,6 +9,7 @@ const dayMs = 24 * 3_600_000;
 export const removeOldUsageTask: PeriodicTask<Pick<AccountsServiceContext, "db" | "usageRetention">> = {
   name: "remove old usage",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db: { sql }, usageRetention: { minutesDays, dailyTotalsDays, failuresDays } }) {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
     await rollUpAllMinuteCounts(sql, new Date(today - minutesDays * dayMs));

@@ -25,6 +25,7 @@ export const removeOldLiveOrdersTask: PeriodicTask<
 > = {
   name: "remove old orders",
   intervalSeconds: 60 * 60,
+  timeoutSeconds: 3_600,
   async run({ db, broadcaster, log, config }, context) {
     const traceparent = context?.traceparent;
     const cutoff = computeLiveOrderRetentionCutoff(config);

@@ -48,14 +48,15 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
     },
     204: {
       description:
-        "An earlier request with the same `Idempotency-Key` took effect, but its response exceeded a limit for stored responses. This response therefore has no body.",
+        "An earlier request with the same `Idempotency-Key` took effect, but its response is no longer stored: it exceeded a limit for stored responses, or contained personal data that was erased. This response therefore has no body.",
     },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const responses = await upsertLiveOrdersAndPublish(services, { location, orders, context });
-    return createSerializedJsonResponse(200, joinJsonArray(responses));
+    const applied = await upsertLiveOrdersAndPublish(services, { location, orders, context });
+    const ordersInBody = { locationId: location.id, orderIds: applied.map(({ id }) => id) };
+    return { ...createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body))), ordersInBody };
   },
 });
 

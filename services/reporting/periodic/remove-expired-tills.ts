@@ -34,7 +34,9 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
   name: "remove expired tills",
   // The task reads the counts of all days.
   intervalSeconds: 6 * 3_600,
-  async run(services, context) {
+  // The first run after `REPORTS_KEPT_YEARS` was set removes the tills of years.
+  timeoutSeconds: 6 * 3_600,
+  async run(services, context, signal) {
     const { db, log, config } = services;
     const years = config.REPORTS_KEPT_YEARS;
     if (years === undefined) return;
@@ -46,6 +48,7 @@ export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
     const skippedTillIds: string[] = [];
     const remove = async (tills: TillKey[]) => {
       for (const till of tills) {
+        signal?.throwIfAborted();
         try {
           if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
         } catch (error) {

@@ -9,6 +9,7 @@ export const requestExpiredPersonalDataErasureTask: PeriodicTask<
 > = {
   name: "erase expired personal data",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db, log, config: { PERSONAL_DATA_RETENTION_DAYS: days } }, context) {
     if (days === undefined) return;
     const before = new Date(Date.now() - days * dayMs).toISOString();

@@ -88,7 +88,6 @@ export const getBulkExportFileRoute = defineReportingRoute({
     const headers = {
       "accept-ranges": "bytes",
       etag: `"${etag}"`,
-      "cache-control": "private, no-cache",
       "content-type": fileContentType,
       "content-disposition": `attachment; filename="${name}"`,
     };

@@ -13,6 +13,7 @@ const maxPerRun = 1_000;
 export const removeOrphanedTillObjectsTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "log">> = {
   name: "remove orphaned objects",
   intervalSeconds: 60 * 60,
+  timeoutSeconds: 3_600,
   async run(services) {
     let removed = 0;
     for (const key of await listStaleTillUploadKeys(services.db.sql, maxPerRun)) {

@@ -10,6 +10,7 @@ const batchSize = 500;
 export const removeReplacedTillBodiesTask: PeriodicTask<Pick<TillIngestServiceContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db, objects, config: { REPLACED_BODIES_RETENTION_DAYS: days } }) {
     if (days === undefined) return;
     for (const suffix of await listTillPartitionSuffixes(db.sql)) {

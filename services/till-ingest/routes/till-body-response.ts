@@ -50,7 +50,6 @@ export async function createTillBodyResponse(
   const { body, length } = await (till.size <= minLargeResponseBytes ? open() : readLargeBody(streamMemoryBytes, open));
   const headers = {
     "content-type": "application/json",
-    "cache-control": "private, no-cache",
     vary: "accept-encoding",
     etag: isEncoded ? `W/"${till.hash}"` : `"${till.hash}"`,
     ...(isEncoded && { "content-encoding": "br" }),

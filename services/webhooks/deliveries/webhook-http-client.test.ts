@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "../endpoints/address-policy.ts";
+import { readOwnPorts } from "../endpoints/own-ports.ts";
 import {
   createFixedStatusResponseHandler,
   startTestWebhookReceiver,
@@ -20,6 +21,7 @@ beforeAll(async () => {
   receiver = await startTestWebhookReceiver();
   httpClient = createWebhookHttpClient({
     addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist(""), { isLoopbackAllowed: true }),
+    ownPorts: readOwnPorts({}),
     resolveHost: () => Promise.reject(new Error("unused")),
     timeoutMs: 400,
     maxConnectionsPerOrigin: 10,

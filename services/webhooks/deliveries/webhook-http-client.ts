@@ -17,7 +17,7 @@ export interface WebhookHttpClient {
   close(): Promise<void>;
 }
 
-interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "resolveHost"> {
+interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost"> {
   /** Maximum time from the start of a request to the last byte of its response, in milliseconds. */
   timeoutMs: number;
   /** Maximum number of connections to one origin. */

@@ -2,11 +2,13 @@ import { isIP } from "node:net";
 import type { RequestIssueCode } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { WebhookAddressPolicy } from "./address-policy.ts";
+import type { OwnPorts } from "./own-ports.ts";
 import type { HostResolver } from "./resolve-host.ts";
 
 /** The rules that decide which endpoints are allowed. */
 export interface WebhookEndpointRules {
   addressPolicy: WebhookAddressPolicy;
+  ownPorts: OwnPorts;
   resolveHost: HostResolver;
   isHttpsRequired: boolean;
 }
@@ -61,9 +63,14 @@ const forbiddenAddressIssue: WebhookEndpointRejection = {
   message: "Must have a public IP address. This host has no address, or an address that is not public.",
 };
 
+const ownPortIssue: WebhookEndpointRejection = {
+  code: "forbidden_port",
+  message: "Must not be a port of this API, or of a server that it uses.",
+};
+
 /**
  * Returns what is wrong with the URL or the addresses of an endpoint; undefined if they are allowed. Accepts a host
- * on the operator's allowlist. Also accepts a host if its lookup fails for a temporary reason or takes too long,
+ * on the operator's allowlist, except for ports of this installation. Also accepts a host if its lookup fails for a temporary reason or takes too long,
  * because each connection checks the addresses again.
  */
 export async function findWebhookEndpointUrlIssue(
@@ -72,17 +79,27 @@ export async function findWebhookEndpointUrlIssue(
 ): Promise<WebhookEndpointRejection | undefined> {
   const urlIssue = findWebhookUrlSyntaxIssue(text, rules);
   if (urlIssue) return urlIssue;
+  const url = new URL(text);
   // The brackets of an IPv6 address are removed, because the address policy expects addresses without brackets.
-  const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
-  return (await hasForbiddenAddress(host, rules)) ? forbiddenAddressIssue : undefined;
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const { addressPolicy, ownPorts } = rules;
+  const isOwnPort = ownPorts.has(getUrlPort(url));
+  if (addressPolicy.isHostAllowlisted(host) && !isOwnPort) return undefined;
+  const addresses = isIP(host) ? [host] : await resolveAddresses(host, rules);
+  if (!addresses?.every((address) => addressPolicy.isAddressAllowed(address, host))) return forbiddenAddressIssue;
+  return isOwnPort && addresses.some(ownPorts.isOwnAddress) ? ownPortIssue : undefined;
 }
 
-async function hasForbiddenAddress(
+/** Returns the port to which a client of this URL connects. */
+export function getUrlPort({ port, protocol }: Pick<URL, "port" | "protocol">): number {
+  return Number(port || (protocol === "https:" ? 443 : 80));
+}
+
+/** Returns the addresses of a host: undefined if it has none, and an empty list if the lookup fails or takes too long. */
+async function resolveAddresses(
   host: string,
-  { addressPolicy, resolveHost }: WebhookEndpointRules,
-): Promise<boolean> {
-  if (isIP(host)) return !addressPolicy.isAddressAllowed(host, host);
-  if (addressPolicy.isHostAllowlisted(host)) return false;
+  { resolveHost }: Pick<WebhookEndpointRules, "resolveHost">,
+): Promise<string[] | undefined> {
   const resolveTimeout = new AbortController();
   // Resolves with undefined if the name is invalid or has no address, and with an empty list after any other error.
   const resolution = resolveHost(host).catch(({ code }: NodeJS.ErrnoException) =>
@@ -90,5 +107,5 @@ async function hasForbiddenAddress(
   );
   const addresses = await Promise.race([resolution, sleep(resolveTimeoutMs, resolveTimeout.signal).then(() => [])]);
   resolveTimeout.abort();
-  return !addresses || addresses.some(({ address }) => !addressPolicy.isAddressAllowed(address, host));
+  return addresses?.map(({ address }) => address);
 }

@@ -11,8 +11,10 @@ import {
 import { isNonPublicIpAddress } from "../testing/non-public-ip-address.ts";
 import { createWebhookAddressPolicy, parseWebhookAddressAllowlist } from "./address-policy.ts";
 import { findWebhookEndpointUrlIssue } from "./check-endpoint.ts";
+import { readOwnPorts } from "./own-ports.ts";
 
 const runs = 5_000;
+const ownPorts = readOwnPorts({});
 
 const byte = fc.oneof(fc.constantFrom(0, 1, 127, 255), fc.nat(255));
 const anyIPv4 = fc.tuple(byte, byte, byte, byte);
@@ -138,13 +140,19 @@ it("never connects to a forbidden address, whatever the notation of the endpoint
         return addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
       };
       const earlierConnections = connectionRecorder.addresses.length;
-      const issue = await findWebhookEndpointUrlIssue(url, { addressPolicy, resolveHost, isHttpsRequired: false });
+      const issue = await findWebhookEndpointUrlIssue(url, {
+        addressPolicy,
+        ownPorts,
+        resolveHost,
+        isHttpsRequired: false,
+      });
       if (issue) expect(issue.message.length).toBeGreaterThan(20);
       else acceptedCount += 1;
       // Also connects to rejected endpoints, which may have been registered before the rules or the DNS record changed.
       if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
         const httpClient = createWebhookHttpClient({
           addressPolicy,
+          ownPorts,
           resolveHost,
           timeoutMs: 2_000,
           maxConnectionsPerOrigin: 2,
@@ -177,6 +185,7 @@ it("does not follow redirects", async () => {
   connectionRecorder = recordAndRestrictOutgoingConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
     addressPolicy: createWebhookAddressPolicy(parseWebhookAddressAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
+    ownPorts,
     resolveHost: async () => [],
     timeoutMs: 5_000,
     maxConnectionsPerOrigin: 2,

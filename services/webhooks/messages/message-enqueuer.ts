@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookMessageBody, WebhookMessageData } from "@pragma/contracts/webhook-message";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { WebhookDeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
@@ -65,7 +67,8 @@ export function createWebhookMessageEnqueuer({
    * Stores messages, and starts the attempts of deliveries for which capacity could be reserved. Returns for each
    * message whether it is new.
    */
-  async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
+  async function insertAll(newItems: AddressedMessage[]): Promise<boolean[]> {
+    const items = await redactErasedOrders(db.sql, newItems);
     const messages = items.map(({ webhookIds: _, ...message }) => message);
     const now = clock();
     const reservedDeliveries = items.flatMap(
@@ -117,6 +120,26 @@ export function createWebhookMessageEnqueuer({
       return insertBatched({ messageId, locationId: data.locationId, event, subject, traceparent, body, webhookIds });
     },
   };
+}
+
+/** Returns the messages, without personal data if they are about orders that were erased. */
+async function redactErasedOrders(sql: SqlClient, messages: AddressedMessage[]): Promise<AddressedMessage[]> {
+  const ofOrders = messages.filter(({ event }) => event.startsWith("order."));
+  if (ofOrders.length === 0) return messages;
+  const erased = await sql<{ locationId: string; orderId: string }[]>`
+    select location_id, order_id from erased_orders
+    where (location_id, order_id) in (
+      select * from unnest(
+        ${ofOrders.map(({ locationId }) => locationId)}::uuid[], ${ofOrders.map(({ subject }) => subject)}::uuid[]
+      )
+    )`;
+  if (erased.length === 0) return messages;
+  const keys = new Set(erased.map(({ locationId, orderId }) => `${locationId} ${orderId}`));
+  return messages.map((message) =>
+    keys.has(`${message.locationId} ${message.subject}`)
+      ? { ...message, body: redactPersonalDataInJson(message.body) }
+      : message,
+  );
 }
 
 /** Returns the body of a message as JSON text. */

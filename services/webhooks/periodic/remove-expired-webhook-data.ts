@@ -21,6 +21,7 @@ export const removeExpiredWebhookDataTask: PeriodicTask<
 > = {
   name: "remove old messages",
   intervalSeconds: 3_600,
+  timeoutSeconds: 3_600,
   async run({ db, log, clock, config }) {
     const { sql } = db;
     const now = clock();

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repeatErasuresTask } from "../periodic/repeat-erasures.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,
   type TestWebhooksService,
   type TestWebhookWithSecret,
 } from "../testing/start-test-webhooks.ts";
+import { startTestWebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooksService;
 beforeAll(async () => {
@@ -60,6 +62,48 @@ describe("the personal data of an order", () => {
     const messageId = await publishOrder(subscription, orderId);
     await service.db.sql`update webhook_messages set subject = null where id = ${messageId}`;
     await eraseOrders(subscription, [orderId]);
+    expect(await readCustomerName(messageId)).toBeNull();
+  });
+
+  it("is not brought back by an event that is handled after the erasure", async () => {
+    const receiver = await startTestWebhookReceiver();
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url);
+    const { locationId } = subscription;
+    const orderId = randomUUID();
+    await eraseOrders(subscription, [orderId]);
+    const event = buildTestOrderEventData(locationId, { id: orderId });
+    event.order.firebaseCustomerName = "Ada";
+    const messageId = await service.publishEvent("order.paid", event);
+    await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
+    expect(await readCustomerName(messageId)).toBeNull();
+    expect(endpoint.receivedWebhooks[0]?.body).not.toContain("Ada");
+
+    // Data that this version cannot read becomes a dead letter at once.
+    const unreadable = { ...event, sequence: 0 };
+    const eventId = await service.publishEvent("order.paid", unreadable);
+    const body = await eventually("the dead letter", async () => {
+      const [row] = await service.db.sql<{ body: string }[]>`select body from dead_letters where event_id = ${eventId}`;
+      return row?.body;
+    });
+    expect(body).not.toContain("Ada");
+    await receiver.close();
+  });
+
+  it("is erased again from what was stored while the erasure ran", async () => {
+    const subscription = await subscribe();
+    const orderId = randomUUID();
+    await eraseOrders(subscription, [orderId]);
+    const messageId = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId, { id: orderId }));
+    await eventually("the message", async () => (await readCustomerName(messageId)) === null);
+    const { sql } = service.db;
+    await sql`
+      update webhook_messages set body = jsonb_set(body::jsonb, '{data,firebaseCustomerName}', '"Ada"')::text
+      where id = ${messageId}`;
+    await repeatErasuresTask.run({ db: service.db });
+    expect(await readCustomerName(messageId)).toBe("Ada");
+    await sql`update erased_orders set erased_at = now() - interval '3 minutes' where order_id = ${orderId}`;
+    await repeatErasuresTask.run({ db: service.db });
     expect(await readCustomerName(messageId)).toBeNull();
   });
 });

@@ -1,43 +1,22 @@
-import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
 import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksServiceContext } from "../context.ts";
-import { getMessageDay } from "../queries/message-days.ts";
+import { eraseOrdersInMessages } from "../erase-orders.ts";
 import { createLocationConditions, type WhenLocated } from "../queries/message-location-backfill.ts";
 
-const eraseBody = (body: string) => JSON.stringify(redactPersonalData(JSON.parse(body)));
-
 /**
- * Erases the personal data of orders from sent and pending messages and from dead letters. Also deletes the stored
- * responses of endpoints to these messages, because the responses may repeat the data.
+ * Erases the personal data of orders, and records their ids, so that messages about earlier events that arrive later are
+ * stored and sent without it.
  */
 export const webhookOrderRedactionSubscription = defineEventSubscription<WebhooksServiceContext, "orders.erased">(
   "orders.erased",
-  async ({ data, services, once }) => {
-    const { locationId, orderIds } = data;
-    const { db } = services;
+  async ({ data: { locationId, orderIds }, services: { db }, once }) => {
     const located = await createLocationConditions(db);
     await fillMissingSubjects(db.sql, located);
     await once(async (tx) => {
-      const ofLocation = located(tx`location_id = ${locationId}`);
-      const messages = await tx<{ id: string; body: string; createdAt: Date }[]>`
-        select id, body, created_at from webhook_messages
-        where subject = any(${orderIds}::uuid[])
-          and coalesce(location_id, (body::json #>> '{data,locationId}')::uuid) = ${locationId}`;
-      for (const { id, body, createdAt } of messages) {
-        const ofDay = located(tx`created_on = ${getMessageDay(createdAt)}::date`);
-        await tx`update webhook_messages set body = ${eraseBody(body)} where ${ofLocation} and id = ${id} and ${ofDay}`;
-        await tx`
-          update attempts set response = null
-          where ${ofLocation} and ${ofDay} and response is not null
-            and delivery_id in (select id from webhook_deliveries where ${ofLocation} and message_id = ${id})`;
-      }
-      const deadLetters = await tx<{ id: string; body: string }[]>`
-        select event_id as id, body from dead_letters
-        where subject = any(${orderIds}::text[]) and type like 'order.%'`;
-      for (const { id, body } of deadLetters) {
-        await tx`update dead_letters set body = ${eraseBody(body)} where event_id = ${id}`;
-      }
+      await recordErasedOrders(tx, { locationId, orderIds });
+      await eraseOrdersInMessages(tx, located, { locationId, orderIds });
     });
   },
 );

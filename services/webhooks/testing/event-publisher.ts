@@ -29,7 +29,8 @@ export function createTestEventPublisher({
       await streamReady;
       const { client } = await bus.connected;
       const time = new Date().toISOString();
-      const envelope = { specversion: "1.0", id, type, source: "/pragma", time, subject: id, data };
+      const subject = "order" in data ? data.order.id : id;
+      const envelope = { specversion: "1.0", id, type, source: "/pragma", time, subject, data };
       await client.publish(bus.buildSubject(type, data.locationId), JSON.stringify(envelope), { msgID: id });
       return id;
     },

@@ -1,0 +1,95 @@
+import type { ConsumerInfo, JsMsg } from "@nats-io/jetstream";
+import { parseEventEnvelope } from "./handle-event.ts";
+
+/** A message that a consumer has received and not settled. Times are those of `performance.now()`. */
+export interface HeldMessage {
+  message: JsMsg;
+  receivedAtMs: number;
+  /** When its handler was called; undefined while it waits for one. */
+  startedAtMs: number | undefined;
+}
+
+/** An event that an instance of a service has received and not handled yet, as operators see it. */
+export interface EventInHand {
+  event: string;
+  eventId: string | null;
+  /** The subject of the event, such as the id of a till. */
+  subject: string | null;
+  locationId: string | null;
+  receivedAt: Date;
+  /** When its handler was called; null while it waits for its turn. */
+  handledSince: Date | null;
+  deliveries: number;
+}
+
+/** The progress of a consumer, for metrics, operators and the stall detector. */
+export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
+
+/** The maximum number of events in hand that are listed, the oldest first. */
+const maxListedEvents = 1_000;
+
+/** The numbers of events that a consumer has to deliver, and has delivered without an acknowledgment. */
+type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
+
+/** Records the progress of a consumer with the messages in `held`. `readPending` asks the stream, if there is a consumer. */
+export function createConsumerProgress(
+  held: ReadonlyMap<unknown, HeldMessage>,
+  readPending: () => Promise<PendingEvents | undefined>,
+) {
+  let lastSettledMs = performance.now();
+  /** Since when there have been events without an attempt that ended by itself, as far as is known. */
+  let stalledSinceMs: number | undefined;
+
+  const recordWork = () => {
+    stalledSinceMs ??= performance.now();
+  };
+
+  return {
+    recordReceived: recordWork,
+    /** Records that the handling of a message has ended. */
+    recordOutcome(outcome: "settled" | "failed" | "abandoned"): void {
+      if (outcome === "settled") lastSettledMs = performance.now();
+      if (outcome !== "abandoned") stalledSinceMs = held.size > 0 ? performance.now() : undefined;
+    },
+    /** Returns the seconds since the oldest event in hand was received; 0 if none is in hand. */
+    getOldestInHandSeconds: () => secondsSince(held.values().next().value?.receivedAtMs ?? performance.now()),
+    /** Returns the seconds since an event was last handled or became a dead letter, or since the start. */
+    getSecondsSinceLastHandled: () => secondsSince(lastSettledMs),
+    /**
+     * Returns since when there have been events, in hand or in the stream, without an attempt that ended by itself, as of
+     * `performance.now()`, or undefined if there are no events. An attempt that fails counts as progress.
+     */
+    async findStalledSince(): Promise<number | undefined> {
+      if (held.size > 0) return stalledSinceMs;
+      const pending = await readPending().catch(() => undefined);
+      if (!pending) return stalledSinceMs;
+      if (pending.num_pending > 0) recordWork();
+      // An event that was given back is not acknowledged, and may be in the hands of another instance.
+      else if (pending.num_ack_pending === 0) stalledSinceMs = undefined;
+      return stalledSinceMs;
+    },
+    listEventsInHand: (): EventInHand[] => [...held.values()].slice(0, maxListedEvents).map(describeHeldMessage),
+  };
+}
+
+const secondsSince = (timeMs: number) => (performance.now() - timeMs) / 1000;
+const toDate = (timeMs: number) => new Date(Date.now() - (performance.now() - timeMs));
+
+function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage): EventInHand {
+  // The last two parts of a NATS subject: the event's type contains dots, and the location is the last part.
+  const [, ...subjectParts] = message.subject.split(".");
+  const location = subjectParts.pop();
+  const described = {
+    event: subjectParts.join("."),
+    locationId: location === undefined || location === "none" ? null : location,
+    receivedAt: toDate(receivedAtMs),
+    handledSince: startedAtMs === undefined ? null : toDate(startedAtMs),
+    deliveries: message.info.deliveryCount,
+  };
+  try {
+    const { id, subject } = parseEventEnvelope(message.string());
+    return { ...described, eventId: id, subject };
+  } catch {
+    return { ...described, eventId: null, subject: null };
+  }
+}

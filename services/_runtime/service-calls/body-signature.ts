@@ -1,0 +1,42 @@
+import { createHmac, type Hmac, timingSafeEqual } from "node:crypto";
+import { Transform } from "node:stream";
+import { ApiError } from "@pragma/contracts/errors";
+
+/**
+ * The number of bytes after the body of a signed request: the HMAC of the signature of the request and of the body, as it
+ * is sent. It cannot be in a header, because the gateway does not hold large bodies in memory, nor in a trailer, because
+ * undici sends none.
+ */
+export const bodySignatureBytes = 32;
+
+/** Returns the HMAC of the body of a request with this signature, still without the body. */
+export function startBodySignature(secret: string, signature: string): Hmac {
+  return createHmac("sha256", secret).update(`body\n${signature}\n`);
+}
+
+/**
+ * Returns a stream that passes a signed body on without the signature at its end. Fails at the end with `ApiError`
+ * key_missing if the signature is not valid.
+ */
+export function createBodyVerifier(expected: Hmac): Transform {
+  let tail: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      const passOn = (bytes: Buffer) => {
+        if (bytes.byteLength === 0) return;
+        expected.update(bytes);
+        this.push(bytes);
+      };
+      // A chunk that is not shorter than a signature is not copied.
+      if (chunk.byteLength >= bodySignatureBytes) passOn(tail);
+      const bytes = chunk.byteLength >= bodySignatureBytes ? chunk : Buffer.concat([tail, chunk]);
+      passOn(bytes.subarray(0, -bodySignatureBytes));
+      tail = bytes.subarray(-bodySignatureBytes);
+      done();
+    },
+    flush(done) {
+      const isValid = tail.byteLength === bodySignatureBytes && timingSafeEqual(expected.digest(), tail);
+      done(isValid ? null : new ApiError("key_missing", { detail: "The signature of the body is not valid." }));
+    },
+  });
+}

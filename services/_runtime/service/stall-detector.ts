@@ -1,0 +1,119 @@
+import type { Logger } from "../observability/logger.ts";
+
+/** Something that should make progress, such as a consumer of events. */
+export interface MonitoredWork {
+  name: string;
+  /** Returns since when there is work without progress, as of `performance.now()`, or undefined if there is none. */
+  findStalledSince(): Promise<number | undefined>;
+}
+
+interface StallDetectorOptions {
+  work: readonly MonitoredWork[];
+  /** The milliseconds without progress after which `onStalled` is called. */
+  timeoutMs: number;
+  /** Returns the names of the servers that do not respond. While there are any, nothing counts as stalled. */
+  findUnavailableDependencies(): Promise<string[]>;
+  /** Called once, with a description of what is stalled. */
+  onStalled(description: string): void;
+  log: Logger;
+}
+
+const minIntervalMs = 100;
+const maxIntervalMs = 15_000;
+
+/**
+ * Watches for work that makes no progress although every server responds, which only a restart of the process can end: for
+ * example, because a client library waits for a connection that is gone.
+ */
+export function startStallDetector({
+  work,
+  timeoutMs,
+  findUnavailableDependencies,
+  onStalled,
+  log,
+}: StallDetectorOptions) {
+  const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, timeoutMs / 20));
+  /** Time before this moment does not count, because a server was unavailable, or the whole process did not run. */
+  let excusedUntilMs = 0;
+  let lastCheckEndMs = performance.now();
+  let slowest: { name: string; forMs: number } | undefined;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function findSlowest(): Promise<typeof slowest> {
+    const states = await Promise.all(
+      work.map(async ({ name, findStalledSince }) => ({ name, sinceMs: await findStalledSince() })),
+    );
+    const now = performance.now();
+    const stalled = states.flatMap(({ name, sinceMs }) =>
+      sinceMs === undefined ? [] : [{ name, forMs: now - Math.max(sinceMs, excusedUntilMs) }],
+    );
+    return stalled.sort((one, other) => other.forMs - one.forMs)[0];
+  }
+
+  async function check(): Promise<void> {
+    const now = performance.now();
+    // The process was stopped and continued, for example by `docker pause`.
+    if (now - lastCheckEndMs > intervalMs + timeoutMs / 4) excusedUntilMs = now;
+    slowest = await findSlowest();
+    if (slowest === undefined || slowest.forMs < timeoutMs / 2) return;
+    const unavailable = await findUnavailableDependencies();
+    if (unavailable.length > 0) {
+      excusedUntilMs = performance.now();
+      slowest = undefined;
+      return;
+    }
+    if (slowest.forMs < timeoutMs || isStopped) return;
+    isStopped = true;
+    onStalled(describe(slowest));
+  }
+
+  async function checkRepeatedly(): Promise<void> {
+    await check().catch((error) => log.error({ err: error }, "the check for stalled work failed"));
+    lastCheckEndMs = performance.now();
+    if (!isStopped) timer = setTimeout(checkRepeatedly, intervalMs);
+  }
+
+  timer = setTimeout(checkRepeatedly, intervalMs);
+  return {
+    /** Rejects while something has made no progress for half of the time after which the process ends. */
+    async check(): Promise<void> {
+      if (slowest && slowest.forMs >= timeoutMs / 2) throw new Error(describe(slowest));
+    },
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const describe = ({ name, forMs }: { name: string; forMs: number }) =>
+  `${name} has made no progress for ${Math.round(forMs / 1000)} s, although all servers respond`;
+
+/** Returns work that stalls when a check, such as a query on a connection, does not succeed. */
+export function monitorCheck(name: string, check: () => Promise<unknown>): MonitoredWork {
+  let lastSuccessMs = performance.now();
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    // A check that never ends is not started again.
+    if (isRunning) return;
+    isRunning = true;
+    try {
+      await check();
+      lastSuccessMs = performance.now();
+    } catch {
+      // The time of the last success shows it.
+    } finally {
+      isRunning = false;
+    }
+  }
+
+  return {
+    name,
+    async findStalledSince() {
+      void run();
+      return lastSuccessMs;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { BlockList, isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+
+/** The ports of the API and of its servers on this machine, which must not receive webhook messages. */
+export interface OwnPorts {
+  has(port: number): boolean;
+  /** Returns whether the address belongs to this machine. */
+  isOwnAddress(address: string): boolean;
+}
+
+const defaultPortByScheme: Record<string, number> = {
+  ...{ http: 80, https: 443, postgres: 5432, postgresql: 5432, nats: 4222, tls: 4222, redis: 6379, rediss: 6379 },
+};
+
+/**
+ * Returns the ports in environment variables such as `OPS_PORT`, `DATABASE_URL` and `OBJECT_STORE`. On this machine, each
+ * of them is assumed to be one of the API, even if the variable names another host.
+ */
+export function readOwnPorts(environment: Record<string, string | undefined>): OwnPorts {
+  const ports = new Set<number>();
+  for (const [name, value = ""] of Object.entries({ PORT: "4000", OPS_PORT: "4090", ...environment })) {
+    if (/(?:^|_)PORT$/.test(name)) ports.add(Number(value));
+    if (!/_URLS?$|_ENDPOINT$|^OBJECT_STORE$/.test(name)) continue;
+    // Splits lists of servers, and separates the URL in `s3://bucket?endpoint=http://host:9000`.
+    for (const part of value
+      .replaceAll(/%3a/gi, ":")
+      .replaceAll(/%2f/gi, "/")
+      .split(/[,?&=]/)) {
+      const [, scheme = ""] = /^(\w+):\/\//.exec(part.trim()) ?? [];
+      ports.add(Number(/:(\d+)\s*(?:\/|$)/.exec(part)?.[1] ?? defaultPortByScheme[scheme]));
+    }
+  }
+  return { has: (port) => ports.has(port), isOwnAddress };
+}
+
+const localAddresses = new BlockList();
+// A connection to an unspecified address leads to this machine.
+localAddresses.addSubnet("0.0.0.0", 8, "ipv4");
+localAddresses.addSubnet("127.0.0.0", 8, "ipv4");
+localAddresses.addAddress("::", "ipv6");
+localAddresses.addAddress("::1", "ipv6");
+
+function isOwnAddress(address: string): boolean {
+  // BlockList also compares IPv4-mapped addresses, such as ::ffff:127.0.0.1, with the IPv4 subnets.
+  if (localAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return true;
+  const plain = address.replace(/^::ffff:/i, "");
+  return Object.values(networkInterfaces()).some((addresses) => addresses?.some((own) => own.address === plain));
+}

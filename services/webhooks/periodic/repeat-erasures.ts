@@ -1,0 +1,27 @@
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { WebhooksServiceContext } from "../context.ts";
+import { eraseOrdersInMessages } from "../erase-orders.ts";
+import { createLocationConditions } from "../queries/message-location-backfill.ts";
+
+const intervalSeconds = 300;
+/**
+ * Seconds after which an erasure is repeated. Longer than an attempt and a statement take, so that those that had begun
+ * before the erasure have stored what they received.
+ */
+const delaySeconds = 120;
+
+/** Repeats erasures, because messages, responses and dead letters can be stored while an erasure runs. */
+export const repeatErasuresTask: PeriodicTask<Pick<WebhooksServiceContext, "db">> = {
+  name: "repeat erasures",
+  intervalSeconds,
+  async run({ db }) {
+    const locations = await db.sql<{ locationId: string; orderIds: string[] }[]>`
+      select location_id, array_agg(order_id) as order_ids from erased_orders
+      where erased_at between
+        now() - make_interval(secs => ${delaySeconds + 2 * intervalSeconds}) and
+        now() - make_interval(secs => ${delaySeconds})
+      group by location_id`;
+    const located = await createLocationConditions(db);
+    for (const orders of locations) await db.transaction((tx) => eraseOrdersInMessages(tx, located, orders));
+  },
+};
