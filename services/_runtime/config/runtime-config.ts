@@ -172,4 +172,9 @@ export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),
+  /**
+   * The rate limit of all API keys of a location together, as a multiple of the rate limit above. Keys whose consumer has
+   * a higher rate limit than that do not count.
+   */
+  RATE_LIMIT_LOCATION_FACTOR: integerEnvSchema(1, 10_000).default(3),
 });
