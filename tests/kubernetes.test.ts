@@ -74,10 +74,47 @@ it.each([
   ["a service without its target of KEDA", "services.jobs.replicas.backlogPerPod.events=1", /jobs/],
   ["event streams that do not fit into NATS", "eventStreams.orderEventsMaxBytes=45000000000", /maxSize \(24G\)/],
   ["a maximum size that does not fit on the disk", "nats.config.jetstream.fileStore.maxSize=26Gi", /pvc.size \(25Gi\)/],
+  [
+    "too few connections of PostgreSQL",
+    "postgres.parameters.max_connections=300",
+    /max_connections \(300\) must be at/,
+  ],
+  ["too few sessions of PgBouncer", "postgres.pooler.parameters.default_pool_size=20", /default_pool_size \(20\) must/],
   ["access without hosts", "access.kind=ingress", /access.apiHost/],
 ])("Helm rejects %s", async (_, value, message) => {
   const release = { namespace: "pragma", examples: [], values: [value] };
   await expect(renderRelease(release)).rejects.toThrow(message);
+});
+
+it.each([
+  ["the default values", []],
+  ["another pool of one service", ["services.jobs.env.DATABASE_POOL=50", "services.reporting.replicas.max=100"]],
+])("PostgreSQL and PgBouncer accept the connections of all pods with %s", async (_, values) => {
+  const manifests = await renderRelease({ namespace: "pragma", examples: [], values });
+  const [cluster] = selectKind(manifests, "Cluster");
+  const [pooler] = selectKind(manifests, "Pooler");
+  const { parameters: server } = cluster?.spec?.postgresql as { parameters: Record<string, string> };
+  const { parameters: bouncer, poolMode } = pooler?.spec?.pgbouncer as {
+    parameters: Record<string, string>;
+    poolMode: string;
+  };
+  const settings = selectKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "pragma-settings")?.data;
+  const scalers = [...selectKind(manifests, "HorizontalPodAutoscaler"), ...selectKind(manifests, "ScaledObject")];
+  const sessions = serviceNames.map((name) => {
+    const [pod] = selectKind(manifests, "Deployment").filter(({ metadata }) => metadata.name === name);
+    const pool = listContainers(pod ? [pod] : [])[0]?.env?.find((each) => each.name === "DATABASE_POOL")?.value;
+    const scaler = scalers.find(({ metadata }) => metadata.name === name)?.spec;
+    const pods = Number(scaler?.maxReplicas ?? scaler?.maxReplicaCount) + 1;
+    // A leader election, and the thread of a bulk export.
+    return pods * (Number(pool ?? settings?.DATABASE_POOL) + (name === "reporting" ? 2 : 1));
+  });
+  const sum = sessions.reduce((one, other) => one + other, 0);
+  expect(poolMode).toBe("session");
+  expect(Number(bouncer.default_pool_size)).toBeGreaterThanOrEqual(Math.max(...sessions));
+  expect(Number(bouncer.max_db_connections)).toBeGreaterThanOrEqual(sum);
+  expect(Number(bouncer.max_client_conn)).toBeGreaterThanOrEqual(sum);
+  // Besides: unused sessions of PgBouncer, the migrate job, a backup, and operators' commands.
+  expect(Number(server.max_connections)).toBeGreaterThanOrEqual(sum + 40);
 });
 
 it("an invalid manifest is rejected", async () => {
@@ -100,7 +137,7 @@ it("the chart contains no secrets, and refers to them by name", async () => {
   const all = (await Promise.all(installationNames.map(renderInstallation))).flat();
   expect(selectKind(all, "Secret")).toEqual([]);
   const isSecretName = (name: string) =>
-    /(?:DATABASE|DATABASE_READ|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$|PASSWORD/.test(name);
+    /(?:DATABASE|DATABASE_READ|DATABASE_TRANSACTION|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$|PASSWORD/.test(name);
   const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   expect(plain.filter(({ name }) => isSecretName(name))).toEqual([]);
 });

@@ -158,12 +158,12 @@ export interface OperatingSystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL if this process is root, because PostgreSQL refuses to run as root. The user is
+ * Returns the user who runs PostgreSQL if this process is root, because PostgreSQL and PgBouncer refuse to run as root. The user is
  * Debian's `postgres`, or the system user `pragma`, which is created if necessary. Undefined if not root.
  *
  * @throws `LocalCommandUserError` when the user cannot be created.
  */
-function findUnprivilegedUser(): OperatingSystemUser | undefined {
+export function findUnprivilegedUser(): OperatingSystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
   const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
@@ -190,7 +190,7 @@ function lookUpSystemUser(name: string): OperatingSystemUser | undefined {
  *
  * @throws `LocalCommandUserError` if the fallback folder does not belong to root.
  */
-function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
+export function ensureEnterableFolder({ name, uid, gid }: OperatingSystemUser, folder: string): string {
   const canEnter = (path: string) =>
     spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
   for (const each of [folder, dirname(folder)]) {

@@ -6,7 +6,7 @@ import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
-import { ensureLocalServersRunning } from "./servers.ts";
+import { ensureLocalServersRunning, findNatsDurabilityWarning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
@@ -88,6 +88,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     printLine(
       `The live demo changes orders continuously (log: ${join(localStateFolder, "logs", "live-demo.log")}). Set PRAGMA_LIVE_DEMO=off to turn it off.`,
     );
+  const durabilityWarning = await findNatsDurabilityWarning();
+  if (durabilityWarning) printLine(durabilityWarning);
   printLine(`Log: ${logFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
 }
 

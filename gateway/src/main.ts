@@ -9,6 +9,7 @@ import {
   type ProcessEnvironmentLogAndMetrics,
   readRequestDrainTimeoutMs,
 } from "@pragma/runtime/process/run-process";
+import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
@@ -75,6 +76,7 @@ export async function startGateway({
     defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
+  endProcessIfServerIsUnusable(bus.connected);
   const usage = createUsageCounter();
   const usageSender = startUsageSender({
     counter: usage,

@@ -1,6 +1,11 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import type { DatabaseAndBrokerTlsConfig } from "@pragma/runtime/config/server-tls";
-import { createDatabasePool, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import {
+  buildServiceSessionSettings,
+  createDatabasePool,
+  type Database,
+  type SqlTransaction,
+} from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 interface DatabaseRoleOptions {
@@ -12,7 +17,7 @@ interface DatabaseRoleOptions {
 
 /**
  * Grants the role in a service's URL the privileges that the service needs in a schema: to read and write rows, and to
- * call functions. Creates the role if it does not exist. Changes the role's password if it differs from the password in
+ * call functions. Sets the defaults of its sessions in this database, which a pooler in transaction mode needs. Creates the role if it does not exist. Changes the role's password if it differs from the password in
  * the URL. Creating roles and changing passwords require CREATEROLE.
  */
 export async function ensureRoleWithSchemaPrivileges(
@@ -37,7 +42,28 @@ export async function ensureRoleWithSchemaPrivileges(
       log.info({ role }, "role password changed");
     }
     await grantPrivileges(tx, db.schema, role);
+    await tx
+      .savepoint((savepoint) => setSessionDefaults(savepoint, db.schema, role))
+      .catch((error) => {
+        if (error.code !== insufficientPrivilege) throw error;
+        log.warn(
+          { role },
+          "the defaults of the role's sessions cannot be set; only a pooler in transaction mode needs them",
+        );
+      });
   });
+}
+
+/** The SQLSTATE for a missing permission. */
+const insufficientPrivilege = "42501";
+
+async function setSessionDefaults(tx: SqlTransaction, schema: string, role: string): Promise<void> {
+  for (const [name, value] of Object.entries(buildServiceSessionSettings(schema))) {
+    const [row] = await tx<{ text: string }[]>`
+      select format('alter role %I in database %I set %I = %L',
+        ${role}::text, current_database(), ${name}::text, ${String(value)}::text) as text`;
+    if (row) await tx.unsafe(row.text);
+  }
 }
 
 async function setPassword(tx: SqlTransaction, statement: string, role: string, url: string): Promise<void> {
@@ -52,8 +78,8 @@ async function canLogIn(url: string, tls: DatabaseAndBrokerTlsConfig, log: Logge
     await db.sql`select 1`;
     return true;
   } catch (error) {
-    const invalidPassword = "28P01";
-    if (error instanceof Error && "code" in error && error.code === invalidPassword) return false;
+    // Of PostgreSQL or PgBouncer.
+    if (error instanceof Error && /authentication failed/.test(error.message)) return false;
     throw error;
   } finally {
     await db.close();

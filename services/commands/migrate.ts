@@ -17,6 +17,7 @@ import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { eventStreamKinds } from "@pragma/runtime/messaging/event-streams";
 import { createLogger, type Logger } from "@pragma/runtime/observability/logger";
+import { UnusableServerError } from "@pragma/runtime/process/unusable-server-error";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { z } from "zod";
 import { loadServiceDefinition } from "../definitions.ts";
@@ -100,7 +101,8 @@ try {
   );
   await migrateAll(process.env, { onlyService, log });
 } catch (error) {
-  if (error instanceof ConfigError || error instanceof MigrationError) process.stderr.write(`${error.message}\n`);
+  if (error instanceof ConfigError || error instanceof MigrationError || error instanceof UnusableServerError)
+    process.stderr.write(`${error.message}\n`);
   else log.fatal({ err: error }, "migration failed");
   process.exitCode = 1;
 }

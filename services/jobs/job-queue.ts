@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
-import { createRedisClient } from "@pragma/runtime/database/redis";
+import { createRedisClient, requireUsableRedis } from "@pragma/runtime/database/redis";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
+import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import { Queue, Worker } from "bullmq";
 import type { JobsServiceConfig } from "./config.ts";
 import { type JobPrimaryKey, type JobRow, markDueJobsAsQueued, updateUnfinishedJobRow } from "./queries/jobs.ts";
@@ -71,6 +72,7 @@ export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerD
     maxRetriesPerRequest: null,
     retryStrategy: (times) => (stopping.signal.aborted ? null : Math.min(times * 100, 2_000)),
   });
+  endProcessIfServerIsUnusable(requireUsableRedis(connection, config));
   const redisOutage = createOutageLog(log, "Redis is unavailable or full");
   connection.on("error", redisOutage.recordFailure).on("ready", redisOutage.recordRecovery);
   const bullOptions = { connection, prefix: config.NAMESPACE, skipVersionCheck: true };

@@ -32,7 +32,7 @@ export interface PragmaProcessUnderTest {
   stop(): Promise<void>;
 }
 
-const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
+export const mainProgram = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
 
 /** Returns the name of the environment variable that contains the URL of a service. */
 export function getServiceUrlVariableName(service: ServiceName): string {

@@ -9,6 +9,7 @@ import { ensureLocalServersRunning } from "../servers.ts";
 import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromiumInstalled } from "./chromium.ts";
+import { installPgBouncerIfMissing } from "./pgbouncer.ts";
 import { runRepositoryChecks } from "./run-checks.ts";
 import { installMissingSampleRuntimes } from "./sample-runtimes.ts";
 
@@ -38,6 +39,7 @@ export async function runChecksAndTests(args: string[], add: (part: TestTotals) 
   const preparing = Promise.all([
     ensureChromiumInstalled()
       .then(installMissingSampleRuntimes)
+      .then(installPgBouncerIfMissing)
       .then(() => ensureLocalServersRunning("test")),
     buildDocsPortal(),
     findOrDownloadHelm(),

@@ -1,8 +1,9 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { createRedisClient, type RedisConfig } from "@pragma/runtime/database/redis";
+import { createRedisClient, type RedisConfig, requireUsableRedis } from "@pragma/runtime/database/redis";
 import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
+import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";
 import type { Result } from "ioredis";
 
 /** The number of tokens that Redis granted to a gateway, and the number that remain in the shared bucket. */
@@ -66,6 +67,7 @@ export async function createRateLimitLeaseStore(
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
   redis.defineCommand("takeTokens", { lua: takeTokensScript, numberOfKeys: 1 });
+  endProcessIfServerIsUnusable(requireUsableRedis(redis, config));
   const outage = createOutageLog(log, "Redis is unreachable; each gateway enforces rate limits on its own");
   redis.on("error", outage.recordFailure);
   redis.on("ready", outage.recordRecovery);

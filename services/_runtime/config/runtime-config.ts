@@ -73,6 +73,11 @@ export const docsConfigSchema = z.object({
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /**
+   * The URL of a pooler in transaction mode in front of that database. If set, queries use it, and DATABASE_URL serves
+   * migrations and leader election, which need a session of their own.
+   */
+  DATABASE_TRANSACTION_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
+  /**
    * The URL of a streaming replica of that server, from which reports and orders are read once it has all writes of
    * their location. It must lead to one server.
    */
@@ -103,6 +108,11 @@ export const commonServiceConfigSchema = z.object({
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(300),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
+  /**
+   * For how many hours sent events are stored, so that they can be published again if NATS loses them. At most 13 days.
+   * The default is long enough to restore a copy of NATS that is a day old.
+   */
+  SENT_EVENT_RETENTION_HOURS: integerEnvSchema(1, 312).default(48),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
@@ -143,7 +153,7 @@ export const commonServiceConfigSchema = z.object({
   SEPARATE_ORDER_EVENTS: z.stringbool().default(true),
   /**
    * Whether this process creates and updates its tables and the event streams. With `off`, the `migrate` command must do
-   * so, and the process waits up to a minute for the tables.
+   * so, and the process waits for the tables.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** The maximum total size, in bytes, of the large responses that a service has in memory until clients read them. */

@@ -8,11 +8,12 @@ import { findEnclosingPackageFolder } from "../process/package-folder.ts";
 import { isTransient, TransientError } from "../retries/transient-error.ts";
 import { computeAdvisoryLockKey, createSqlClient, type Database } from "./postgres.ts";
 import { runMigrationOutsideTransaction, runsOutsideTransaction } from "./run-outside-transaction.ts";
+import { requireUsableDatabase, toUnusableDatabaseError } from "./usable-database.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
-/** The maximum time, in milliseconds, to wait for the database and its migrations. */
-const maxWaitMs = 60_000;
+/** The time, in milliseconds, after which a process that waits for the database or its migrations logs it again. */
+const logIntervalMs = 5_000;
 
 /**
  * Migrates a service's schema: first the tables of the runtime, then the tables of the service's package. Without
@@ -22,8 +23,10 @@ const maxWaitMs = 60_000;
  * `run-outside-transaction.ts`. An advisory lock prevents two instances from migrating at the same time. Accepts a
  * schema that is newer than this version, because instances of both versions use the schema during a rolling update.
  *
- * @throws `Error` when an applied migration was edited, when a migration fails, or when the database is not ready or
- * not migrated within a minute.
+ * Waits for as long as the database is not ready or not migrated.
+ *
+ * @throws `UnusableServerError` when the database cannot be used before an operator helps, or `Error` when an applied
+ * migration was edited or a migration fails.
  */
 export async function migrateOrAwaitDatabaseSchema(
   database: Database,
@@ -35,18 +38,19 @@ export async function migrateOrAwaitDatabaseSchema(
   let logAt = startedAt;
   for (;;) {
     try {
+      await requireUsableDatabase(database);
       return await (canMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
     } catch (error) {
+      const unusable = toUnusableDatabaseError(error, database.connectionConfig.DATABASE_URL);
+      if (unusable || !isTransient(error)) throw unusable ?? error;
       const now = Date.now();
-      if (!isTransient(error) || now > startedAt + maxWaitMs) throw error;
       if (now >= logAt) {
         const waitedSeconds = Math.round((now - startedAt) / 1000);
         log.warn(
           { schema: database.schema, waitedSeconds, reason: describeErrorChain(error) },
           "waiting for PostgreSQL or its migrations",
         );
-        // After 0, 3, 9, 21 and 45 seconds.
-        logAt = now + 3_000 + (now - startedAt);
+        logAt = now + logIntervalMs;
       }
       await sleep(1_000);
     }
@@ -56,7 +60,8 @@ export async function migrateOrAwaitDatabaseSchema(
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
   const { schema } = database;
   const lock = computeAdvisoryLockKey(schema, "migrate");
-  const config = { ...database.connectionConfig, DATABASE_POOL: 2 };
+  // Needs a session of its own, because the lock belongs to it.
+  const config = { ...database.connectionConfig, DATABASE_TRANSACTION_URL: undefined, DATABASE_POOL: 2 };
   const sql = createSqlClient(config, { schema, log, hasLongStatements: true });
   try {
     const connection = await sql.reserve();

@@ -56,19 +56,21 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 
 const millisecondsPerSecond = 1000;
 /** The maximum duration of a statement, and of waiting for a connection of the pool. */
-const statementTimeoutSeconds = 30;
+export const statementTimeoutSeconds = 30;
 /**
  * For how long a connection on which statements wait may transfer nothing. Then it is destroyed, because PostgreSQL would
  * have responded. Longer than the statement timeout, so that PostgreSQL can respond that it was exceeded.
  */
 const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
-export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> & DatabaseAndBrokerTlsConfig;
+export type PostgresConfig = Pick<CommonServiceConfig, "DATABASE_URL"> &
+  Partial<Pick<CommonServiceConfig, "DATABASE_TRANSACTION_URL">> &
+  DatabaseAndBrokerTlsConfig;
 
 /**
  * Returns the options of every session: TLS, a connect timeout of 5 seconds, TCP keep-alives, and `settings`. With the
  * keep-alives, PostgreSQL detects within 25 seconds that the host of a client is unreachable, and releases the client's
- * locks.
+ * locks. Each connection sets them before its first query, because PgBouncer refuses them as startup parameters.
  */
 export function buildPostgresConnectionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
@@ -95,7 +97,9 @@ export function createDatabasePool(
   const { DATABASE_READ_URL: readUrl } = config;
   const sql = createSqlClient(config, { schema, log, hasLongStatements });
   const replica =
-    readUrl === undefined ? undefined : createSqlClient({ ...config, DATABASE_URL: readUrl }, { schema, log });
+    readUrl === undefined
+      ? undefined
+      : createSqlClient({ ...config, DATABASE_URL: readUrl, DATABASE_TRANSACTION_URL: undefined }, { schema, log });
   const readFromReplica = replica && createReplicaReader({ primary: sql, replica, log });
   const database: Database = {
     sql,
@@ -165,27 +169,37 @@ export async function terminateTransaction({ connectionConfig }: Database, trans
 
 function pickConnectionConfig({
   DATABASE_URL,
+  DATABASE_TRANSACTION_URL,
   TLS_CA_FILE,
   TLS_CERT_FILE,
   TLS_KEY_FILE,
 }: PostgresConfig): PostgresConfig {
-  return { DATABASE_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
+  return { DATABASE_URL, DATABASE_TRANSACTION_URL, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE };
 }
+
+/** Returns the settings of a service's sessions. */
+export const buildServiceSessionSettings = (schema: string) => ({
+  search_path: schema,
+  statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
+  idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
+});
 
 /** Creates a connection pool for the schema of a service, without what `createDatabasePool` adds. */
 export function createSqlClient(
   config: PoolConfig,
   { schema, log, hasLongStatements = false }: PoolOptions<Pick<Logger, "debug">>,
 ): SqlClient {
-  return postgres(config.DATABASE_URL, {
-    ...buildPostgresConnectionOptions(config, {
-      // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The
-      // version tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
-      application_name: `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`,
-      search_path: schema,
-      statement_timeout: statementTimeoutSeconds * millisecondsPerSecond,
-      idle_in_transaction_session_timeout: 60 * millisecondsPerSecond,
-    }),
+  const { DATABASE_TRANSACTION_URL: transactionUrl } = config;
+  const url = transactionUrl ?? config.DATABASE_URL;
+  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version
+  // tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
+  const application_name = `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`;
+  const settings = { application_name, ...buildServiceSessionSettings(schema) };
+  return postgres(url, {
+    ...buildPostgresConnectionOptions({ ...config, DATABASE_URL: url }, settings),
+    // In transaction mode, statements of other connections run in the same session, which has the settings of its role.
+    // PgBouncer 1.18 separates the messages of a statement if the end of the statement before it is still to come.
+    ...(transactionUrl !== undefined && { connection: { application_name }, prepare: false, max_pipeline: 0 }),
     max: config.DATABASE_POOL,
     response_timeout: hasLongStatements ? null : responseTimeoutSeconds,
     queue_timeout: hasLongStatements ? null : statementTimeoutSeconds,

@@ -2,6 +2,7 @@ import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
 import { databaseAndBrokerTlsConfigSchema } from "../config/server-tls.ts";
 import { toTlsOptions } from "../config/tls-options.ts";
+import { isTlsFailure, isVersionAtLeast, tlsAdvice, UnusableServerError } from "../process/unusable-server-error.ts";
 
 /** The schema of the Redis configuration. A `rediss://` URL turns TLS on. */
 export const redisConfigSchema = databaseAndBrokerTlsConfigSchema.extend({
@@ -27,4 +28,45 @@ export function createRedisClient(
     ...options,
     ...(isTls && { tls: toTlsOptions(config) }),
   });
+}
+
+/** The version of Redis that the product needs at least. */
+const minRedisVersion = "7";
+
+/**
+ * Resolves after a client's first connect to a Redis that can be used. Never rejects for as long as Redis is only
+ * unreachable.
+ *
+ * @throws `UnusableServerError` if Redis cannot be used before an operator helps.
+ */
+export async function requireUsableRedis(redis: Redis, { REDIS_URL }: RedisConfig): Promise<void> {
+  const server = `Redis at ${new URL(REDIS_URL).host}`;
+  await new Promise<void>((resolve, reject) => {
+    const stopListening = () => redis.off("ready", onReady).off("error", onError);
+    function onReady() {
+      stopListening();
+      resolve();
+    }
+    function onError(error: Error) {
+      const advice = findRedisAdvice(error);
+      if (advice === undefined) return;
+      stopListening();
+      reject(new UnusableServerError(server, { problem: error.message, advice }));
+    }
+    redis.on("ready", onReady).on("error", onError);
+  });
+  // A user without the permission for INFO is a user of a newer Redis, because older ones have no users.
+  const info = await redis.info("server").catch(() => undefined);
+  const version = /^redis_version:(\S+)/m.exec(info ?? "")?.[1];
+  if (version !== undefined && !isVersionAtLeast(version, minRedisVersion)) {
+    const problem = `its version is ${version}`;
+    throw new UnusableServerError(server, { problem, advice: `Use Redis ${minRedisVersion} or newer.` });
+  }
+}
+
+function findRedisAdvice(error: Error): string | undefined {
+  if (/^(?:NOAUTH|WRONGPASS|NOPERM)\b/.test(error.message)) return "Correct the user and the password in REDIS_URL.";
+  // The client begins with HELLO.
+  if (/^(?:ERR unknown command|NOPROTO)\b/.test(error.message)) return `Use Redis ${minRedisVersion} or newer.`;
+  return isTlsFailure(error) ? tlsAdvice("REDIS_URL", "rediss:// or redis://") : undefined;
 }

@@ -19,7 +19,9 @@ import {
 import type { BusEventType } from "@pragma/contracts/events";
 import { sleep } from "../concurrency/sleep.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
+import { describeErrorChain } from "../observability/describe-error.ts";
 import type { Logger } from "../observability/logger.ts";
+import { isTlsFailure, isVersionAtLeast, tlsAdvice, UnusableServerError } from "../process/unusable-server-error.ts";
 import { computeRetryDelayMs } from "../retries/transient-error.ts";
 import {
   buildEventStreamNames,
@@ -83,10 +85,13 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   let formerOrderEventsRemoved: Promise<void> | undefined;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
+  let connectionCount = 0;
 
   async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
     isConnected = true;
+    connectionCount += 1;
     for await (const { type } of nats.status()) {
+      if (type === "reconnect") connectionCount += 1;
       if (type === "disconnect") log.warn("disconnected from NATS; reconnecting");
       if (type === "reconnect") log.info("reconnected to NATS");
       if (type === "disconnect" || type === "reconnect" || type === "close") isConnected = type === "reconnect";
@@ -94,6 +99,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   }
 
   async function connectUntilClosed(): Promise<NatsConnection> {
+    let logAt = 0;
     for (let attempt = 1; !closing.signal.aborted; attempt++) {
       try {
         const nats = await connect({
@@ -101,7 +107,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
           name,
           // Each service has its own prefix, so that NATS permissions can prevent it from reading replies to others.
           inboxPrefix: `_INBOX.${name}`,
-          // Retries after rejected credentials, because the server can reject them for a short time during a rotation.
+          // Reconnects after rejected credentials, because a server can reject them for a short time during a rotation.
           ignoreAuthErrorAbort: true,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,
@@ -113,7 +119,12 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         if (!closing.signal.aborted) return nats;
         await nats.close();
       } catch (error) {
-        if (attempt === 1) log.warn({ err: error }, "cannot connect to NATS; retrying");
+        const unusable = toUnusableNatsError(error, config.NATS_URL);
+        if (unusable) throw unusable;
+        if (Date.now() >= logAt) {
+          log.warn({ reason: describeErrorChain(error) }, "waiting for NATS");
+          logAt = Date.now() + logIntervalMs;
+        }
         await sleep(computeRetryDelayMs(attempt, { firstMs: 250, maxMs: 5_000 }), closing.signal);
       }
     }
@@ -121,8 +132,14 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   }
 
   const connected = connectUntilClosed().then(async (nats) => {
-    void watchConnectionStatus(nats);
     const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 5_000 });
+    try {
+      await requireUsableNats({ nats, manager, stream: streams.tills, url: config.NATS_URL });
+    } catch (error) {
+      await nats.close();
+      throw error;
+    }
+    void watchConnectionStatus(nats);
     connection = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
     return connection;
   });
@@ -169,12 +186,19 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   return {
     /** The names of the streams. */
     streams,
+    /** The first token of the subjects of each stream. */
+    subjectPrefixes,
     /** Whether order events are published to their own stream, instead of that of version 1.0. */
     hasSeparateOrderEvents,
-    /** Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then. */
+    /**
+     * Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then, or with
+     * `UnusableServerError` if the server cannot be used before an operator helps.
+     */
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
+    /** Returns how often NATS was connected: a number that each reconnect increases. */
+    connectionCount: () => connectionCount,
     /** Rejects while NATS is not connected. */
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");
@@ -271,6 +295,50 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       await connection?.nats.close();
     },
   };
+}
+
+/** The version of NATS that the product needs at least. */
+const minNatsVersion = "2.9";
+/** The time, in milliseconds, after which a process that waits for NATS logs it again. */
+const logIntervalMs = 5_000;
+
+/** Returns the error for the operator if connecting fails again until an operator helps. */
+function toUnusableNatsError(error: unknown, url: string): UnusableServerError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const advice =
+    error.name === "AuthorizationError"
+      ? "Correct the user and the password, or the token, in NATS_URL."
+      : isTlsFailure(error) || isTlsFailure(cause)
+        ? tlsAdvice("NATS_URL", "tls:// or nats://")
+        : undefined;
+  return advice === undefined
+    ? undefined
+    : new UnusableServerError(describeNats(url), { problem: cause.message, advice });
+}
+
+const describeNats = (url: string) => `NATS at ${url.replaceAll(/[^,]*(?:@|\/\/)/g, "")}`;
+
+/** @throws `UnusableServerError` if the server is too old, or if neither it nor its cluster has JetStream. */
+async function requireUsableNats({
+  nats,
+  manager,
+  stream,
+  url,
+}: Pick<EventBusConnection, "nats" | "manager"> & { stream: string; url: string }): Promise<void> {
+  const { version = "", jetstream: hasJetStream } = nats.info ?? {};
+  if (!isVersionAtLeast(version, minNatsVersion)) {
+    const problem = `its version is ${version}`;
+    throw new UnusableServerError(describeNats(url), { problem, advice: `Use NATS ${minNatsVersion} or newer.` });
+  }
+  if (hasJetStream) return;
+  // In a cluster, another server can have JetStream.
+  await manager.streams.info(stream).catch((error) => {
+    // The package does not export the class of the error.
+    if (error.name !== "JetStreamNotEnabled") return;
+    const advice = "Start the server with --jetstream, or add a jetstream block to its configuration.";
+    throw new UnusableServerError(describeNats(url), { problem: "JetStream is not enabled", advice });
+  });
 }
 
 /**

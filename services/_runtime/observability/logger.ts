@@ -19,6 +19,7 @@ const redactedFields = new Set([
   "DATABASE_URL",
   ...serviceNames.flatMap((name) => [buildDatabaseUrlVariableName(name), buildOwnerDatabaseUrlVariableName(name)]),
   "DATABASE_READ_URL",
+  "DATABASE_TRANSACTION_URL",
   ...internalKeysVariableNames,
   "DATA_KEYS",
   "PRAGMA_ADMIN_KEY",

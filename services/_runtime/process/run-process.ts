@@ -9,6 +9,7 @@ import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { connectWaitConfigSchema } from "../service-calls/service-registry.ts";
 import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
+import { UnusableServerError } from "./unusable-server-error.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
 export interface ProcessComponent extends ComponentOpsInterface {
@@ -102,7 +103,12 @@ export async function runProcessUntilSignal(
   }
 
   /** Stops the process with exit code 1. Also prints the reason to stderr, because the log level can be `silent`. */
-  function fail(description: string, error: unknown): Promise<void> {
+  async function fail(description: string, error: unknown): Promise<void> {
+    if (isStopping) return;
+    if (error instanceof ConfigError || error instanceof UnusableServerError) {
+      process.stderr.write(`${error.message}\n`);
+      return stop(1);
+    }
     log.fatal({ err: error }, description);
     process.stderr.write(`${name}: ${description}: ${describeErrorChain(error)}\n`);
     return stop(1);
@@ -175,9 +181,7 @@ export async function runProcessUntilSignal(
     isStarted = true;
     log.info({ parts: components.map((component) => component.name), opsPort: ops.port }, "started");
   } catch (error) {
-    if (!(error instanceof ConfigError)) return fail("cannot start", error);
-    process.stderr.write(`${error.message}\n`);
-    await stop(1);
+    await fail("cannot start", error);
   }
 }
 

@@ -19,6 +19,7 @@ import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
+import { startConsumerRecovery } from "../messaging/consumer-recovery.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -27,13 +28,16 @@ import {
 } from "../messaging/dead-letters.ts";
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { checkEventContinuity, checkEventDurability } from "../messaging/event-durability.ts";
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { removeSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
 import type { ProcessEnvironmentLogAndMetrics } from "../process/run-process.ts";
+import { endProcessIfServerIsUnusable } from "../process/unusable-server-error.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -108,6 +112,7 @@ export async function startService(
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
+    endProcessIfServerIsUnusable(bus.connected);
     const notifier = bus.createInstanceNotifier(name);
     const resources = await definition.createResources(
       { db, environment: processEnvironment, log, metrics, notifier, registry, sendBusRequest: bus.request },
@@ -120,7 +125,12 @@ export async function startService(
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+    const types = subscriptions.map(({ type }) => type);
+    const recovery = startConsumerRecovery({ service: name, types, bus, leadership, log });
+    closers.push(() => recovery.stop());
+    registerServiceMetrics(metrics, {
+      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, recovery },
+    });
 
     const findUnavailableDependencies = createDependencyProbe({
       postgres: () => queryOnNewConnection(config, (sql) => sql`select 1`),
@@ -150,6 +160,10 @@ export async function startService(
         removeOldLocationWritesTask,
         ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
       ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
+      startPeriodicTask(removeSentEventsTask, {
+        ...taskOptions,
+        services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
+      }),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { ...taskOptions, services })),
     ];
     /** Stops what works without requests. Called before requests in progress have ended, which takes as long. */
@@ -225,6 +239,8 @@ export async function startService(
       optionalChecks: {
         outbox: relay.check,
         "event streams": () => checkEventStreamUsage(bus),
+        "event continuity": () => checkEventContinuity(relay, recovery),
+        "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
         progress: stallDetector.check,
         ...checks,
       },

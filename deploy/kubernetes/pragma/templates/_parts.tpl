@@ -217,3 +217,35 @@ capabilities: { drop: [ALL] }
 {{- if not (hasKey $units $unit) }}{{ fail (printf "%s has an unknown unit: use M, G, T, Mi, Gi or Ti." .) }}{{ end }}
 {{- mulf (trimSuffix $unit . | float64) (get $units $unit) | int64 }}
 {{- end }}
+
+{{/*
+The sessions of PostgreSQL that the pods of each service use at the limit of its autoscaler, as a map. A rolling update adds
+one pod. Each pod uses one session more than its pool, and reporting a further one for a bulk export.
+*/}}
+{{- define "pragma.databaseSessions" -}}
+{{- range $name := include "pragma.services" . | fromYamlArray }}
+{{- $values := index $.Values.services $name }}
+{{- $pool := (mergeOverwrite (dict "DATABASE_POOL" $.Values.databasePool) $.Values.settings $values.env).DATABASE_POOL | int }}
+{{ $name }}: {{ mul (add1 $values.replicas.max) (add1 $pool | add (ternary 1 0 (eq $name "reporting"))) }}
+{{- end }}
+{{- end }}
+
+{{/*
+The limits of PostgreSQL: a tenth more than the services use, because PgBouncer keeps unused sessions for some seconds, and
+40 for the migrate job, backups, operators' commands and the operator of PostgreSQL.
+*/}}
+{{- define "pragma.postgresLimits" -}}
+{{- $sum := 0 }}
+{{- range include "pragma.databaseSessions" . | fromYaml }}{{ $sum = add $sum . }}{{ end }}
+max_connections: {{ add $sum (div $sum 10) 40 }}
+{{- end }}
+
+{{/* The limits of a pod of PgBouncer, which accepts the connections of all pods while it is the only one. */}}
+{{- define "pragma.poolerLimits" -}}
+{{- $sum := 0 }}
+{{- $max := 0 }}
+{{- range include "pragma.databaseSessions" . | fromYaml }}{{ $sum = add $sum . }}{{ $max = max $max . }}{{ end }}
+max_client_conn: {{ add $sum 40 }}
+max_db_connections: {{ $sum }}
+default_pool_size: {{ $max }}
+{{- end }}

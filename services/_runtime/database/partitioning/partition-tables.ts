@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTransient } from "../../retries/transient-error.ts";
-import { computeAdvisoryLockKey, type Database, type SqlTransaction } from "../postgres.ts";
+import { computeAdvisoryLockKey, type Database, type SqlTransaction, statementTimeoutSeconds } from "../postgres.ts";
 import { type CopyProgress, copyBatch, createProgressTable, findCopyProgress, resetCopyProgress } from "./copy-rows.ts";
 import { mirrorChanges, mirrorTriggerName } from "./mirror-changes.ts";
 import { quoteIdentifier, quoteIdentifiers } from "./quote-identifier.ts";
@@ -204,7 +204,7 @@ async function lockTables(tx: SqlTransaction, tables: UnpartitionedTable[], mode
   const sorted = [...tables.filter(isReferenced), ...tables.filter((table) => !isReferenced(table)).reverse()];
   await tx.unsafe(`set local statement_timeout = ${lockTimeoutMs}`);
   await tx.unsafe(`lock table ${quoteIdentifiers(sorted.map(({ name }) => name))} in ${mode} mode`);
-  await tx`set local statement_timeout = default`;
+  await tx.unsafe(`set local statement_timeout = '${statementTimeoutSeconds}s'`);
 }
 
 const maxLockAttempts = 200;

@@ -1,0 +1,34 @@
+/**
+ * The error for a server that cannot be used before an operator changes it or the configuration, such as one that rejects
+ * the password. It ends the start of a process. The message is one line that states the problem and how to fix it.
+ */
+export class UnusableServerError extends Error {
+  constructor(server: string, { problem, advice }: { problem: string; advice: string }) {
+    super(`${server} cannot be used: ${problem.replace(/\s*\n\s*/g, " ").replace(/\.$/, "")}. ${advice}`);
+    this.name = "UnusableServerError";
+  }
+}
+
+/** Ends the process if `contact`, the first contact with a server in the background, finds that it cannot be used. */
+export function endProcessIfServerIsUnusable(contact: Promise<unknown>): void {
+  contact.catch((error) => {
+    // `runProcessUntilSignal` handles the unhandled rejection.
+    if (error instanceof UnusableServerError) throw error;
+  });
+}
+
+/** Returns whether a TLS connection failed because of its certificates or because the other side does not use TLS. */
+export function isTlsFailure({ code = "", message }: Error & { code?: unknown }): boolean {
+  return (
+    /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_(?:SSL|TLS)_|^EPROTO$/.test(String(code)) ||
+    /before secure TLS connection was established|does not support 'tls'/.test(message)
+  );
+}
+
+/** Advice on a TLS failure. `setting` states how TLS is turned on in the URL. */
+export const tlsAdvice = (variable: string, setting: string) =>
+  `Check TLS in ${variable} (${setting}), TLS_CA_FILE, TLS_CERT_FILE and TLS_KEY_FILE.`;
+
+/** Returns whether a version, such as 2.9.10, is at least `minVersion`. A version without a number counts as older. */
+export const isVersionAtLeast = (version: string, minVersion: string): boolean =>
+  version.localeCompare(minVersion, "en", { numeric: true }) >= 0;
