@@ -33,7 +33,7 @@ describe.skipIf(findPgBouncer() === undefined)("behind PgBouncer", () => {
       startTestWebhookReceiver(),
     ]);
     await servers.migrate();
-  }, 120_000);
+  }, 240_000);
   afterAll(async () => {
     for (const bouncer of bouncers) await bouncer.stop();
     await Promise.all([environment?.remove(), servers?.stop(), receiver?.close()]);
@@ -90,7 +90,7 @@ describe.skipIf(findPgBouncer() === undefined)("behind PgBouncer", () => {
     await eventually("the webhooks", () => endpoint.receivedWebhooks.length === 3);
   }
 
-  it("works in session mode, all in one process with one role", { timeout: 120_000 }, async () => {
+  it("works in session mode, all in one process with one role", { timeout: 240_000 }, async () => {
     const { DATABASE_URL: url = "" } = environment.variables;
     const bouncer = await startBouncer([url], "session", { default_pool_size: 80 });
     const product = await startPragmaUnderTest({
@@ -104,7 +104,7 @@ describe.skipIf(findPgBouncer() === undefined)("behind PgBouncer", () => {
     }
   });
 
-  it("works in transaction mode, with a role and a process for each service", { timeout: 180_000 }, async () => {
+  it("works in transaction mode, with a role and a process for each service", { timeout: 240_000 }, async () => {
     // Fewer sessions than the connections of the services, so that they share them.
     const bouncer = await startBouncer(listServerUrls(), "transaction", { default_pool_size: 3 });
     const product = await startPragmaUnderTest(servers.variables, {

@@ -13,7 +13,6 @@ const adviceBySqlState: Partial<Record<string, string>> = {
   "28000": `${urlAdvice} If they are right, allow this role to connect in pg_hba.conf.`,
   "3D000": `${urlAdvice} Or create the database.`,
   "42501": "Let the owner of the database grant the permission, or run the migrate command as the owner.",
-  "42704": "Remove the parameter from the URL in DATABASE_URL.",
 };
 
 /** The SQLSTATE of most errors of PgBouncer, also of those that pass. */
@@ -46,7 +45,7 @@ const createError = (url: string, reason: { problem: string; advice: string }) =
   new UnusableServerError(`PostgreSQL at ${describeDatabase(url)}`, reason);
 
 /** What a server reports about itself. */
-export interface PostgresServerTraits {
+interface PostgresServerTraits {
   /** Such as 15.14. */
   version: string;
   hasLz4: boolean;
@@ -96,17 +95,21 @@ export async function requireUsableDatabase({ sql, schema, connectionConfig }: D
  * connection to the next, or, with `server_round_robin`, several sessions to one connection.
  */
 async function keepsSessions(sql: SqlClient): Promise<boolean> {
-  const connections = await Promise.all([sql.reserve(), sql.reserve()]);
+  const first = await sql.reserve();
   try {
-    const [first, second] = connections;
-    const sessions = new Map(connections.map((connection) => [connection, new Set<number>()]));
-    for (const connection of [first, second, second, first, first, second]) {
-      const [row] = await connection<[{ pid: number }]>`select pg_backend_pid() as pid`;
-      sessions.get(connection)?.add(row.pid);
+    const second = await sql.reserve();
+    try {
+      const pids = new Map([first, second].map((connection) => [connection, new Set<number>()]));
+      for (const connection of [first, second, second, first, first, second]) {
+        const [row] = await connection<[{ pid: number }]>`select pg_backend_pid() as pid`;
+        pids.get(connection)?.add(row.pid);
+      }
+      const [own = new Set(), others = new Set()] = pids.values();
+      return own.size === 1 && others.size === 1 && new Set([...own, ...others]).size === 2;
+    } finally {
+      second.release();
     }
-    const pids = [...sessions.values()].map((set) => [...set]);
-    return pids.every(({ length }) => length === 1) && pids[0]?.[0] !== pids[1]?.[0];
   } finally {
-    for (const connection of connections) connection.release();
+    first.release();
   }
 }
