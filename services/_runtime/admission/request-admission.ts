@@ -9,11 +9,13 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
  */
 const maxActivePerSender = 3;
 /**
- * While the event loop is busy, the next request of a sender waits for as long after a request as that request took, up to
- * this number of milliseconds. A sender with many requests then takes at most half of the time, and one with few requests
- * does not wait.
+ * While several senders share a busy event loop, the next request of a sender waits for as long after a request as that
+ * request took, up to this number of milliseconds. A sender with many requests then takes at most half of the time, and one
+ * with few requests does not wait.
  */
 const maxPauseMs = 200;
+/** For how many milliseconds after its request a sender counts as one of several. */
+const presenceMs = 1_000;
 /** Further requests of a sender are rejected, because each waiting request occupies a connection. */
 const maxWaitingPerSender = 250;
 
@@ -21,8 +23,23 @@ const createQueue = (maxActivePerKey: number | (() => number)) =>
   createRoundRobinQueue({ maxActive: Number.POSITIVE_INFINITY, maxActivePerKey });
 type AdmissionQueue = ReturnType<typeof createQueue>;
 
+let lastSenderId: string | undefined;
+let lastRequestAt = Number.NEGATIVE_INFINITY;
+let sharedUntil = Number.NEGATIVE_INFINITY;
+
+/** Records a request, to know whether several senders share this process. */
+function recordSender(senderId: string): void {
+  const now = performance.now();
+  if (senderId !== lastSenderId && now - lastRequestAt < presenceMs) sharedUntil = now + presenceMs;
+  lastSenderId = senderId;
+  lastRequestAt = now;
+}
+
+/** Returns whether senders wait for each other. One that is alone gets the whole event loop. */
+const isContended = () => performance.now() < sharedUntil && isEventLoopBusy();
+
 /** All services in this process share their reads, because they share the event loop. */
-const reads = createQueue(() => (isEventLoopBusy() ? 1 : maxActivePerSender));
+const reads = createQueue(() => (isContended() ? 1 : maxActivePerSender));
 
 /** Admits the requests to a service. Those of one sender wait for each other, never for those of another one. */
 export function createRequestAdmission() {
@@ -36,6 +53,7 @@ export function createRequestAdmission() {
      * @throws `ApiError` rate_limited if too many requests of the sender are waiting.
      */
     async admit(senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> {
+      recordSender(senderId);
       const queue = isWrite ? writes : reads;
       if (queue.getWaitingCount(senderId) >= maxWaitingPerSender) throw createTooManyWaitingError();
       const request = new AdmittedRequest(queue, senderId);
@@ -78,7 +96,7 @@ export class AdmittedRequest {
     const permit = this.#permit;
     this.#permit = undefined;
     if (!permit) return;
-    if (permit.isGranted && isEventLoopBusy())
+    if (permit.isGranted && isContended())
       setTimeout(permit.release, Math.min(maxPauseMs, performance.now() - this.#startedAt));
     else permit.release();
   }
