@@ -53,10 +53,7 @@ it("handles one read of a location at a time while several share a busy event lo
   while (!isEventLoopBusy()) await new Promise(setImmediate);
   await sleep(1_100);
   const ofOnly = await handleReads("only", 5, () => sleep(1));
-  const [ofBusy] = await Promise.all([
-    handleReads("busy", 5, () => sleep(1)),
-    handleReads("other", 1, () => sleep(1)),
-  ]);
+  const [ofBusy] = await Promise.all([handleReads("busy", 5, () => sleep(1)), handleReads("other", 1, () => sleep(1))]);
   isDone = true;
   await busy;
   expect(ofOnly).toBe(3);
