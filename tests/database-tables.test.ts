@@ -65,6 +65,7 @@ afterAll(() => environment.remove());
 const keysOfOtherKinds: Record<string, string[]> = {
   "an event is found by its id, also one without a location": [
     ...["*.outbox (id)", "*.inbox (event_id, subscription)"],
+    "*.sent_events (stream, stream_sequence, id, slot)",
     ...["*.dead_letters (event_id, subscription)", "*.event_attempts (event_id, subscription)"],
   ],
   "the owner begins with the location's id, or with none for API keys without a location": [

@@ -2,11 +2,17 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { findInstalledServerBinaries } from "../deploy/local/find-servers.js";
+import { compareVersions, findInstalledServerBinaries } from "../deploy/local/find-servers.js";
 import { createTemporaryDataFolder } from "../deploy/local/servers.js";
 import { type KubernetesManifest, listPods, renderInstallation } from "./kubernetes/manifests.ts";
 
 const [natsServer] = findInstalledServerBinaries("nats");
+
+/** Removes the option that the installed version does not know, if it is older than the one of the chart. */
+const withSupportedOptions = (config: string) =>
+  compareVersions(natsServer?.version ?? "", "2.10") >= 0
+    ? config
+    : config.replace(/,?\s*"sync_interval": "always"/, "");
 
 /** Writes the files that a pod of NATS has, and runs its init container. Returns a check of the configuration. */
 async function prepareNode(change: (config: string) => string = (config) => config) {
@@ -16,7 +22,8 @@ async function prepareNode(change: (config: string) => string = (config) => conf
     manifests.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name);
   for (const name of ["nats-config", "nats-users", "nats-routes"]) mkdirSync(join(folder, name));
   const config = dataOf("nats-config")?.data?.["nats.conf"] ?? "";
-  writeFileSync(join(folder, "nats-config", "nats.conf"), change(config));
+  expect(config).toMatch(/"sync_interval": "always"/);
+  writeFileSync(join(folder, "nats-config", "nats.conf"), change(withSupportedOptions(config)));
   writeFileSync(join(folder, "nats-users", "users.conf"), dataOf("pragma-nats-users")?.data?.["users.conf"] ?? "");
   const isNats = ({ kind, metadata }: KubernetesManifest) => kind === "StatefulSet" && metadata.name === "nats";
   const [pod] = listPods(manifests.filter(isNats));

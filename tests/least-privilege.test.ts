@@ -50,12 +50,16 @@ it("works with restricted users: a till gets its report, and every service is re
   for (const part of [...serviceNames, "gateway"] as ServiceOrGatewayName[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
-      parts: object;
+      parts: Record<string, Record<string, string>>;
     };
     expect({ part, status, parts }).toMatchObject({ status: "ready" });
-    expect(Object.values(Object.values(parts)[0] ?? {}), JSON.stringify(parts)).toSatisfy((states: string[]) =>
-      states.every((state) => state === "ok"),
+    const { "event durability": durability, ...states } = parts[part] ?? {};
+    expect(Object.values(states), JSON.stringify(parts)).toSatisfy((all: string[]) =>
+      all.every((state) => state === "ok"),
     );
+    // Depends on the version of NATS on this machine.
+    if (part !== "gateway")
+      expect(durability, JSON.stringify(parts)).toMatch(/^(ok|NATS \S+ acknowledges events up to two minutes before)/);
   }
 });
 
@@ -231,14 +235,13 @@ describe("a service's user of NATS", () => {
         `$JS.API.CONSUMER.CREATE.${tills}.spy.${subject(".key.changed.>")}`,
         `$JS.API.CONSUMER.MSG.NEXT.${tills}.reporting-till-pushed`,
         `$JS.ACK.${tills}.reporting-till-pushed.1.1.1.1.0`,
-        `$JS.API.STREAM.MSG.GET.${tills}`,
-        `$JS.API.STREAM.MSG.GET.${orders}`,
-        `$JS.API.CONSUMER.DELETE.${tills}.webhooks-order-call`,
+        `$JS.API.CONSUMER.DELETE.${tills}.reporting-till-pushed`,
       ],
       reporting: [
         `$JS.API.CONSUMER.CREATE.${orders}.spy.${subject("-orders.order.paid.>")}`,
         `$JS.API.CONSUMER.MSG.NEXT.${orders}.webhooks-order-paid`,
         `$JS.ACK.${orders}.webhooks-order-paid.1.1.1.1.0`,
+        `$JS.API.STREAM.MSG.GET.${orders}`,
         subject("-orders.order.paid.none"),
       ],
     };

@@ -73,7 +73,7 @@ async function runCommand(environment: IsolatedTestEnvironment, args: string[]) 
 async function countPersistentRows(environment: IsolatedTestEnvironment): Promise<Record<string, number>> {
   const counts: Record<string, number> = await runCommand(environment, ["count", location.locationId]);
   const isTransient = (name: string) =>
-    /\.(outbox|daily_usage|location_writes|request_counts_\w+|failed_requests)$/.test(name);
+    /\.(outbox|sent_events|daily_usage|location_writes|request_counts_\w+|failed_requests)$/.test(name);
   return Object.fromEntries(Object.entries(counts).filter(([name]) => !isTransient(name)));
 }
 

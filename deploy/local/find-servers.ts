@@ -32,7 +32,7 @@ export const infrastructureServerDefinitionsByKind = {
     minVersion: "2.9",
     variable: "NATS_URL",
     package: "nats-server",
-    image: "nats:2.10.29-alpine",
+    image: "nats:2.14.5-alpine",
   },
   redis: {
     name: "Redis",
@@ -135,4 +135,5 @@ function readProgramVersion(path: string): string {
   return /\d+(?:\.\d+)*/.exec(stdout ?? "")?.[0] ?? "";
 }
 
-const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
+/** Returns a negative number if version `a` is older than `b`, a positive one if it is newer, otherwise 0. */
+export const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });

@@ -7,6 +7,7 @@ import { Redis } from "ioredis";
 import postgres from "postgres";
 import { createTestServerDataFolder } from "./data-folder.mjs";
 import {
+  compareVersions,
   findOrInstallServerBinaries,
   type InfrastructureServerKind,
   type InstalledServerBinary,
@@ -94,6 +95,9 @@ interface ServerOptions {
  */
 type ConfiguredOptions = ServerOptions & { config?: string; requiresPassword?: boolean };
 
+/** Options of NATS. `durable` is false by default, because most servers belong to tests. */
+type NatsOptions = ConfiguredOptions & { durable?: boolean };
+
 /**
  * Options of PostgreSQL. `durable` is true by default; false turns off settings like fsync, for data that may be lost
  * in a power cut. `adjustLaunch` changes how the server is launched.
@@ -105,13 +109,34 @@ type PostgresOptions = ServerOptions & {
 
 export type StartedLocalServer = RunningServer & { url: string; port: number };
 
-/** Starts a NATS server for this process, with JetStream and file storage. */
-export function startNatsServer(options: ConfiguredOptions): Promise<StartedLocalServer> {
-  return startWithConfigFile("nats", options, ({ host, port, data, password }) => [
-    `listen: "${host}:${port}"`,
-    `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
-    ...(password === undefined ? [] : [`authorization { user: pragma, password: "${password}" }`]),
-  ]);
+/** The first version of NATS that can write events to disk before it acknowledges them. */
+const minNatsVersionWithSync = "2.10";
+
+/** Returns whether an installed NATS program, or the container that is used without one, can sync before it acknowledges. */
+const canNatsSync = (installed: InstalledServerBinary | undefined) =>
+  installed === undefined || compareVersions(installed.version, minNatsVersionWithSync) >= 0;
+
+/**
+ * Starts a NATS server for this process, with JetStream and file storage. If `durable` is set, events are on disk before
+ * they are acknowledged, unless the installed version cannot do that.
+ */
+export function startNatsServer({ durable = false, ...options }: NatsOptions): Promise<StartedLocalServer> {
+  return startWithConfigFile("nats", options, ({ host, port, data, password, installed }) => {
+    const sync = durable && canNatsSync(installed) ? ", sync_interval: always" : "";
+    return [
+      `listen: "${host}:${port}"`,
+      `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T${sync} }`,
+      ...(password === undefined ? [] : [`authorization { user: pragma, password: "${password}" }`]),
+    ];
+  });
+}
+
+/** Returns a warning for the user if a power cut can take events from the NATS server that `npm start` uses. */
+export async function findNatsDurabilityWarning(): Promise<string | undefined> {
+  if (process.env.NATS_URL) return undefined;
+  const [installed] = (await findOrInstallServerBinaries(["nats"])).nats;
+  if (canNatsSync(installed)) return undefined;
+  return `NATS ${installed?.version} has an event on disk only up to two minutes after it was accepted. After a power cut, reports and webhooks can be late until the events are published again from PostgreSQL. For production, use NATS 2.12.6 or newer.`;
 }
 
 /** Starts a Redis server for this process, with an append-only file and without snapshots. */
@@ -136,6 +161,8 @@ interface ServerConfigFields {
   port: number;
   data: string;
   password: string | undefined;
+  /** The program; undefined if the server runs in a container. */
+  installed: InstalledServerBinary | undefined;
 }
 
 function startWithConfigFile(
@@ -150,9 +177,10 @@ function startWithConfigFile(
     mkdirSync(data, { recursive: true });
     const password = requiresPassword ? readOrCreatePassword(folder) : undefined;
     // In a container, the server can listen on all interfaces, because Docker publishes the port only on loopback.
-    const lines = configFor(
-      newest ? { host: "127.0.0.1", port, data, password } : { host: "0.0.0.0", port, data: "/data", password },
-    );
+    const lines = configFor({
+      ...(newest ? { host: "127.0.0.1", data } : { host: "0.0.0.0", data: "/data" }),
+      ...{ port, password, installed: newest },
+    });
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
     const { program, image } = infrastructureServerDefinitionsByKind[kind];
     return {

@@ -6,7 +6,7 @@ import { startDocsPortal } from "./portal.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
-import { ensureLocalServersRunning } from "./servers.ts";
+import { ensureLocalServersRunning, findNatsDurabilityWarning } from "./servers.ts";
 import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockStateFolderAndCleanUpProcesses, prepareLocalStateFolder } from "./state-folder.ts";
 import { LocalCommandUserError, printLine, runTaskWithProgress } from "./terminal.mjs";
@@ -49,7 +49,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     port,
     command: process.execPath,
     args: [join(repositoryFolder, "services", "dist", "main.js")],
-    env,
+    // As in the image, whose Dockerfile says why.
+    env: { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", ...env },
     log: fail,
     // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
     stopTimeoutMs: 20_000,
@@ -88,6 +89,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     printLine(
       `The live demo changes orders continuously (log: ${join(localStateFolder, "logs", "live-demo.log")}). Set PRAGMA_LIVE_DEMO=off to turn it off.`,
     );
+  const durabilityWarning = await findNatsDurabilityWarning();
+  if (durabilityWarning) printLine(durabilityWarning);
   printLine(`Log: ${logFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
 }
 

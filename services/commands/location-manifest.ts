@@ -30,7 +30,7 @@ export const objectPart = "objects";
 
 /** Tables whose rows mean something only in the installation that wrote them. No archive contains them. */
 export const omittedTables: ReadonlySet<string> = new Set([
-  ...["outbox", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
+  ...["outbox", "sent_events", "dead_letters", "location_writes", "daily_usage", "unused_objects"],
   // Positions among the changes of all locations of this installation.
   ...["unsequenced_changes", "all_changes"],
   // The files can be created again, and are deleted within days.

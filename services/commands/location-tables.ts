@@ -30,6 +30,7 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     migrations: { reason: "One row for each migration of the service." },
     replica_heartbeat: { reason: "One row for the service." },
     outbox: { condition: "location_id = $1" },
+    sent_events: { condition: "location_id = $1" },
     partitioning_progress: { reason: "How far partition-tables has come." },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },

@@ -8,8 +8,11 @@ import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer"
 import {
   buildEventStreamNames,
   buildEventSubjectFilter,
+  buildSubjectPrefixes,
+  eventStreamKinds,
   getEventStreamKind,
 } from "@pragma/runtime/messaging/event-streams";
+import { buildRecoverySubject } from "@pragma/runtime/messaging/stream-recovery";
 import { loadServiceDefinition } from "../definitions.ts";
 
 /** The services that may publish each event. */
@@ -66,18 +69,27 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   const consumedTypes = subscriptions.map(({ type }) => type);
   const requests = requestHandlers.map(({ topic }) => buildRequestSubject(namespace, topic));
   const signals = [name, `${name}-outbox`].map((topic) => `${namespace}-signals.${topic}.*`);
+  const kindsOf = (types: readonly BusEventType[]) =>
+    eventStreamKinds.filter((kind) => types.some((type) => getEventStreamKind(type) === kind));
+  const prefixes = buildSubjectPrefixes(namespace);
   return {
     name,
     publish: [
       ...publishedTypes.flatMap((type) => listFilters(namespace, type).map(({ filter }) => filter.replace(/>$/, "*"))),
       ...signals,
       ...(sentRequestTopics[name] ?? []).map((topic) => buildRequestSubject(namespace, topic)),
+      ...kindsOf(publishedTypes).map((kind) => buildRecoverySubject(prefixes[kind], name)),
       ...Object.values(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+      // To check that the stream still has what it has acknowledged. NATS cannot restrict it to some subjects.
+      ...kindsOf([...publishedTypes, ...consumedTypes]).map((kind) => `$JS.API.STREAM.MSG.GET.${streams[kind]}`),
       ...consumedTypes.flatMap((type) =>
         listFilters(namespace, type).flatMap((filter) => consumerSubjects(buildNatsConsumerName(name, type), filter)),
       ),
     ],
-    subscribe: [inboxSubjectOf(name), ...signals, ...requests],
+    subscribe: [
+      ...[inboxSubjectOf(name), ...signals, ...requests],
+      ...kindsOf(consumedTypes).map((kind) => buildRecoverySubject(prefixes[kind], "*")),
+    ],
     canReply: requests.length > 0,
   };
 }
@@ -96,12 +108,13 @@ function listFilters(namespace: string, type: BusEventType): { stream: string; f
 
 /**
  * Returns the JetStream subjects for a single consumer: the service's own consumer of one event type. With them, the
- * service can create the consumer, fetch messages from the consumer, and acknowledge the messages.
+ * service can create and delete the consumer, fetch messages from it, and acknowledge the messages.
  */
 function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
   return [
     `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
     `$JS.API.CONSUMER.CREATE.${stream}.${durable}.${filter}`,
+    `$JS.API.CONSUMER.DELETE.${stream}.${durable}`,
     `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
     `$JS.ACK.${stream}.${durable}.>`,
   ];

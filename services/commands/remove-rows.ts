@@ -45,7 +45,7 @@ async function removeRows(context: RemovalContext): Promise<number> {
 
 /** Returns a table with the condition on the rows to delete. */
 function toRemovableRows(service: ServiceName, table: LocationTable): LocationTable {
-  if (table.name === "outbox") {
+  if (table.name === "outbox" || table.name === "sent_events") {
     const keptTypes = keptEventTypes.map((type) => `'${type}'`).join(", ");
     return { ...table, condition: `location_id = $1 and type not in (${keptTypes})` };
   }

@@ -15,6 +15,12 @@ export const orderLiveServiceConfigSchema = z.object({
    * 100 times the amount of a busy day, about 10 MB.
    */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
+  /**
+   * Maximum bytes per day of the order events of a location, as they are sent. The stream of these events keeps them for
+   * 14 days, so that the default, 100 MB, is 1.4 GB or 9 % of its 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`). One location
+   * can therefore never fill it for the others. It is ten times the amount of a busy day, about 10 MB.
+   */
+  MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: integerEnvSchema(1).default(100_000_000),
   /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */
   STREAM_HEARTBEAT_SECONDS: integerEnvSchema(1, 60).default(15),
   /** Number of seconds after which a stream is closed if its client has unread data and reads nothing. */

@@ -26,6 +26,7 @@ const valuesSchema = z.strictObject({
       enabled: z.literal(true),
       memoryStore: z.strictObject({ enabled: z.literal(true), maxSize: z.string() }),
       fileStore: z.strictObject({ maxSize: z.string(), pvc: z.strictObject({ size: z.string() }) }),
+      ...mergeAndPatch,
     }),
     ...mergeAndPatch,
   }),
@@ -130,11 +131,11 @@ function createConfiguration(name: string, config: z.infer<typeof valuesSchema>[
       no_advertise: true,
       routes: nodes.map((node) => `nats://${name}-${node}.${name}-headless:6222`),
     }),
-    jetstream: {
+    jetstream: mergeThenPatch(jetstream, {
       max_memory_store: `<< ${jetstream.memoryStore.maxSize} >>`,
       max_file_store: `<< ${jetstream.fileStore.maxSize} >>`,
       store_dir: "/data",
-    },
+    }),
   });
 }
 

@@ -102,6 +102,7 @@ select service, relation, kind
 from (select distinct service from placement) as services, (values
   ('migrations', 'local'),
   ('outbox', 'local'),
+  ('sent_events', 'local'),
   ('inbox', 'local'),
   ('erased_orders', 'local'),
   ('dead_letters', 'local'),

@@ -108,6 +108,11 @@ export const commonServiceConfigSchema = z.object({
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(300),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
+  /**
+   * For how many hours sent events are stored, so that they can be published again if NATS loses them. At most 13 days.
+   * The default is long enough to restore a copy of NATS that is a day old.
+   */
+  SENT_EVENT_RETENTION_HOURS: integerEnvSchema(1, 312).default(48),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */
   IDEMPOTENCY_MAX_KEYS_PER_DAY: integerEnvSchema(0).default(1_000_000),
   /**
@@ -167,4 +172,9 @@ export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),
+  /**
+   * The rate limit of all API keys of a location together, as a multiple of the rate limit above. Keys whose consumer has
+   * a higher rate limit than that do not count.
+   */
+  RATE_LIMIT_LOCATION_FACTOR: integerEnvSchema(1, 10_000).default(3),
 });

@@ -33,7 +33,7 @@ type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
 
 /** Records the progress of a consumer with the messages in `held`. `readPending` asks the stream, if there is a consumer. */
 export function createConsumerProgress(
-  held: ReadonlyMap<number, HeldMessage>,
+  held: ReadonlyMap<unknown, HeldMessage>,
   readPending: () => Promise<PendingEvents | undefined>,
 ) {
   let lastSettledMs = performance.now();

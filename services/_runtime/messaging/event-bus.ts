@@ -85,10 +85,13 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   let formerOrderEventsRemoved: Promise<void> | undefined;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
+  let connectionCount = 0;
 
   async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
     isConnected = true;
+    connectionCount += 1;
     for await (const { type } of nats.status()) {
+      if (type === "reconnect") connectionCount += 1;
       if (type === "disconnect") log.warn("disconnected from NATS; reconnecting");
       if (type === "reconnect") log.info("reconnected to NATS");
       if (type === "disconnect" || type === "reconnect" || type === "close") isConnected = type === "reconnect";
@@ -183,6 +186,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   return {
     /** The names of the streams. */
     streams,
+    /** The first token of the subjects of each stream. */
+    subjectPrefixes,
     /** Whether order events are published to their own stream, instead of that of version 1.0. */
     hasSeparateOrderEvents,
     /**
@@ -192,6 +197,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
+    /** Returns how often NATS was connected: a number that each reconnect increases. */
+    connectionCount: () => connectionCount,
     /** Rejects while NATS is not connected. */
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");

@@ -1,5 +1,14 @@
-import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
+import {
+  AckPolicy,
+  type Consumer,
+  type ConsumerConfig,
+  type ConsumerMessages,
+  DeliverPolicy,
+  type JsMsg,
+} from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
+import type { BusEventType } from "@pragma/contracts/events";
+import { isEventLoopBusy } from "../admission/event-loop-load.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { sleep } from "../concurrency/sleep.ts";
@@ -64,10 +73,10 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const messageHandler = createEventMessageHandler(options);
   const queue = createRoundRobinQueue({
     maxActive: concurrency,
-    maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
+    maxActivePerKey: () => (hasRevisions || isEventLoopBusy() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
   });
-  /** The received messages that have not been settled yet, by their sequence number in the stream. */
-  const held = new Map<number, HeldMessage>();
+  /** The received messages that have not been settled yet, by their position and time in the stream. */
+  const held = new Map<string, DeliveredMessage>();
   const progress = createConsumerProgress(held, async () => consumer?.info());
   /**
    * The messages that are waiting for a handler, by subject. Each list ends with the highest revision. If events have
@@ -80,14 +89,17 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let consumer: Consumer | undefined;
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const { message } of held.values()) runIgnoringMessageAckErrors(() => message.working());
+    for (const { message, connection } of held.values())
+      if (connection === options.bus.connectionCount()) runIgnoringMessageAckErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
-    // Ignores a redelivery after a lost connection, because settling the first delivery also settles the redelivery.
-    if (held.has(message.seq)) return;
+    const delivery = { message, connection: options.bus.connectionCount() };
+    const holding = held.get(getMessageKey(message));
+    // The message in hand is settled by the acknowledgment of its latest delivery.
+    if (holding) return void Object.assign(holding, delivery);
     if (stopping.signal.aborted) return void runIgnoringMessageAckErrors(() => message.nak());
-    held.set(message.seq, { message, receivedAtMs: performance.now(), startedAtMs: undefined });
+    held.set(getMessageKey(message), { ...delivery, receivedAtMs: performance.now(), startedAtMs: undefined });
     progress.recordReceived();
     heldBytes += message.data.length;
     const { subjectKey, revision } = hasRevisions
@@ -106,13 +118,19 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const next = group?.pop()?.message;
     if (group?.length === 0) waiting.delete(subjectKey);
     if (!next) return;
-    const holding = held.get(next.seq);
+    const holding = held.get(getMessageKey(next));
     if (holding) holding.startedAtMs = performance.now();
-    const outcome = await messageHandler.handleMessage(next);
-    held.delete(next.seq);
+    const outcome = await messageHandler.handleMessage(next, () => findCurrentDelivery(next));
+    held.delete(getMessageKey(next));
     progress.recordOutcome(outcome);
     heldBytes -= next.data.length;
     onSettled();
+  }
+
+  /** Returns the delivery by which a message is settled; undefined if it must be delivered again first. */
+  function findCurrentDelivery(received: JsMsg): JsMsg | undefined {
+    const { message, connection } = held.get(getMessageKey(received)) ?? {};
+    return connection === options.bus.connectionCount() ? message : undefined;
   }
 
   function hasCapacity(): boolean {
@@ -170,6 +188,17 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   };
 }
 
+/**
+ * A received message, and the connection on which it was delivered the last time. An acknowledgment names only a position.
+ * If the stream went back while the connection was lost, another message may have that position now, so it is sent only
+ * on the connection of the delivery.
+ */
+interface DeliveredMessage extends HeldMessage {
+  connection: number;
+}
+
+const getMessageKey = ({ seq, timestampNanos }: JsMsg): string => `${seq} ${timestampNanos}`;
+
 function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision: number } {
   try {
     const { subject, data } = parseEventEnvelope(message.string());
@@ -183,6 +212,17 @@ function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision:
 /** Returns the name of a service's durable consumer for an event type. */
 export function buildNatsConsumerName(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
+}
+
+/** Returns the configuration of a service's consumer of an event type, which reads the whole stream. */
+export function buildConsumerConfig(service: string, type: BusEventType, bus: EventBus): Partial<ConsumerConfig> {
+  return {
+    ...updatableConfig,
+    durable_name: buildNatsConsumerName(service, type),
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    filter_subject: bus.buildSubjectFilter(type),
+  };
 }
 
 const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
@@ -201,11 +241,8 @@ async function getOrCreateConsumer<Services>(
   } catch (error) {
     if (!isStreamOrConsumerNotFound(error)) throw error;
     await manager.consumers.add(stream, {
-      ...updatableConfig,
-      durable_name: durable,
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.All,
-      filter_subject: (isFormerStream ? bus.buildFormerSubjectFilter : bus.buildSubjectFilter)(subscription.type),
+      ...buildConsumerConfig(service, subscription.type, bus),
+      ...(isFormerStream && { filter_subject: bus.buildFormerSubjectFilter(subscription.type) }),
     });
   }
   return client.consumers.get(stream, durable);

@@ -75,8 +75,11 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   // Prometheus sees an increase only if the counter already exists.
   recordTimeout(0);
 
-  /** Handles a message, then acknowledges the message or returns it for a retry. Never rejects, and always ends. */
-  async function handleMessage(message: JsMsg): Promise<MessageOutcome> {
+  /**
+   * Handles a message, then acknowledges it or returns it for a retry. `findDelivery` returns the delivery to settle, or
+   * undefined if the message will be delivered again. Never rejects, and always ends.
+   */
+  async function handleMessage(message: JsMsg, findDelivery: () => JsMsg | undefined): Promise<MessageOutcome> {
     try {
       await runWithDeadline((signal) => handleOrDeadLetter(message, signal), {
         timeoutMs: handlerTimeoutMs + bookkeepingTimeoutMs,
@@ -87,12 +90,12 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
         },
         parent: stopping.signal,
       });
-      runIgnoringMessageAckErrors(() => message.ack());
+      runIgnoringMessageAckErrors(() => findDelivery()?.ack());
       return "settled";
     } catch (error) {
       const isStopped = error instanceof ConsumerStoppedError;
       const retryDelayMs = computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 });
-      runIgnoringMessageAckErrors(() => message.nak(isStopped ? undefined : retryDelayMs));
+      runIgnoringMessageAckErrors(() => findDelivery()?.nak(isStopped ? undefined : retryDelayMs));
       return isStopped || error instanceof EventHandlerTimeoutError ? "abandoned" : "failed";
     }
   }

@@ -1,4 +1,4 @@
-import type { JetStreamClient } from "@nats-io/jetstream";
+import type { JetStreamClient, PubAck } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
@@ -20,6 +20,8 @@ import { TransientError } from "../retries/transient-error.ts";
 import type { EventBus } from "./event-bus.ts";
 import { type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
+import { moveToSentEvents } from "./sent-events.ts";
+import { createStreamContinuity } from "./stream-continuity.ts";
 
 interface OutboxRow {
   id: string;
@@ -39,9 +41,12 @@ interface RelayOptions {
   log: Logger;
 }
 
-const batchSize = 500;
-/** Maximum total size, in bytes, of the events that are read from the outbox and sent as one batch. */
-const maxBatchBytes = 8 * 1024 * 1024;
+export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
+
+/** With `sync_interval: always`, NATS syncs each event of a batch, within `publishTimeoutMs` also on a slow disk. */
+const batchSize = 200;
+/** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
+const maxBatchBytes = 1024 * 1024;
 /** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
@@ -81,6 +86,8 @@ export function startOutboxRelay(options: RelayOptions) {
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
     },
+    /** The checks that the streams still have what they have acknowledged, by stream. */
+    continuity: { tills: senders.tills.continuity, orders: senders.orders.continuity },
     async stop(): Promise<void> {
       await Promise.all([senders.tills.stop(), senders.orders.stop()]);
     },
@@ -104,9 +111,10 @@ function getTargetStream(kind: EventStreamKind, { hasSeparateOrderEvents }: Even
 }
 
 /** Starts sending the events of one stream, in the sequence of their positions. */
-function startStreamSender(kind: EventStreamKind, { database, leadership, bus, log }: RelayOptions) {
+function startStreamSender(kind: EventStreamKind, { service, database, leadership, bus, log }: RelayOptions) {
   const target = getTargetStream(kind, bus);
   const buildSubject = target === kind ? bus.buildSubject : bus.buildFormerSubject;
+  const continuity = createStreamContinuity({ service, sql: database.sql, bus, stream: target, log });
   const stopping = new AbortController();
   /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
   let lastPublishError: unknown;
@@ -133,8 +141,14 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     }
     const { client } = await racePromiseWithAbort(bus.connected, stopping.signal);
     const outcomes = await Promise.allSettled(rows.map((row) => publishRow(row, client)));
-    const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
-    await sql`delete from outbox where id = any(${sent}::uuid[])`;
+    const acknowledged = rows.flatMap(({ id }, index) => {
+      const outcome = outcomes[index];
+      if (outcome?.status !== "fulfilled") return [];
+      return [{ id, streamSequence: outcome.value.seq, isDuplicate: outcome.value.duplicate }];
+    });
+    // The events stay in the outbox. After the check, the stream recognizes their ids and returns their positions again.
+    if (!continuity.accepts(acknowledged)) return true;
+    await moveToSentEvents(sql, target, acknowledged);
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     // Events that are committed meanwhile abort the wait between two polls.
     if (!lastPublishError) return first.foundCount === batchSize || first.foundCount > rows.length;
@@ -144,7 +158,7 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
   }
 
   /** Publishes an event. Its id is the message id, so that the stream ignores repetitions within two minutes. */
-  async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
+  async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<PubAck> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
     const span = isTracingEnabled() ? startSpan(operation, parseEventEnvelope(body).traceparent) : undefined;
@@ -152,16 +166,22 @@ function startStreamSender(kind: EventStreamKind, { database, leadership, bus, l
     return span ? endSpanAfter(span, sent) : sent;
   }
 
+  async function checkAndSend(): Promise<boolean> {
+    if (bus.currentConnection()) await continuity.checkIfDue();
+    return sendBatch();
+  }
+
   const pollNow = () => pollTrigger.abort();
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-    if (await runWithDeadline(sendBatch, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError })) return;
+    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError })) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });
   return {
     pollNow,
+    continuity,
     getLastPublishError: () => lastPublishError,
     async stop(): Promise<void> {
       stopping.abort();

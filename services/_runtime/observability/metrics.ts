@@ -113,8 +113,8 @@ export function createPrometheusMetrics() {
       observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
     /** Registers a counter. The exporter appends `_total` to the counter's name. */
-    observeCounter(name: string, description: string, read: () => number): void {
-      meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
+    observeCounter(name: string, description: string, read: () => number, labels: Record<string, string> = {}): void {
+      meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read(), labels));
     },
     async toPrometheusText(): Promise<string> {
       const { resourceMetrics } = await reader.collect();

@@ -2,9 +2,11 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
 import type { ConsumerProgress } from "../messaging/consumer-progress.ts";
+import type { ConsumerRecovery } from "../messaging/consumer-recovery.ts";
 import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
 import { eventStreamKinds, getEventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
+import type { OutboxRelay } from "../messaging/outbox-relay.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 
 interface ServiceMetricsOptions {
@@ -15,12 +17,14 @@ interface ServiceMetricsOptions {
   bus: EventBus;
   /** The subscriptions whose consumer lag is measured. */
   subscriptions: readonly { type: BusEventType }[];
+  relay: OutboxRelay;
+  recovery: ConsumerRecovery;
 }
 
 /** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
   metrics: PrometheusMetrics,
-  { service, db, poolSize, bus, subscriptions }: ServiceMetricsOptions,
+  { service, db, poolSize, bus, subscriptions, relay, recovery }: ServiceMetricsOptions,
 ): void {
   const { sql, replica } = db;
   const observeServiceGauge = (name: string, description: string, read: () => number | Promise<number>) =>
@@ -47,6 +51,21 @@ export function registerServiceMetrics(
       return usage.status === "fulfilled" ? [{ value: usage.value, labels: { service, stream } }] : [];
     });
   });
+  for (const stream of eventStreamKinds) {
+    const { getDeficit, countRepublished } = relay.continuity[stream];
+    const labels = { service, stream };
+    const deficitHelp = "Positions by which acknowledged events are ahead of their stream, until they are sent again";
+    metrics.observeGauge("event_stream_deficit", deficitHelp, getDeficit, labels);
+    const republishedHelp = "Events that a stream has lost and that were published again";
+    metrics.observeCounter("events_republished", republishedHelp, countRepublished, labels);
+  }
+  for (const { type: event } of subscriptions) {
+    const labels = { service, event };
+    const deficitHelp = "Positions by which a consumer is ahead of its stream, whose next events it would skip";
+    metrics.observeGauge("event_consumer_deficit", deficitHelp, () => recovery.listDeficits().get(event) ?? 0, labels);
+    const recreatedHelp = "Consumers that were created again because their stream went back";
+    metrics.observeCounter("event_consumers_recreated", recreatedHelp, () => recovery.countRecreated(event), labels);
+  }
   observeServiceGauge("database_pool_size", "Maximum number of connections of a service", () => poolSize);
   metrics.observeGauges("database_connections", "Connections of a service, by state", async () => {
     const rows = await sql<{ state: string; count: number }[]>`

@@ -60,6 +60,13 @@ const countEventsInHand = async ({ opsUrl }: TestServiceProcess) =>
   z.array(z.unknown()).parse(await (await fetch(`${opsUrl}/events-in-hand`)).json()).length;
 
 describe.concurrent("a process", () => {
+  it("does not start if it counts as stalled before its handlers are abandoned", async () => {
+    const environment = await createEnvironment({ EVENT_HANDLER_TIMEOUT_SECONDS: "300" });
+    await expect(startTestService(defineTestLocationEventService(), environment)).rejects.toThrow(
+      "STALL_TIMEOUT_SECONDS: must be more than EVENT_HANDLER_TIMEOUT_SECONDS (300)",
+    );
+  });
+
   it("whose event handlers never end says so, and ends itself", async () => {
     const { variables } = await createEnvironment(stallTimeouts);
     const stalled = await startProcess(hangs, variables);

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { createRequestAdmission } from "../admission/request-admission.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import {
   type CommonServiceConfig,
   ConfigError,
@@ -19,6 +19,7 @@ import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
+import { startConsumerRecovery } from "../messaging/consumer-recovery.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -27,9 +28,11 @@ import {
 } from "../messaging/dead-letters.ts";
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { checkEventContinuity, checkEventDurability } from "../messaging/event-durability.ts";
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { removeSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
@@ -122,7 +125,12 @@ export async function startService(
     closers.push(() => leadership.close());
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
-    registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+    const types = subscriptions.map(({ type }) => type);
+    const recovery = startConsumerRecovery({ service: name, types, bus, leadership, log });
+    closers.push(() => recovery.stop());
+    registerServiceMetrics(metrics, {
+      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, recovery },
+    });
 
     const findUnavailableDependencies = createDependencyProbe({
       postgres: () => queryOnNewConnection(config, (sql) => sql`select 1`),
@@ -152,6 +160,10 @@ export async function startService(
         removeOldLocationWritesTask,
         ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
       ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
+      startPeriodicTask(removeSentEventsTask, {
+        ...taskOptions,
+        services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
+      }),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { ...taskOptions, services })),
     ];
     /** Stops what works without requests. Called before requests in progress have ended, which takes as long. */
@@ -188,7 +200,7 @@ export async function startService(
       unreadResponses,
       largeReads: new LargeReadLimiter(unreadResponses),
       checkReadiness: leadership.checkConnection,
-      writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      admission: createRequestAdmission(),
       log,
       metrics,
     });
@@ -227,6 +239,8 @@ export async function startService(
       optionalChecks: {
         outbox: relay.check,
         "event streams": () => checkEventStreamUsage(bus),
+        "event continuity": () => checkEventContinuity(relay, recovery),
+        "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
         progress: stallDetector.check,
         ...checks,
       },

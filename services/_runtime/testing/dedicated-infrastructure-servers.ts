@@ -49,6 +49,8 @@ export async function startDedicatedTestInfrastructureServers(): Promise<Dedicat
 /** A server for one test. The test can kill and suspend the server, and restart it with the same port and data. */
 export interface DedicatedTestInfrastructureServer {
   readonly url: string;
+  /** The folder with the data of the server. */
+  readonly dataFolder: string;
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Suspends the process. The server then accepts connections but does not respond until the process is resumed. */
@@ -64,6 +66,7 @@ export async function startDedicatedTestInfrastructureServer(
   let running: TestServerProcess = await localServerStarters[name]({ dataFolder });
   return {
     url: running.url,
+    dataFolder,
     kill: () => running.kill(),
     async start() {
       running = await localServerStarters[name]({ dataFolder, port: running.port });

@@ -1,5 +1,6 @@
 import { type ConsumerInfo, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect, nanos } from "@nats-io/transport-node";
+import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
 import { buildEventStreamNames, type EventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { eventually } from "./eventually.ts";
@@ -18,7 +19,7 @@ export interface TestEventStreamAdmin {
   expireDeliveries(): Promise<void>;
   /** Fills a stream with messages that no service consumes, until it accepts not even a small event. */
   fill(kind: EventStreamKind): Promise<void>;
-  /** Deletes all events in a stream. */
+  /** Deletes all events in a stream as if they expired, so that services do not publish them again. */
   purge(kind: EventStreamKind): Promise<void>;
   /** Deletes the streams, including all events and consumers. */
   delete(): Promise<void>;
@@ -82,6 +83,12 @@ export async function createTestEventStreamAdmin({
           });
     },
     async purge(kind) {
+      const sql = postgres(variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+      const schemas = await sql<{ name: string }[]>`
+        select schemaname as name from pg_tables
+        where tablename = 'sent_events' and starts_with(schemaname, ${`${namespace}_`})`;
+      for (const { name } of schemas) await sql`delete from ${sql(name)}.sent_events where stream = ${kind}`;
+      await sql.end();
       await manager.streams.purge(names[kind]);
     },
     async delete() {

@@ -1,0 +1,151 @@
+import { type ConsumerInfo, DeliverPolicy, type JetStreamManager } from "@nats-io/jetstream";
+import type { BusEventType } from "@pragma/contracts/events";
+import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
+import { sleep } from "../concurrency/sleep.ts";
+import type { LeaderElection } from "../database/leader-election.ts";
+import type { Logger } from "../observability/logger.ts";
+import { createOutageLog } from "../observability/outage-log.ts";
+import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
+import type { EventBus } from "./event-bus.ts";
+import { buildConsumerConfig, buildNatsConsumerName } from "./event-consumer.ts";
+import {
+  type EventStreamKind,
+  eventStreamKinds,
+  getEventStreamKind,
+  isStreamOrConsumerNotFound,
+} from "./event-streams.ts";
+import { buildRecoverySubject, listStreamRecoveries, type StreamRecovery } from "./stream-recovery.ts";
+
+interface ConsumerRecoveryOptions {
+  service: string;
+  /** The event types that the service consumes. */
+  types: readonly BusEventType[];
+  bus: EventBus;
+  leadership: LeaderElection;
+  log: Logger;
+}
+
+interface ServiceConsumer {
+  type: BusEventType;
+  info: ConsumerInfo;
+}
+
+export type ConsumerRecovery = ReturnType<typeof startConsumerRecovery>;
+
+/** The interval between two checks without a notification, in milliseconds. */
+const checkIntervalMs = 60_000;
+/** Milliseconds to wait after a notification, because the relays of several services announce the same recovery. */
+const settleMs = 500;
+const leaderRole = "consumer recovery";
+
+/**
+ * Starts the checks that no consumer of a service is ahead of its stream. NATS keeps the positions of a consumer apart from
+ * the stream, so if the stream went back, a consumer silently skips the events that get positions below its own. Such a
+ * consumer is created again and reads from before the divergence. The inbox makes sure that each event has its effect
+ * once. One instance checks, at each connect, at each announcement of a recovery, and once a minute.
+ */
+export function startConsumerRecovery({ service, types, bus, leadership, log }: ConsumerRecoveryOptions) {
+  const stopping = new AbortController();
+  let checkNow = new AbortController();
+  /** By how many positions consumers are ahead of their streams, and since when. */
+  const ahead = new Map<BusEventType, { positions: number; since: number }>();
+  const recreated = new Map<BusEventType, number>();
+  const kinds = eventStreamKinds.filter((kind) => types.some((type) => getEventStreamKind(type) === kind));
+
+  const subjectOf = (kind: EventStreamKind) => buildRecoverySubject(bus.subjectPrefixes[kind], "*");
+  async function requestChecks(): Promise<void> {
+    const { nats } = await bus.connected;
+    for (const kind of kinds) nats.subscribe(subjectOf(kind), { callback: () => checkNow.abort() });
+    for await (const { type } of nats.status()) if (type === "reconnect") checkNow.abort();
+  }
+  requestChecks().catch(() => {});
+
+  async function checkStream(manager: JetStreamManager, kind: EventStreamKind): Promise<void> {
+    const stream = bus.streams[kind];
+    const recoveries = await listStreamRecoveries(manager, { stream, subject: subjectOf(kind) });
+    const consumers = await readConsumers(manager, kind);
+    // Read after the consumers, so that none seems to be ahead because of events that have arrived meanwhile.
+    const { last_seq: lastSequence } = (await manager.streams.info(stream)).state;
+    for (const { type, info } of consumers) {
+      const isAhead = isAheadForLong(type, info.delivered.stream_seq - lastSequence);
+      const startSequence = findStartSequence(info, recoveries) ?? (isAhead ? 1 : undefined);
+      if (startSequence === undefined) continue;
+      await manager.consumers.delete(stream, info.name);
+      await manager.consumers.add(stream, {
+        ...buildConsumerConfig(service, type, bus),
+        deliver_policy: DeliverPolicy.StartSequence,
+        opt_start_seq: startSequence,
+      });
+      ahead.delete(type);
+      recreated.set(type, (recreated.get(type) ?? 0) + 1);
+      log.warn({ event: type, startSequence, lastSequence }, "the stream went back; its consumer was created again");
+    }
+  }
+
+  async function readConsumers(manager: JetStreamManager, kind: EventStreamKind): Promise<ServiceConsumer[]> {
+    const consumers: ServiceConsumer[] = [];
+    for (const type of types.filter((each) => getEventStreamKind(each) === kind))
+      try {
+        const info = await manager.consumers.info(bus.streams[kind], buildNatsConsumerName(service, type));
+        consumers.push({ type, info });
+      } catch (error) {
+        // It does not exist yet, or was deleted with its stream. Then it is created and reads everything.
+        if (!isStreamOrConsumerNotFound(error)) throw error;
+      }
+    return consumers;
+  }
+
+  /**
+   * Records by how many positions a consumer is ahead. Returns whether it has been ahead for the interval of the checks and
+   * no relay has announced a recovery, for example because the lost events were older than those in `sent_events`.
+   */
+  function isAheadForLong(type: BusEventType, positions: number): boolean {
+    if (positions <= 0) {
+      ahead.delete(type);
+      return false;
+    }
+    const since = ahead.get(type)?.since ?? Date.now();
+    ahead.set(type, { positions, since });
+    return Date.now() - since >= checkIntervalMs;
+  }
+
+  async function check(): Promise<void> {
+    const { manager } = await racePromiseWithAbort(bus.connected, stopping.signal);
+    if (!bus.currentConnection() || !(await leadership.tryBecomeLeader(leaderRole))) return;
+    for (const kind of kinds)
+      await checkStream(manager, kind).catch((error) => {
+        // A stream is created when a service publishes to it or consumes it.
+        if (!isStreamOrConsumerNotFound(error)) throw error;
+      });
+  }
+
+  const outageLog = createOutageLog(log, "cannot check whether consumers are ahead of their streams");
+  const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
+    await check();
+    await sleep(checkIntervalMs, checkNow.signal);
+    if (checkNow.signal.aborted) await sleep(settleMs, stopping.signal);
+    checkNow = new AbortController();
+  });
+
+  return {
+    /** Returns by how many positions each consumer that is ahead of its stream is ahead. */
+    listDeficits: () => new Map([...ahead].map(([type, { positions }]) => [type, positions])),
+    /** Returns how often the consumer of an event type was created again since the start. */
+    countRecreated: (type: BusEventType) => recreated.get(type) ?? 0,
+    async stop(): Promise<void> {
+      stopping.abort();
+      checkNow.abort();
+      await running;
+    },
+  };
+}
+
+/**
+ * Returns the position from which a consumer must read its stream again; undefined if it was created after the latest
+ * recovery. Events that it has delivered but that are not acknowledged are read again, too.
+ */
+function findStartSequence({ created, ack_floor }: ConsumerInfo, recoveries: StreamRecovery[]): number | undefined {
+  const missed = recoveries.filter(({ time }) => time >= Date.parse(created));
+  if (missed.length === 0) return undefined;
+  return Math.min(ack_floor.stream_seq + 1, ...missed.map(({ startSequence }) => startSequence));
+}

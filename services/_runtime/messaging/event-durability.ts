@@ -1,0 +1,39 @@
+import type { ConsumerRecovery } from "./consumer-recovery.ts";
+import type { EventBus } from "./event-bus.ts";
+import { eventStreamKinds } from "./event-streams.ts";
+import type { OutboxRelay } from "./outbox-relay.ts";
+
+/** The first version of NATS that can write events to disk before it acknowledges them and that gets security fixes. */
+const minVersion = "2.12.6";
+
+/**
+ * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Both end by
+ * themselves: the events are published again, and the consumer is created again.
+ */
+export async function checkEventContinuity(
+  { continuity }: Pick<OutboxRelay, "continuity">,
+  recovery: Pick<ConsumerRecovery, "listDeficits">,
+): Promise<void> {
+  const streams = eventStreamKinds
+    .filter((kind) => continuity[kind].getDeficit() > 0)
+    .map((kind) => `the stream of ${kind} has lost events, which are published again`);
+  const consumers = [...recovery.listDeficits()].map(
+    ([type, positions]) => `the consumer of ${type} is ${positions} positions ahead of its stream`,
+  );
+  if (streams.length + consumers.length > 0) throw new Error([...streams, ...consumers].join("; "));
+}
+
+/**
+ * Rejects if a power cut can take events from a stream with one replica, because NATS is too old to write them to disk
+ * before it acknowledges them. @throws `Error` if there is no connection to NATS.
+ */
+export async function checkEventDurability(bus: EventBus, replicas: number): Promise<void> {
+  const connection = bus.currentConnection();
+  if (!connection) throw new Error("unknown, because NATS is not connected");
+  const version = connection.nats.info?.version ?? "";
+  if (replicas > 1 || version.localeCompare(minVersion, "en", { numeric: true }) >= 0) return;
+  throw new Error(
+    `NATS ${version} acknowledges events up to two minutes before they are on disk. After a power cut, they are late ` +
+      `until they are published again. Use NATS ${minVersion} or newer with sync_interval: always`,
+  );
+}

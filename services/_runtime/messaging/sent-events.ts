@@ -1,0 +1,90 @@
+import type { SqlClient, SqlFragment } from "../database/postgres.ts";
+import type { PeriodicTask } from "../service/define-service.ts";
+import type { EventStreamKind } from "./event-streams.ts";
+
+/** An event that a stream has acknowledged. */
+export interface SentEvent {
+  id: string;
+  /** The position in the stream. */
+  streamSequence: number;
+  sentAt: Date;
+}
+
+/** Returns the slot of the current day, which is the partition of the events that are sent on it. */
+const currentSlot = (sql: SqlClient) =>
+  sql`extract(epoch from date_trunc('day', now() at time zone 'UTC'))::bigint / 86400 % 16`;
+
+/** Moves acknowledged events from the outbox to `sent_events`, in one statement. */
+export async function moveToSentEvents(
+  sql: SqlClient,
+  stream: EventStreamKind,
+  acknowledged: readonly { id: string; streamSequence: number }[],
+): Promise<void> {
+  if (acknowledged.length === 0) return;
+  const ids = acknowledged.map(({ id }) => id);
+  const sequences = acknowledged.map(({ streamSequence }) => streamSequence);
+  await sql`
+    with acknowledged as (
+      select * from unnest(${ids}::uuid[], ${sequences}::bigint[]) as row (id, stream_sequence)
+    ), sent as (
+      delete from outbox using acknowledged where outbox.id = acknowledged.id
+      returning outbox.*, stream_sequence
+    )
+    insert into sent_events (slot, stream, stream_sequence, id, position, type, location_id, body, sent_at)
+    select ${currentSlot(sql)}, ${stream}, stream_sequence, id, position, type, location_id, body, now() from sent
+    on conflict do nothing`;
+}
+
+/** Returns the event with the highest position of a stream, up to a position; undefined if there is none. */
+export async function findLastSentEvent(
+  sql: SqlClient,
+  stream: EventStreamKind,
+  maxSequence = Number.MAX_SAFE_INTEGER,
+): Promise<SentEvent | undefined> {
+  const [event] = await sql<SentEvent[]>`
+    select id, stream_sequence, sent_at from sent_events
+    where stream = ${stream} and stream_sequence <= ${maxSequence} order by stream_sequence desc limit 1`;
+  return event;
+}
+
+const requeueBatchSize = 500;
+
+/**
+ * Moves the events of a stream that match `condition` back to the outbox, at their former positions, so that they are
+ * published again. Returns their number. If it is interrupted, the events with the lowest positions in the stream are
+ * those that remain, so that the next check finds them.
+ */
+export async function requeueSentEvents(
+  sql: SqlClient,
+  stream: EventStreamKind,
+  condition: SqlFragment,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const { count } = await sql`
+      with batch as (
+        select slot, stream_sequence, id from sent_events
+        where stream = ${stream} and (${condition}) order by stream_sequence desc limit ${requeueBatchSize}
+      ), lost as (
+        delete from sent_events using batch
+        where sent_events.stream = ${stream} and sent_events.slot = batch.slot and sent_events.id = batch.id
+          and sent_events.stream_sequence = batch.stream_sequence
+        returning sent_events.*
+      ), requeued as (
+        insert into outbox (id, position, type, location_id, body) overriding system value
+        select id, position, type, location_id, body from lost
+        on conflict do nothing
+      )
+      select from lost`;
+    total += count;
+    if (count < requeueBatchSize) return total;
+  }
+}
+
+/** Removes the events that were sent longer ago than the retention, by whole days. */
+export const removeSentEventsTask: PeriodicTask<{ sql: SqlClient; retentionHours: number }> = {
+  name: "remove sent events",
+  intervalSeconds: 3_600,
+  async run({ sql, retentionHours }) {
+    await sql`select remove_sent_events(now() - make_interval(hours => ${retentionHours}))`;
+  },
+};

@@ -1,0 +1,151 @@
+import type { JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import type { SqlClient } from "../database/postgres.ts";
+import type { Logger } from "../observability/logger.ts";
+import type { EventBus } from "./event-bus.ts";
+import { type EventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
+import { findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
+import { announceStreamRecovery, buildRecoverySubject } from "./stream-recovery.ts";
+
+/** The interval between two checks on the same connection, in milliseconds. */
+const checkIntervalMs = 60_000;
+/** The maximum number of deleted positions that one query compares with the sent events. */
+const deletedBatchSize = 5_000;
+
+interface StreamContinuityOptions {
+  service: string;
+  sql: SqlClient;
+  bus: EventBus;
+  stream: EventStreamKind;
+  log: Logger;
+}
+
+/**
+ * Creates the check that a stream still has the events that it has acknowledged to a relay. NATS acknowledges an event
+ * before it is on disk, so a power cut or a restored copy can take the stream back. Events that the stream has lost are
+ * moved back to the outbox. Their ids and the inboxes make sure that each has its effect once.
+ */
+export function createStreamContinuity({ service, sql, bus, stream, log }: StreamContinuityOptions) {
+  let checkedConnection = 0;
+  let checkedAt = 0;
+  let lastSequence = 0;
+  let numDeleted = 0;
+  let republished = 0;
+  let deficit = 0;
+
+  /** Returns the state of the stream. Creates the stream if it does not exist. */
+  async function readStream(manager: JetStreamManager): Promise<StreamInfo> {
+    try {
+      return await manager.streams.info(bus.streams[stream]);
+    } catch (error) {
+      if (!isStreamOrConsumerNotFound(error)) throw error;
+      await bus.ensureStream(stream);
+      return manager.streams.info(bus.streams[stream]);
+    }
+  }
+
+  /** Returns whether the stream has an event at its position, or had it until it expired. */
+  async function hasEvent(manager: JetStreamManager, event: SentEvent, info: StreamInfo): Promise<boolean> {
+    if (event.streamSequence < info.state.first_seq) return event.sentAt < getOldestTime(info);
+    const message = await manager.streams.getMessage(bus.streams[stream], { seq: event.streamSequence });
+    return message?.header?.get("Nats-Msg-Id") === event.id;
+  }
+
+  /**
+   * Returns the lowest position of the events at the end of `sent_events` that the stream does not have. Positions only
+   * grow, also in `sent_events`, so that the stream has all events below it, except for single losses.
+   */
+  async function findDivergence(manager: JetStreamManager, last: SentEvent, info: StreamInfo): Promise<number> {
+    let held = 0;
+    let lost = last.streamSequence;
+    while (lost - held > 1) {
+      const middle = Math.floor((held + lost) / 2);
+      const event = await findLastSentEvent(sql, stream, middle);
+      if (!event || event.streamSequence <= held || (await hasEvent(manager, event, info))) held = middle;
+      else lost = event.streamSequence;
+    }
+    return lost;
+  }
+
+  /** Moves the events that the stream has lost back to the outbox. Returns their number. */
+  async function requeueLostEvents(last: SentEvent): Promise<number> {
+    const { client, manager } = await bus.connected;
+    const name = bus.streams[stream];
+    const info = await readStream(manager);
+    deficit = Math.max(0, last.streamSequence - info.state.last_seq);
+    let requeued = 0;
+    if (!(await hasEvent(manager, last, info))) {
+      deficit = Math.max(1, deficit);
+      const divergence = await findDivergence(manager, last, info);
+      const before = await findLastSentEvent(sql, stream, divergence - 1);
+      // Announced first, because consumers may skip whatever is published from now on. If the process dies before the
+      // events have been moved, the next check finds them again.
+      await announceStreamRecovery(client, buildRecoverySubject(bus.subjectPrefixes[stream], service), {
+        startSequence: (before?.streamSequence ?? 0) + 1,
+      });
+      requeued += await requeueSentEvents(sql, stream, sql`stream_sequence >= ${divergence}`);
+    }
+    requeued += await requeueSentEvents(
+      sql,
+      stream,
+      sql`stream_sequence < ${info.state.first_seq} and sent_at > ${getOldestTime(info)}`,
+    );
+    // Positions are missing after `ops location remove`, of which no events are left here, and if a block was lost.
+    if ((info.state.num_deleted ?? 0) !== numDeleted) {
+      const { state } = await manager.streams.info(name, { deleted_details: true });
+      const deleted = state.deleted ?? [];
+      let found = 0;
+      for (let start = 0; start < deleted.length; start += deletedBatchSize) {
+        const batch = deleted.slice(start, start + deletedBatchSize);
+        found += await requeueSentEvents(sql, stream, sql`stream_sequence = any(${batch}::bigint[])`);
+      }
+      // Compared again, because a server that was not restarted takes a deleted event for a duplicate for two minutes.
+      if (found === 0) numDeleted = state.num_deleted ?? 0;
+      requeued += found;
+    }
+    return requeued;
+  }
+
+  async function check(): Promise<void> {
+    const connection = bus.connectionCount();
+    const last = await findLastSentEvent(sql, stream);
+    const requeued = last ? await requeueLostEvents(last) : 0;
+    if (requeued > 0) {
+      republished += requeued;
+      log.error({ stream: bus.streams[stream], events: requeued }, "the stream has lost events; publishing them again");
+    }
+    lastSequence = (requeued > 0 ? await findLastSentEvent(sql, stream) : last)?.streamSequence ?? 0;
+    deficit = 0;
+    checkedConnection = connection;
+    checkedAt = Date.now();
+  }
+
+  return {
+    /** Checks the stream, unless it was checked on this connection within the last minute. */
+    async checkIfDue(): Promise<void> {
+      if (bus.connectionCount() !== checkedConnection || Date.now() - checkedAt >= checkIntervalMs) await check();
+    },
+    /**
+     * Returns whether acknowledgments can be recorded: the connection is the one on which the stream was checked, and new
+     * events have positions above all earlier ones. Otherwise, the stream may have gone back and must be checked first.
+     */
+    accepts(acknowledged: readonly { streamSequence: number; isDuplicate: boolean }[]): boolean {
+      const isAhead = acknowledged.every((each) => each.isDuplicate || each.streamSequence > lastSequence);
+      if (bus.connectionCount() === checkedConnection && isAhead) {
+        lastSequence = Math.max(lastSequence, ...acknowledged.map(({ streamSequence }) => streamSequence));
+        return true;
+      }
+      checkedConnection = 0;
+      return false;
+    },
+    /** Returns by how many positions the acknowledged events are ahead of the stream, until they are published again. */
+    getDeficit: () => deficit,
+    /** Returns the number of events that were published again since the start. */
+    countRepublished: () => republished,
+  };
+}
+
+/** Returns the time before which events have expired from a stream. */
+function getOldestTime({ config }: StreamInfo): Date {
+  const maxAgeMs = config.max_age / 1e6;
+  return new Date(maxAgeMs > 0 ? Date.now() - maxAgeMs : 0);
+}
