@@ -3,9 +3,12 @@
  * the password. It ends the start of a process. The message is one line that states the problem and how to fix it.
  */
 export class UnusableServerError extends Error {
+  readonly problem: string;
+
   constructor(server: string, { problem, advice }: { problem: string; advice: string }) {
     super(`${server} cannot be used: ${problem.replace(/\s*\n\s*/g, " ").replace(/\.$/, "")}. ${advice}`);
     this.name = "UnusableServerError";
+    this.problem = problem;
   }
 }
 
