@@ -86,6 +86,14 @@ it.each([
   await expect(renderRelease(release)).rejects.toThrow(message);
 });
 
+interface ClusterSpec {
+  postgresql: { parameters: Record<string, string> };
+}
+
+interface PoolerSpec {
+  pgbouncer: { parameters: Record<string, string>; poolMode: string };
+}
+
 it.each([
   ["the default values", []],
   ["another pool of one service", ["services.jobs.env.DATABASE_POOL=50", "services.reporting.replicas.max=100"]],
@@ -93,11 +101,8 @@ it.each([
   const manifests = await renderRelease({ namespace: "pragma", examples: [], values });
   const [cluster] = selectKind(manifests, "Cluster");
   const [pooler] = selectKind(manifests, "Pooler");
-  const { parameters: server } = cluster?.spec?.postgresql as { parameters: Record<string, string> };
-  const { parameters: bouncer, poolMode } = pooler?.spec?.pgbouncer as {
-    parameters: Record<string, string>;
-    poolMode: string;
-  };
+  const server = (cluster?.spec as ClusterSpec).postgresql.parameters;
+  const { parameters: bouncer, poolMode } = (pooler?.spec as PoolerSpec).pgbouncer;
   const settings = selectKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "pragma-settings")?.data;
   const scalers = [...selectKind(manifests, "HorizontalPodAutoscaler"), ...selectKind(manifests, "ScaledObject")];
   const sessions = serviceNames.map((name) => {

@@ -175,7 +175,8 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError })) return;
+    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError }))
+      return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });
