@@ -4,7 +4,7 @@ import type { AuditDetails } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
-import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -35,7 +35,8 @@ const maxConsumersPerLocation = 50;
  * rate limit is the default rate limit, or the principal's rate limit if that is lower.
  *
  * @throws `ApiError` consumer_exists if another consumer of the location, or of the operators, has this name;
- * limit_reached if the location has too many consumers; location_forbidden if the principal has neither a location nor `locations:any`.
+ * limit_reached if the location has too many consumers; location_forbidden if the principal has neither a location nor
+ * `locations:any`.
  */
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -48,7 +49,7 @@ export async function createApiConsumer(
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
     const consumer = await insertApiConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
     if (consumer) {
-      if (locationId !== null) await requireConsumerLimit(tx, locationId);
+      if (locationId !== null) await requireConsumerLimit(tx, db, locationId);
       await insertAuditEvent(tx, audit, {
         ...{ action: "consumer.created", locationId, target: { type: "consumer", id: consumer.id } },
         details: { name, scopes, ...toRateLimitDetails(rateLimit) },
@@ -61,7 +62,9 @@ export async function createApiConsumer(
 }
 
 /** Checks that a location has not too many consumers, after one was added. @throws `ApiError` limit_reached. */
-async function requireConsumerLimit(tx: SqlTransaction, locationId: string): Promise<void> {
+async function requireConsumerLimit(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
+  // Otherwise, consumers that are created at the same time would not count each other.
+  await acquireTransactionAdvisoryLock(tx, db, `consumers of ${locationId}`);
   const count = await countConsumersOfLocation(tx, { locationId, limit: maxConsumersPerLocation + 1 });
   if (count <= maxConsumersPerLocation) return;
   throw new ApiError("limit_reached", {
