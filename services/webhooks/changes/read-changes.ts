@@ -26,7 +26,7 @@ export interface ChangeEntriesPage {
   hasMore: boolean;
 }
 
-/** Bounds the rows that a page with orders is looked for in. */
+/** The maximum number of rows that are searched for the entries of one page. */
 const maxRowsWithOrders = 100;
 
 interface ReadOptions {
