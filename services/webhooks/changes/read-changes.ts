@@ -26,7 +26,7 @@ export interface ChangeEntriesPage {
   hasMore: boolean;
 }
 
-/** The maximum number of rows that are searched for the entries of one page. */
+/** The maximum number of rows of the feed that are read for one page with orders. */
 const maxRowsWithOrders = 100;
 
 interface ReadOptions {
