@@ -16,9 +16,9 @@ export const orderLiveServiceConfigSchema = z.object({
    */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
   /**
-   * Maximum bytes per day of the order events of a location, as they are sent. The stream of these events keeps them for
-   * 14 days, so that the default, 100 MB, is 1.4 GB or 9 % of its 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`). One location
-   * can therefore never fill it for the others. It is ten times the amount of a busy day, about 10 MB.
+   * Maximum bytes of the order events that a location sends per day. With the default of 100 MB, one location occupies at
+   * most 1.4 GB of the stream, which keeps events for 14 days and holds 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`). One
+   * location can therefore not fill the stream of all. A location sends about 10 MB on a busy day.
    */
   MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: integerEnvSchema(1).default(100_000_000),
   /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */

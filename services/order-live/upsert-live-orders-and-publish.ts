@@ -61,8 +61,8 @@ interface OrderChange {
 
 /**
  * Creates or updates a location's orders in one transaction. Orders that are unchanged or outdated, or whose till has a
- * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to the location's stream, and each change
- * publishes at most one event.
+ * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to
+ * the location's stream, and each change publishes at most one event.
  *
  * @returns the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 
 const sampleMs = 100;
-/** The share of time that the event loop works from which requests wait for each other noticeably. */
+/** The share of time for which the event loop works, from 0 to 1, above which requests noticeably delay each other. */
 const busyUtilization = 0.7;
 
 let sampledAt = performance.now();
@@ -9,8 +9,8 @@ let lastUtilization = performance.eventLoopUtilization();
 let isBusy = false;
 
 /**
- * Returns whether the event loop of this process has worked for at least 70 % of the last tenth of a second. Work of a
- * location then waits for earlier work of the same location, so that each location has one step in a turn of the loop.
+ * Returns whether the event loop of this process worked for at least 70 % of the last sample, which is at least a tenth of
+ * a second. While it is busy, the work of a location waits for earlier work of the same location.
  */
 export function isEventLoopBusy(): boolean {
   const now = performance.now();

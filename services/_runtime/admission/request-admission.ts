@@ -4,17 +4,17 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
 
 /**
  * Maximum number of reads of one sender that are handled at the same time in this process, and of writes in each service.
- * It bounds what a location can take of everything that all locations share: the work
- * between two turns of the event loop, the connections to the database, and the queries that run there.
+ * It limits how much a location uses of what all locations share: the event loop, the database connections, and the
+ * capacity of PostgreSQL for queries.
  */
 const maxActivePerSender = 3;
 /**
- * While several senders share a busy event loop, the next request of a sender waits for as long after a request as that
- * request took, up to this number of milliseconds. A sender with many requests then takes at most half of the time, and one
- * with few requests does not wait.
+ * The maximum pause between two requests of a sender, in milliseconds. While several senders share a busy event loop, the
+ * next request of a sender waits for as long as the last one took. A sender with many requests then uses at most half of
+ * the time, and a sender with few requests does not wait.
  */
 const maxPauseMs = 200;
-/** For how many milliseconds after its request a sender counts as one of several. */
+/** For how many milliseconds after requests of two senders the event loop counts as shared. */
 const presenceMs = 1_000;
 /** Further requests of a sender are rejected, because each waiting request occupies a connection. */
 const maxWaitingPerSender = 250;
@@ -27,7 +27,7 @@ let lastSenderId: string | undefined;
 let lastRequestAt = Number.NEGATIVE_INFINITY;
 let sharedUntil = Number.NEGATIVE_INFINITY;
 
-/** Records a request, to know whether several senders share this process. */
+/** Records that a sender sent a request, from which `isContended` derives whether several senders share this process. */
 function recordSender(senderId: string): void {
   const now = performance.now();
   if (senderId !== lastSenderId && now - lastRequestAt < presenceMs) sharedUntil = now + presenceMs;
@@ -35,16 +35,16 @@ function recordSender(senderId: string): void {
   lastRequestAt = now;
 }
 
-/** Returns whether senders wait for each other. One that is alone gets the whole event loop. */
+/** Returns whether several senders share a busy event loop. A single sender may use the whole event loop. */
 const isContended = () => performance.now() < sharedUntil && isEventLoopBusy();
 
 /** All services in this process share their reads, because they share the event loop. */
 const reads = createQueue(() => (isContended() ? 1 : maxActivePerSender));
 
-/** Admits the requests to a service. Those of one sender wait for each other, never for those of another one. */
+/** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
 export function createRequestAdmission() {
-  // Of each service separately, and as many while the event loop is busy, because writes can wait for other systems, such
-  // as endpoints and legacy backoffices.
+  // Each service has its own queue of writes, and the limit stays the same while the event loop is busy, because writes can
+  // wait for other systems, such as webhook endpoints and legacy backoffices.
   const writes = createQueue(maxActivePerSender);
   return {
     /**
@@ -65,7 +65,7 @@ export function createRequestAdmission() {
 
 export type RequestAdmission = ReturnType<typeof createRequestAdmission>;
 
-/** A request that is handled. */
+/** A request with a permit of its sender's queue. */
 export class AdmittedRequest {
   readonly #queue: AdmissionQueue;
   readonly #senderId: string;
@@ -83,7 +83,7 @@ export class AdmittedRequest {
     this.#startedAt = performance.now();
   }
 
-  /** Lets other requests of the sender be handled while `wait` runs, which waits or has a limit of its own. */
+  /** Runs `wait` without the permit, so that other requests of the sender are handled meanwhile. */
   async runOutside<T>(wait: () => Promise<T>): Promise<T> {
     this.release();
     const result = await wait();
@@ -91,7 +91,7 @@ export class AdmittedRequest {
     return result;
   }
 
-  /** Ends the request. Later calls have no effect. */
+  /** Releases the permit, after a pause if the event loop is contended. Later calls have no effect. */
   release(): void {
     const permit = this.#permit;
     this.#permit = undefined;

@@ -10,14 +10,14 @@ const urlAdvice = "Correct the URL in DATABASE_URL, or in the variable of the se
 /** Advice on errors of PostgreSQL that remain until an operator changes something, by SQLSTATE. */
 const adviceBySqlState: Partial<Record<string, string>> = {
   "28P01": urlAdvice,
-  "28000": `${urlAdvice} If they are right, allow this role to connect in pg_hba.conf.`,
+  "28000": `${urlAdvice} If it is right, allow this role to connect in pg_hba.conf.`,
   "3D000": `${urlAdvice} Or create the database.`,
-  "42501": "Let the owner of the database grant the permission, or run the migrate command as the owner.",
+  "42501": "Grant the permission as the owner of the database, or run the migrate command as the owner.",
 };
 
-/** The SQLSTATE of most errors of PgBouncer, also of those that pass. */
+/** The SQLSTATE of most errors of PgBouncer, including transient ones. */
 const protocolViolation = "08P01";
-/** The lasting errors of PgBouncer, and advice. */
+/** The errors of PgBouncer that remain until an operator changes something, and advice. */
 const poolerProblems: [RegExp, string][] = [
   [
     /unsupported startup parameter/,
@@ -26,7 +26,7 @@ const poolerProblems: [RegExp, string][] = [
   [/authentication failed|no such user|no such database|database .* does not exist/, urlAdvice],
 ];
 
-/** Returns the error for the operator if a failed connection or statement fails again until an operator helps. */
+/** Returns the error for the operator if a connection or statement fails until an operator changes something. */
 export function toUnusableDatabaseError(error: unknown, url: string): UnusableServerError | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, message } = error as Error & { code?: string };

@@ -26,7 +26,7 @@ export interface ChangeEntriesPage {
   hasMore: boolean;
 }
 
-/** Bounds the rows that a page with orders is looked for in. */
+/** The maximum number of rows of the feed that are read for one page with orders. */
 const maxRowsWithOrders = 100;
 
 interface ReadOptions {

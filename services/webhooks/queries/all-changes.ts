@@ -137,9 +137,9 @@ export async function findAllChangesRowsFrom(
 }
 
 /**
- * Returns the rows of a page, as `selectEntriesOfRows` does, that still have the position in the feed of their location, with the position in the feed
- * of all locations. A row that has moved is not returned, because a later position follows. Of a location that an operator
- * has removed, only the removal is returned.
+ * Returns the rows of a page, as `selectEntriesOfRows` does, with their positions in the feed of all locations. Omits rows
+ * whose position in the feed of their location has changed, because the page of the later position contains them. Of a
+ * location that an operator has removed, returns only the removal.
  */
 export async function findChangeRowsOfAllLocations(
   sql: SqlClient,
