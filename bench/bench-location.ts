@@ -17,6 +17,8 @@ const benchScopes: ApiScope[] = [
   "tills:read",
   "tills:write",
   "webhooks:write",
+  "catalog:read",
+  "locations:read",
 ];
 
 export async function createBenchLocation({

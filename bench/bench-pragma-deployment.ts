@@ -62,6 +62,7 @@ const currentMainProgram = join(
 /** Limits far above the load of the benchmarks, so that the product checks the limits but never reaches them. */
 const limitVariables = {
   ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
+  MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: "100000000000",
   ...{ MAX_WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE_PER_SECOND: "100000", WEBHOOK_HOST_BURST: "100000" },
 };
 
@@ -90,6 +91,8 @@ export async function startBenchPragmaDeployment({
     DATA_KEYS: createRandomKey(),
     PRAGMA_ADMIN_KEY: adminKey,
     LOG_LEVEL: "info",
+    // As `npm start` and the image set it.
+    ...{ MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" },
     ...Object.fromEntries(
       serviceNames.filter((name) => ports.has(name)).map((name) => [serviceUrlVariable(name), urlOf(name)]),
     ),

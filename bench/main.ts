@@ -14,6 +14,7 @@ import { readBenchOptions } from "./bench-options.ts";
 import { type BenchmarkDefinition, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
 import { webhookDeliveryCostBenchmark } from "./benchmarks/delivery-cost.ts";
 import { webhookDeliveryDelayBenchmark } from "./benchmarks/delivery-delay.ts";
+import { fairnessBenchmark } from "./benchmarks/fairness.ts";
 import { gatewaySpeedBenchmark } from "./benchmarks/gateway-speed.ts";
 import { paginationDepthBenchmark } from "./benchmarks/list-depth.ts";
 import { liveOrdersBenchmark } from "./benchmarks/live-orders.ts";
@@ -42,6 +43,7 @@ const benchmarks: BenchmarkDefinition[] = [
   webhookDeliveryDelayBenchmark,
   slowWebhookEndpointsBenchmark,
   memoryBenchmark,
+  fairnessBenchmark,
   paginationDepthBenchmark,
   metricsBenchmark,
   storedBytesBenchmark,

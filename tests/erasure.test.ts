@@ -65,7 +65,7 @@ beforeAll(async () => {
   location = await createTestLocation(product, {
     scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "orders:write", "webhooks:write"],
   });
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();

@@ -15,7 +15,8 @@ const objectStoreKeys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
 
 /** Whether the value of an environment variable is a secret, or a URL with a password. */
 const isSecretVariable = (name: string) =>
-  /(?:DATABASE|DATABASE_READ|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$/.test(name) && !/_MAX_KEYS$|_PER_KEY$/.test(name);
+  /(?:DATABASE|DATABASE_READ|DATABASE_TRANSACTION|NATS|REDIS)_URL$|_KEYS?$|_TOKEN$/.test(name) &&
+  !/_MAX_KEYS$|_PER_KEY$/.test(name);
 
 function listSecretVariables(...schemas: object[]): string[] {
   const names = schemas.flatMap((schema) => Object.keys((schema as z.ZodObject).shape));

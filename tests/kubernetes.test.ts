@@ -86,18 +86,22 @@ it.each([
   await expect(renderRelease(release)).rejects.toThrow(message);
 });
 
+interface ClusterSpec {
+  postgresql: { parameters: Record<string, string> };
+}
+
+interface PoolerSpec {
+  pgbouncer: { parameters: Record<string, string>; poolMode: string };
+}
+
 it.each([
   ["the default values", []],
   ["another pool of one service", ["services.jobs.env.DATABASE_POOL=50", "services.reporting.replicas.max=100"]],
 ])("PostgreSQL and PgBouncer accept the connections of all pods with %s", async (_, values) => {
   const manifests = await renderRelease({ namespace: "pragma", examples: [], values });
-  const [cluster] = selectKind(manifests, "Cluster");
-  const [pooler] = selectKind(manifests, "Pooler");
-  const { parameters: server } = cluster?.spec?.postgresql as { parameters: Record<string, string> };
-  const { parameters: bouncer, poolMode } = pooler?.spec?.pgbouncer as {
-    parameters: Record<string, string>;
-    poolMode: string;
-  };
+  const [cluster] = selectKind(manifests, "Cluster").map(({ spec }) => spec as unknown as ClusterSpec);
+  const [pooler] = selectKind(manifests, "Pooler").map(({ spec }) => spec as unknown as PoolerSpec);
+  const bouncer = pooler?.pgbouncer.parameters;
   const settings = selectKind(manifests, "ConfigMap").find(({ metadata }) => metadata.name === "pragma-settings")?.data;
   const scalers = [...selectKind(manifests, "HorizontalPodAutoscaler"), ...selectKind(manifests, "ScaledObject")];
   const sessions = serviceNames.map((name) => {
@@ -109,12 +113,12 @@ it.each([
     return pods * (Number(pool ?? settings?.DATABASE_POOL) + (name === "reporting" ? 2 : 1));
   });
   const sum = sessions.reduce((one, other) => one + other, 0);
-  expect(poolMode).toBe("session");
-  expect(Number(bouncer.default_pool_size)).toBeGreaterThanOrEqual(Math.max(...sessions));
-  expect(Number(bouncer.max_db_connections)).toBeGreaterThanOrEqual(sum);
-  expect(Number(bouncer.max_client_conn)).toBeGreaterThanOrEqual(sum);
+  expect(pooler?.pgbouncer.poolMode).toBe("session");
+  expect(Number(bouncer?.default_pool_size)).toBeGreaterThanOrEqual(Math.max(...sessions));
+  expect(Number(bouncer?.max_db_connections)).toBeGreaterThanOrEqual(sum);
+  expect(Number(bouncer?.max_client_conn)).toBeGreaterThanOrEqual(sum);
   // Besides: unused sessions of PgBouncer, the migrate job, a backup, and operators' commands.
-  expect(Number(server.max_connections)).toBeGreaterThanOrEqual(sum + 40);
+  expect(Number(cluster?.postgresql.parameters.max_connections)).toBeGreaterThanOrEqual(sum + 40);
 });
 
 it("an invalid manifest is rejected", async () => {

@@ -60,7 +60,7 @@ beforeAll(async () => {
     await sql.unsafe(`drop role ${environment.namespace}`);
     await sql.end();
   };
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await removeRole?.();
   await environment?.remove();

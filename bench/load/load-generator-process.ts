@@ -1,6 +1,7 @@
 /** The load generator: a process that runs the jobs of its parent. The parent awaits each job before the next. */
 import { runLiveOrderLoad } from "./live-order-load.ts";
 import type { LoadGeneratorJobName } from "./load-jobs.ts";
+import { runLocationFlood } from "./location-flood.ts";
 import { runPaidLiveOrderLoad } from "./order-payment-load.ts";
 import { measureRequestLatenciesAlternately, runBenchSaturatingLoad, runFixedRateLoads } from "./request-load.ts";
 import { runTillPushLoad } from "./till-push-load.ts";
@@ -12,6 +13,7 @@ const loadJobRunners: Record<LoadGeneratorJobName, (job: never) => Promise<unkno
   push: runTillPushLoad,
   follow: runLiveOrderLoad,
   pay: runPaidLiveOrderLoad,
+  flood: runLocationFlood,
 };
 
 process.on("message", async ({ name, job }: { name: LoadGeneratorJobName; job: never }) => {

@@ -8,6 +8,7 @@ export interface LoadGeneratorJobTypesByName {
   push: { job: BenchTillPushLoadOptions; result: TillPushLoadResult };
   follow: { job: BenchLiveOrderLoadOptions; result: BenchLiveOrderLoadResult };
   pay: { job: PaidLiveOrderLoadOptions; result: PaidLiveOrderLoadResult };
+  flood: { job: LocationFloodOptions; result: LocationFloodResult };
 }
 
 export type LoadGeneratorJobName = keyof LoadGeneratorJobTypesByName;
@@ -114,4 +115,24 @@ export interface PaidLiveOrderLoadResult {
   responseTimeMs: { p50: number; p99: number };
   /** Duration of the whole job. */
   seconds: number;
+}
+
+/** A kind of requests with which one location uses as much of the product as it may. */
+export type LocationFloodKind =
+  | "largeTills"
+  | "changes"
+  | "changePages"
+  | "reads"
+  | "metrics"
+  | "exports"
+  | "liveOrders";
+
+export interface LocationFloodOptions extends LoadTarget {
+  kinds: LocationFloodKind[];
+  seconds: number;
+}
+
+export interface LocationFloodResult {
+  /** Responses by kind and status. */
+  statuses: Partial<Record<LocationFloodKind, Record<string, number>>>;
 }

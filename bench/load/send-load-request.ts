@@ -4,7 +4,7 @@ export interface BenchLoadRequest {
   path: string;
   headers: Record<string, string>;
   method?: "GET" | "POST";
-  body?: string;
+  body?: string | Buffer;
 }
 
 /** The status and size of a response. The body is discarded, so that the load generator needs little CPU time. */

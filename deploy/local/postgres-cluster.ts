@@ -158,8 +158,8 @@ export interface OperatingSystemUser {
 }
 
 /**
- * Returns the user who runs PostgreSQL if this process is root, because PostgreSQL and PgBouncer refuse to run as root. The user is
- * Debian's `postgres`, or the system user `pragma`, which is created if necessary. Undefined if not root.
+ * Returns the user who runs PostgreSQL and PgBouncer if this process is root, because both refuse to run as root. The user
+ * is Debian's `postgres`, or the system user `pragma`, which is created if necessary. Returns undefined if not root.
  *
  * @throws `LocalCommandUserError` when the user cannot be created.
  */

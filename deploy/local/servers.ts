@@ -131,12 +131,12 @@ export function startNatsServer({ durable = false, ...options }: NatsOptions): P
   });
 }
 
-/** Returns a warning for the user if a power cut can take events from the NATS server that `npm start` uses. */
+/** Returns a warning for the user if the NATS server that `npm start` uses can lose accepted events in a power cut. */
 export async function findNatsDurabilityWarning(): Promise<string | undefined> {
   if (process.env.NATS_URL) return undefined;
   const [installed] = (await findOrInstallServerBinaries(["nats"])).nats;
   if (canNatsSync(installed)) return undefined;
-  return `NATS ${installed?.version} has an event on disk only up to two minutes after it was accepted. After a power cut, reports and webhooks can be late until the events are published again from PostgreSQL. For production, use NATS 2.12.6 or newer.`;
+  return `NATS ${installed?.version} writes an event to disk up to two minutes after accepting it. After a power cut, reports and webhooks can be late, until the API publishes the events again. For production, use NATS 2.12.6 or newer.`;
 }
 
 /** Starts a Redis server for this process, with an append-only file and without snapshots. */

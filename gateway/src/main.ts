@@ -24,7 +24,7 @@ import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
 import { limitServerConnections } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
-import { createApiKeyRateLimiter, createApiKeyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
+import { createApiKeyRateLimitMiddleware, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
 import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
 import { createDocumentationSearch } from "./mcp/documentation-search.ts";
@@ -72,8 +72,10 @@ export async function startGateway({
     lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
   });
   const tokenLeases = await createRateLimitLeaseStore(config, { namespace: config.NAMESPACE, log });
-  const rateLimiter = createApiKeyRateLimiter(tokenLeases, {
-    defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
+  const { RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST, RATE_LIMIT_LOCATION_FACTOR: factor } = config;
+  const rateLimiter = createRequestRateLimiter(tokenLeases, {
+    defaultRate: rateOf(RATE_LIMIT_PER_SECOND, RATE_LIMIT_BURST),
+    locationRate: rateOf(factor * RATE_LIMIT_PER_SECOND, factor * RATE_LIMIT_BURST),
   });
   const bus = createEventBus(config, { name: "gateway", log });
   endProcessIfServerIsUnusable(bus.connected);

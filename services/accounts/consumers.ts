@@ -4,6 +4,7 @@ import type { AuditDetails } from "@pragma/contracts/audit";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes, hasScope } from "@pragma/contracts/scopes";
+import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
@@ -18,7 +19,15 @@ import {
 } from "./permissions.ts";
 import { listAndLockActiveApiKeys } from "./queries/api-keys.ts";
 import { insertAuditEvent } from "./queries/audit-events.ts";
-import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./queries/consumers.ts";
+import {
+  countConsumersOfLocation,
+  insertApiConsumer,
+  lockApiConsumer,
+  updateApiConsumerRow,
+} from "./queries/consumers.ts";
+
+/** Maximum number of consumers of a location. With that of a consumer's keys, it bounds the keys of a location. */
+const maxConsumersPerLocation = 50;
 
 /**
  * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
@@ -26,7 +35,8 @@ import { insertApiConsumer, lockApiConsumer, updateApiConsumerRow } from "./quer
  * rate limit is the default rate limit, or the principal's rate limit if that is lower.
  *
  * @throws `ApiError` consumer_exists if another consumer of the location, or of the operators, has this name;
- * location_forbidden if the principal has neither a location nor `locations:any`.
+ * limit_reached if the location has too many consumers; location_forbidden if the principal has neither a location nor
+ * `locations:any`.
  */
 export async function createApiConsumer(
   { db, defaultRateLimit }: AccountsServiceContext,
@@ -39,6 +49,7 @@ export async function createApiConsumer(
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
     const consumer = await insertApiConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
     if (consumer) {
+      if (locationId !== null) await requireConsumerLimit(tx, db, locationId);
       await insertAuditEvent(tx, audit, {
         ...{ action: "consumer.created", locationId, target: { type: "consumer", id: consumer.id } },
         details: { name, scopes, ...toRateLimitDetails(rateLimit) },
@@ -48,6 +59,18 @@ export async function createApiConsumer(
   });
   if (!created) throw new ApiError("consumer_exists", { detail: `A consumer named ${name} already exists.` });
   return created;
+}
+
+/** Checks that a location has not too many consumers, after one was added. @throws `ApiError` limit_reached. */
+async function requireConsumerLimit(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
+  // Otherwise, consumers that are created at the same time would not count each other.
+  await acquireTransactionAdvisoryLock(tx, db, `consumers of ${locationId}`);
+  const count = await countConsumersOfLocation(tx, { locationId, limit: maxConsumersPerLocation + 1 });
+  if (count <= maxConsumersPerLocation) return;
+  throw new ApiError("limit_reached", {
+    detail: `A location can have up to ${maxConsumersPerLocation} consumers. Use an existing consumer, with another API key if necessary.`,
+    limit: { name: "consumers", maximum: maxConsumersPerLocation, unit: "consumers per location" },
+  });
 }
 
 interface ConsumerChange {

@@ -22,7 +22,6 @@ let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startAccountsServiceUnderTest();
-  ownLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
   otherLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
 });
 afterAll(() => accounts.remove());
@@ -30,6 +29,8 @@ afterAll(() => accounts.remove());
 let createdConsumers = 0;
 let consumer: ApiConsumer;
 beforeEach(async () => {
+  // A location of its own for each test, because a location can have only 50 consumers.
+  ownLocationId = await importTestLocation(accounts, buildTestLegacyLocationImportBody());
   consumer = await createConsumer();
 });
 

@@ -65,7 +65,7 @@ async function migrateAll(
       const { code, message } = cause as Error & { code?: string };
       const variable = findDatabaseUrlVariable(environment, { name, url: owner });
       throw new MigrationError(
-        `The schema ${schema} cannot be migrated in the database ${describeDatabase(owner)} with the URL in ${variable}: ${message || code}`,
+        `The schema ${schema} cannot be migrated in the database ${describeDatabase(owner)} with the URL in ${variable}: ${cause instanceof UnusableServerError ? cause.problem : message || code}`,
         { cause },
       );
     } finally {

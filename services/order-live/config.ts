@@ -15,6 +15,12 @@ export const orderLiveServiceConfigSchema = z.object({
    * 100 times the amount of a busy day, about 10 MB.
    */
   MAX_LIVE_ORDER_BYTES_PER_DAY: integerEnvSchema(1).default(1_000_000_000),
+  /**
+   * Maximum bytes of the order events that a location sends per day. With the default of 100 MB, one location occupies at
+   * most 1.4 GB of the stream, which keeps events for 14 days and holds 16 GB (`ORDER_EVENT_STREAM_MAX_BYTES`). One
+   * location can therefore not fill the stream of all. A location sends about 10 MB on a busy day.
+   */
+  MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: integerEnvSchema(1).default(100_000_000),
   /** Interval between the heartbeats of a stream, in seconds. While the client has unread data, none is sent. */
   STREAM_HEARTBEAT_SECONDS: integerEnvSchema(1, 60).default(15),
   /** Number of seconds after which a stream is closed if its client has unread data and reads nothing. */

@@ -17,6 +17,8 @@ export interface OrderLiveServiceContext {
   /** Sends changes to the streams of this process. */
   broadcaster: LiveOrderBroadcaster;
   orderBytesQuota: LocationDailyQuota;
+  /** Limits the share of the stream of order events that is filled by one location. */
+  orderEventBytesQuota: LocationDailyQuota;
 }
 
 export const defineOrderLiveRoute = createRouteDefiner<OrderLiveServiceContext>();

@@ -38,6 +38,9 @@ export default defineService<typeof orderLiveServiceConfigSchema, OrderLiveServi
       services: {
         ...{ db, log, config, locations, ordersBodyReader, broadcaster },
         orderBytesQuota: { name: "live_order_bytes", maximum: config.MAX_LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
+        orderEventBytesQuota: {
+          ...{ name: "live_order_event_bytes", maximum: config.MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY, unit: "bytes" },
+        },
       },
       beforeStop: () => broadcaster.close(),
       async close() {

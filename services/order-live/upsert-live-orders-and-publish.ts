@@ -4,7 +4,7 @@ import type { LocationRef } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
-import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { consumeDailyQuotasOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { findErasedOrderIds, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -31,6 +31,11 @@ import {
   lockLiveOrderStreamReturningPosition,
 } from "./queries/streams.ts";
 
+type UpsertOrdersServices = Pick<
+  OrderLiveServiceContext,
+  "db" | "broadcaster" | "orderBytesQuota" | "orderEventBytesQuota"
+>;
+
 interface UpsertOrdersOptions {
   location: Pick<LocationRef, "id" | "timeZone">;
   orders: ValidatedLiveOrderUpsert[];
@@ -56,14 +61,14 @@ interface OrderChange {
 
 /**
  * Creates or updates a location's orders in one transaction. Orders that are unchanged or outdated, or whose till has a
- * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to the location's stream, and each change
- * publishes at most one event.
+ * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to
+ * the location's stream, and each change publishes at most one event.
  *
  * @returns the applied orders, in the sequence of the request.
  * @throws `ApiError` quota_exceeded.
  */
 export async function upsertLiveOrdersAndPublish(
-  { db, broadcaster, orderBytesQuota }: Pick<OrderLiveServiceContext, "db" | "broadcaster" | "orderBytesQuota">,
+  { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: UpsertOrdersServices,
   { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
 ): Promise<AppliedLiveOrder[]> {
   const { traceparent } = context;
@@ -93,7 +98,10 @@ export async function upsertLiveOrdersAndPublish(
     await Promise.all([
       writeChanges(tx, { locationId, changes, traceparent }),
       changes.length > 0 &&
-        consumeDailyQuotaOrThrow(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
+        consumeDailyQuotasOrThrow(tx, locationId, [
+          { quota: orderBytesQuota, amount: countStoredBytes(changes) },
+          { quota: orderEventBytesQuota, amount: countEventBytes(changes) },
+        ]),
       ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };
         return writeEventToOutbox(tx, "device.seen", { subject: device.deviceId, data, traceparent });
@@ -116,6 +124,16 @@ function redactOrder(order: ValidatedLiveOrderUpsert): ValidatedLiveOrderUpsert 
 
 function countStoredBytes(changes: OrderChange[]): number {
   return changes.reduce((sum, { stored }) => sum + Buffer.byteLength(stored.body), 0);
+}
+
+/** The bytes of an event besides its order: its envelope, and the overhead of its message in the stream. */
+const eventOverheadBytes = 600;
+
+function countEventBytes(changes: OrderChange[]): number {
+  return changes.reduce(
+    (sum, { event, incoming }) => sum + (event ? Buffer.byteLength(incoming.eventContent) + eventOverheadBytes : 0),
+    0,
+  );
 }
 
 function computeOrderChange(

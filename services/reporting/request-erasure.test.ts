@@ -30,8 +30,6 @@ describe("the erasure of an order", () => {
       const events = await listPublishedTestEvents(service.environment, "orders.erased", till.id);
       return events.length > 0 && events;
     });
-    expect(erasures).toEqual([
-      { locationId: location.id, tillId: till.id, orderIds: [erased.id], isWholeTill: false },
-    ]);
+    expect(erasures).toEqual([{ locationId: location.id, tillId: till.id, orderIds: [erased.id], isWholeTill: false }]);
   });
 });

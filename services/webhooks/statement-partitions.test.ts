@@ -33,8 +33,12 @@ beforeAll(async () => {
   const endpoint = receiver.addEndpoint();
   const subscription = await service.createSubscription(endpoint.url);
   const { principal, locationId, webhook, recipientId } = subscription;
-  const publish = (id?: string) =>
-    service.publishEvent("order.paid", buildTestOrderEventData(locationId, id === undefined ? {} : { id }));
+  const publish = (id: string = randomUUID()) => {
+    const event = buildTestOrderEventData(locationId, { id });
+    // Without personal data, an erasure does not change the message.
+    event.order.firebaseCustomerName = "Ada";
+    return service.publishEvent("order.paid", event);
+  };
   const orderId = randomUUID();
   const messageId = await publish(orderId);
   const delivery = await service.waitForDelivery(subscription, messageId, "succeeded");

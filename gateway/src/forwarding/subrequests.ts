@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
-import { type ApiKeyRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
+import { type RequestRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
 import type { LargeResponseTurn } from "./large-response-limiter.ts";
@@ -11,7 +11,7 @@ import type { createServiceForwarder } from "./service-forwarder.ts";
 
 interface SubrequestServices {
   authenticate: ApiKeyAuthenticator;
-  rateLimiter: ApiKeyRateLimiter;
+  rateLimiter: RequestRateLimiter;
   forwarder: Pick<ReturnType<typeof createServiceForwarder>, "get">;
   /** Logs the subrequest, and counts it as usage of the API key. */
   addToLog(request: GatewayRequestState, subrequest: FinishedSubrequest): void;

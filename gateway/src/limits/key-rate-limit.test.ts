@@ -1,5 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
   type DedicatedTestInfrastructureServer,
@@ -8,7 +8,13 @@ import {
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ApiKeyRateLimiter, createApiKeyRateLimiter, type RateLimitDecision } from "./key-rate-limit.ts";
+import {
+  type ApiKeyRateLimiter,
+  createApiKeyRateLimiter,
+  createRequestRateLimiter,
+  type RateLimitDecision,
+  type RequestRateLimiter,
+} from "./key-rate-limit.ts";
 import { createRateLimitLeaseStore, type RateLimitLeaseStore } from "./token-lease-store.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
@@ -192,5 +198,33 @@ describe("while Redis", () => {
     await sleep(1_100);
     expect((await limiter.acquire("flushed", null)).isAllowed).toBe(true);
     await store.close();
+  });
+});
+
+describe("the rate limit of a location", () => {
+  const locationRate = { perSecond: 3, burst: 300 };
+  const keyOf = (keyId: string, locationId: string, rateLimit: TokenBucketRate | null = null) =>
+    ({ principal: { keyId, location: { id: locationId } }, rateLimit }) as Parameters<RequestRateLimiter["acquire"]>[0];
+
+  it("is shared by all of its keys and by two gateways, and the headers state the limit that is nearer", async () => {
+    const stores = [await createLeaseStore(), await createLeaseStore()];
+    const limiters = stores.map((store) => createRequestRateLimiter(store, { defaultRate: slowRate, locationRate }));
+    const send = (key: ReturnType<typeof keyOf>, times: number) =>
+      Promise.all(Array.from({ length: times }, (_, index) => limiters[index % 2]?.acquire(key) ?? expect.fail()));
+    const [first] = await send(keyOf("key 1", "shared"), 1);
+    expect([first?.isOfLocation, first?.headers["ratelimit-limit"]]).toEqual([false, "200"]);
+    const decisions = (
+      await Promise.all(["1", "2", "3", "4"].map((id) => send(keyOf(`key ${id}`, "shared"), 150)))
+    ).flat();
+    // Without the limit of the location, all 600 requests would be allowed. Each gateway can exceed it by one lease.
+    const allowed = decisions.filter(({ isAllowed }) => isAllowed).length;
+    expect(allowed).toBeGreaterThanOrEqual(299);
+    expect(allowed).toBeLessThanOrEqual(300 + 2 * 30);
+    const rejected = decisions.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was rejected");
+    expect([rejected.isOfLocation, rejected.headers["ratelimit-limit"]]).toEqual([true, "300"]);
+    expect((await send(keyOf("key of another location", "other"), 1))[0]?.isAllowed).toBe(true);
+    const granted = keyOf("key with a higher rate", "shared", { perSecond: 50, burst: 400 });
+    expect((await send(granted, 1))[0]?.isAllowed).toBe(true);
+    await Promise.all(stores.map((store) => store.close()));
   });
 });

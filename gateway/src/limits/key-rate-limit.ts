@@ -138,29 +138,73 @@ export function createApiKeyRateLimiter(store: RateLimitLeaseStore, { defaultRat
   };
 }
 
+/** A decision about a request, by the limit that is nearer: that of its key, or that of all keys of its location. */
+export interface RequestRateLimitDecision extends RateLimitDecision {
+  isOfLocation: boolean;
+}
+
+type RateLimitedApiKey = Pick<CachedApiKey, "principal" | "rateLimit">;
+
+export type RequestRateLimiter = ReturnType<typeof createRequestRateLimiter>;
+
+/** Creates a limiter of requests per API key and per location, so that more keys do not multiply the limit. */
+export function createRequestRateLimiter(
+  store: RateLimitLeaseStore,
+  { defaultRate, locationRate }: { defaultRate: TokenBucketRate; locationRate: TokenBucketRate },
+) {
+  const keys = createApiKeyRateLimiter(store, { defaultRate });
+  const locations = createApiKeyRateLimiter(store, { defaultRate: locationRate });
+  return {
+    /** Uses one token of a key, and one of its location. Returns a promise if it waits for Redis. */
+    acquire({
+      principal: { keyId, location },
+      rateLimit,
+    }: RateLimitedApiKey): RequestRateLimitDecision | Promise<RequestRateLimitDecision> {
+      const ofKey = keys.acquire(keyId, rateLimit);
+      // Only an operator can grant a key a higher rate.
+      const isCounted = location && (rateLimit?.perSecond ?? 0) <= locationRate.perSecond;
+      const ofLocation = isCounted ? locations.acquire(`location:${location.id}`, null) : undefined;
+      // Awaiting decisions that are already known would delay the request.
+      if (!(ofKey instanceof Promise) && !(ofLocation instanceof Promise)) return chooseNearer(ofKey, ofLocation);
+      return Promise.all([ofKey, ofLocation]).then(([key, all]) => chooseNearer(key, all));
+    },
+  };
+}
+
+function chooseNearer(ofKey: RateLimitDecision, ofLocation: RateLimitDecision | undefined): RequestRateLimitDecision {
+  const remaining = ({ headers }: RateLimitDecision) => Number(headers["ratelimit-remaining"]);
+  const isOfLocation =
+    ofLocation !== undefined &&
+    (ofKey.isAllowed === ofLocation.isAllowed ? remaining(ofLocation) < remaining(ofKey) : ofKey.isAllowed);
+  return { ...(isOfLocation ? ofLocation : ofKey), isOfLocation };
+}
+
 /**
- * Uses one token of an API key, and sets the rate limit headers of the response.
+ * Uses one token of an API key and of its location, and sets the rate limit headers of the response.
  *
- * @throws `ApiError` rate_limited if the key has no token.
+ * @throws `ApiError` rate_limited if the key or the location has no token.
  */
 export async function takeRateLimitToken(
-  limiter: ApiKeyRateLimiter,
-  { principal, rateLimit }: CachedApiKey,
+  limiter: RequestRateLimiter,
+  key: RateLimitedApiKey,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const decision = limiter.acquire(principal.keyId, rateLimit);
-  // Awaiting a decision that is already known would delay the request.
-  const { isAllowed, headers, retryAfterSeconds } = decision instanceof Promise ? await decision : decision;
+  const decision = limiter.acquire(key);
+  const { isAllowed, headers, retryAfterSeconds, isOfLocation } =
+    decision instanceof Promise ? await decision : decision;
   for (const name in headers) outgoing.setHeader(name, headers[name] as string);
   if (isAllowed) return;
   throw new ApiError("rate_limited", {
-    detail: `This API key has exceeded its rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
+    detail: `${isOfLocation ? "The API keys of this location together have exceeded their" : "This API key has exceeded its"} rate limit, which allows bursts of up to ${headers["ratelimit-limit"]} requests. Wait for the number of seconds in Retry-After.`,
+    ...(isOfLocation && {
+      limit: { name: "location_requests", maximum: Number(headers["ratelimit-limit"]), unit: "requests" },
+    }),
     headers: { "retry-after": String(retryAfterSeconds) },
   });
 }
 
 /** Returns middleware that limits requests by their API key and adds the rate limit headers to each response. */
-export function createApiKeyRateLimitMiddleware(limiter: ApiKeyRateLimiter): GatewayMiddleware {
+export function createApiKeyRateLimitMiddleware(limiter: RequestRateLimiter): GatewayMiddleware {
   return async (context, next) => {
     const { outgoing, key } = context.get("request");
     if (!key) throw new Error("The request is not authenticated.");

@@ -17,7 +17,15 @@ interface KeyState {
  * Creates a queue that runs up to `maxActive` tasks, and up to `maxActivePerKey` tasks of the same key. Keys take turns:
  * after a task of a key has started, the tasks of all other keys that wait are considered first.
  */
-export function createRoundRobinQueue({ maxActive, maxActivePerKey }: { maxActive: number; maxActivePerKey: number }) {
+export function createRoundRobinQueue({
+  maxActive,
+  maxActivePerKey,
+}: {
+  maxActive: number;
+  /** A function can return another number at any time. A higher number applies when the next task of a key ends. */
+  maxActivePerKey: number | (() => number);
+}) {
+  const getMaxActivePerKey = typeof maxActivePerKey === "number" ? () => maxActivePerKey : maxActivePerKey;
   const keys = new Map<string, KeyState>();
   /** The keys with a task that may start as soon as fewer than `maxActive` are active, in the sequence of turns. */
   const turns = new Set<string>();
@@ -25,7 +33,7 @@ export function createRoundRobinQueue({ maxActive, maxActivePerKey }: { maxActiv
   let waitingCount = 0;
 
   function scheduleTurn(key: string, state: KeyState): void {
-    if (state.waiting.length > 0 && state.active < maxActivePerKey) turns.add(key);
+    if (state.waiting.length > 0 && state.active < getMaxActivePerKey()) turns.add(key);
   }
 
   function startTasks(): void {
@@ -112,9 +120,10 @@ export function createRoundRobinQueue({ maxActive, maxActivePerKey }: { maxActiv
      */
     countWaiting(): { ready: number; behindOwnKey: number } {
       let ready = 0;
+      const maxActivePerKeyNow = getMaxActivePerKey();
       for (const key of turns) {
         const state = keys.get(key);
-        if (state) ready += Math.min(state.waiting.length, maxActivePerKey - state.active);
+        if (state) ready += Math.min(state.waiting.length, Math.max(0, maxActivePerKeyNow - state.active));
       }
       return { ready, behindOwnKey: waitingCount - ready };
     },

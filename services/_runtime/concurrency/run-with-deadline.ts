@@ -5,13 +5,13 @@ interface Deadline {
   timeoutMs: number;
   /** Returns the error with which the promise rejects after the timeout. */
   createError(): Error;
-  /** Also ends the wait when it is aborted. The promise then rejects with its reason. */
+  /** When this signal is aborted, the promise rejects with its reason, before the timeout. */
   parent?: AbortSignal;
 }
 
 /**
- * Returns the result of `work`, or rejects after `timeoutMs` milliseconds. Work cannot be stopped from outside: its signal is
- * aborted, and whatever it does afterwards is ignored.
+ * Returns the result of `work`, or rejects after `timeoutMs` milliseconds. Work cannot be stopped from outside. Therefore,
+ * the timeout aborts the signal of the work, and the result of the work is then ignored.
  */
 export async function runWithDeadline<T>(
   work: (signal: AbortSignal) => PromiseLike<T>,

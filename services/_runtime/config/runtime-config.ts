@@ -73,8 +73,8 @@ export const docsConfigSchema = z.object({
 export const commonServiceConfigSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /**
-   * The URL of a pooler in transaction mode in front of that database. If set, queries use it, and DATABASE_URL serves
-   * migrations and leader election, which need a session of their own.
+   * The URL of a connection pooler in transaction mode in front of that database. If it is set, queries use it, and only
+   * migrations and leader election, which need a session of their own, use `DATABASE_URL`.
    */
   DATABASE_TRANSACTION_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   /**
@@ -95,22 +95,22 @@ export const commonServiceConfigSchema = z.object({
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
   /**
-   * The seconds after which a handler of an event is abandoned and the event is given back. Four statements that reach
-   * their timeout of 30 seconds fit in, and the largest tills on a busy machine do too.
+   * The seconds after which the handler of an event is abandoned and NATS delivers the event again. The default is enough
+   * for four statements that reach their timeout of 30 seconds, and for the largest tills on a busy machine.
    */
   EVENT_HANDLER_TIMEOUT_SECONDS: integerEnvSchema(1, 3_600).default(120),
   /** The seconds after which a periodic task is abandoned, unless the task has a longer timeout of its own. */
   PERIODIC_TASK_TIMEOUT_SECONDS: integerEnvSchema(1, 86_400).default(600),
   /**
-   * The seconds without progress, although there is work and every server responds, after which a process ends itself.
-   * Longer than `EVENT_HANDLER_TIMEOUT_SECONDS`, so that handlers that hang are abandoned first.
+   * The seconds without progress, although there is work and every server responds, after which a process exits. Must be
+   * more than `EVENT_HANDLER_TIMEOUT_SECONDS`, so that handlers that hang are abandoned first.
    */
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(300),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
   /**
-   * For how many hours sent events are stored, so that they can be published again if NATS loses them. At most 13 days.
-   * The default is long enough to restore a copy of NATS that is a day old.
+   * For how many hours a service stores the events that it has sent, so that it can publish them again if NATS loses them.
+   * At most 13 days. The default is enough to restore a copy of NATS that is a day old.
    */
   SENT_EVENT_RETENTION_HOURS: integerEnvSchema(1, 312).default(48),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */
@@ -172,4 +172,9 @@ export type CommonServiceConfig = z.infer<typeof commonServiceConfigSchema>;
 export const defaultRateLimitConfigSchema = z.object({
   RATE_LIMIT_PER_SECOND: integerEnvSchema(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: integerEnvSchema(1, 10_000_000).default(2_000),
+  /**
+   * The rate limit of all API keys of a location together, as a multiple of the rate limit above. Keys whose consumer has
+   * a higher rate limit than all keys together do not count.
+   */
+  RATE_LIMIT_LOCATION_FACTOR: integerEnvSchema(1, 10_000).default(3),
 });

@@ -43,7 +43,8 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   },
   {
     service: "webhooks",
-    pattern: /^select sequenced\.location_id, .* from unnest\(.* lateral \( select type, id, .* from changes /,
+    pattern:
+      /^select location_id, .* select sequenced\.location_id, .* from unnest\(.* lateral \( select type, id, .* from changes /,
     reason: "A page of the feed of all locations contains changes of several locations.",
   },
 ];

@@ -58,8 +58,8 @@ const millisecondsPerSecond = 1000;
 /** The maximum duration of a statement, and of waiting for a connection of the pool. */
 export const statementTimeoutSeconds = 30;
 /**
- * For how long a connection on which statements wait may transfer nothing. Then it is destroyed, because PostgreSQL would
- * have responded. Longer than the statement timeout, so that PostgreSQL can respond that it was exceeded.
+ * The seconds after which a connection is closed if statements wait on it and it transfers nothing. Longer than the
+ * statement timeout, so that PostgreSQL can first report that a statement exceeded that timeout.
  */
 const responseTimeoutSeconds = statementTimeoutSeconds + 5;
 
@@ -86,7 +86,7 @@ type PoolConfig = PostgresConfig & Pick<CommonServiceConfig, "DATABASE_POOL">;
 interface PoolOptions<Log = Logger> {
   schema: string;
   log: Log;
-  /** Whether statements may set a longer statement timeout. If their connection falls silent, they wait for TCP. */
+  /** Whether statements may run for longer than the timeouts. Then only TCP keep-alives detect a dead connection. */
   hasLongStatements?: boolean;
 }
 

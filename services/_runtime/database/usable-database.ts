@@ -10,15 +10,14 @@ const urlAdvice = "Correct the URL in DATABASE_URL, or in the variable of the se
 /** Advice on errors of PostgreSQL that remain until an operator changes something, by SQLSTATE. */
 const adviceBySqlState: Partial<Record<string, string>> = {
   "28P01": urlAdvice,
-  "28000": `${urlAdvice} If they are right, allow this role to connect in pg_hba.conf.`,
+  "28000": `${urlAdvice} If it is right, allow this role to connect in pg_hba.conf.`,
   "3D000": `${urlAdvice} Or create the database.`,
-  "42501": "Let the owner of the database grant the permission, or run the migrate command as the owner.",
-  "42704": "Remove the parameter from the URL in DATABASE_URL.",
+  "42501": "Grant the permission as the owner of the database, or run the migrate command as the owner.",
 };
 
-/** The SQLSTATE of most errors of PgBouncer, also of those that pass. */
+/** The SQLSTATE of most errors of PgBouncer, including transient ones. */
 const protocolViolation = "08P01";
-/** The lasting errors of PgBouncer, and advice. */
+/** The errors of PgBouncer that remain until an operator changes something, and advice. */
 const poolerProblems: [RegExp, string][] = [
   [
     /unsupported startup parameter/,
@@ -27,7 +26,7 @@ const poolerProblems: [RegExp, string][] = [
   [/authentication failed|no such user|no such database|database .* does not exist/, urlAdvice],
 ];
 
-/** Returns the error for the operator if a failed connection or statement fails again until an operator helps. */
+/** Returns the error for the operator if a connection or statement fails until an operator changes something. */
 export function toUnusableDatabaseError(error: unknown, url: string): UnusableServerError | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, message } = error as Error & { code?: string };
@@ -46,7 +45,7 @@ const createError = (url: string, reason: { problem: string; advice: string }) =
   new UnusableServerError(`PostgreSQL at ${describeDatabase(url)}`, reason);
 
 /** What a server reports about itself. */
-export interface PostgresServerTraits {
+interface PostgresServerTraits {
   /** Such as 15.14. */
   version: string;
   hasLz4: boolean;
@@ -96,17 +95,21 @@ export async function requireUsableDatabase({ sql, schema, connectionConfig }: D
  * connection to the next, or, with `server_round_robin`, several sessions to one connection.
  */
 async function keepsSessions(sql: SqlClient): Promise<boolean> {
-  const connections = await Promise.all([sql.reserve(), sql.reserve()]);
+  const first = await sql.reserve();
   try {
-    const [first, second] = connections;
-    const sessions = new Map(connections.map((connection) => [connection, new Set<number>()]));
-    for (const connection of [first, second, second, first, first, second]) {
-      const [row] = await connection<[{ pid: number }]>`select pg_backend_pid() as pid`;
-      sessions.get(connection)?.add(row.pid);
+    const second = await sql.reserve();
+    try {
+      const pids = new Map([first, second].map((connection) => [connection, new Set<number>()]));
+      for (const connection of [first, second, second, first, first, second]) {
+        const [row] = await connection<[{ pid: number }]>`select pg_backend_pid() as pid`;
+        pids.get(connection)?.add(row.pid);
+      }
+      const [own = new Set(), others = new Set()] = pids.values();
+      return own.size === 1 && others.size === 1 && new Set([...own, ...others]).size === 2;
+    } finally {
+      second.release();
     }
-    const pids = [...sessions.values()].map((set) => [...set]);
-    return pids.every(({ length }) => length === 1) && pids[0]?.[0] !== pids[1]?.[0];
   } finally {
-    for (const connection of connections) connection.release();
+    first.release();
   }
 }

@@ -3,6 +3,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
+import type { AdmittedRequest } from "../admission/request-admission.ts";
 import type { Database } from "../database/postgres.ts";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
@@ -94,6 +95,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   readonly #identity: RequestPrincipalAndMetadata;
   readonly #honoContext: ServiceHonoContext;
   readonly #largeReads: LargeReadLimiter;
+  readonly #admitted: AdmittedRequest | undefined;
 
   constructor(
     parsed: Pick<
@@ -101,7 +103,11 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
       "params" | "query" | "body" | "services" | "context"
     >,
     identity: RequestPrincipalAndMetadata,
-    { honoContext, largeReads }: { honoContext: ServiceHonoContext; largeReads: LargeReadLimiter },
+    {
+      honoContext,
+      largeReads,
+      admitted,
+    }: { honoContext: ServiceHonoContext; largeReads: LargeReadLimiter; admitted: AdmittedRequest | undefined },
   ) {
     this.params = parsed.params;
     this.query = parsed.query;
@@ -112,16 +118,22 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     this.#identity = identity;
     this.#honoContext = honoContext;
     this.#largeReads = largeReads;
+    this.#admitted = admitted;
+  }
+
+  /** Runs `wait`, which waits or has a limit of its own, without counting as a request that is being handled. */
+  get runOutsideAdmission(): <T>(wait: () => Promise<T>) => Promise<T> {
+    return (wait) => (this.#admitted ? this.#admitted.runOutside(wait) : wait());
   }
 
   /** Reads a body that can be large, within the limits of memory. See `LargeReadLimiter.readBody`. */
   get readBody(): <T extends SizeLimitedBody | undefined>(read: (maxBytes: number) => Promise<T>) => Promise<T> {
-    return (read) => this.#largeReads.readBody(read, this.#bodyOwner);
+    return (read) => this.runOutsideAdmission(() => this.#largeReads.readBody(read, this.#bodyOwner));
   }
 
   /** Runs `read`, which reads a large body of about `bytes`, within the limits of memory. See `LargeReadLimiter.run`. */
   get readLargeBody(): <T>(bytes: number, read: () => Promise<T>) => Promise<T> {
-    return (bytes, read) => this.#largeReads.run(read, { ...this.#bodyOwner, bytes });
+    return (bytes, read) => this.runOutsideAdmission(() => this.#largeReads.run(read, { ...this.#bodyOwner, bytes }));
   }
 
   get #bodyOwner() {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { integerEnvSchema } from "../config/runtime-config.ts";
 import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import { buildDataListJson } from "../json/join-json.ts";
@@ -13,7 +12,6 @@ import {
   pageTokenInstantSchema,
   requireSameList,
 } from "./page-token.ts";
-import { getSenderId } from "./request-identity.ts";
 import { createSerializedJsonResponse, type RouteHandlerResponse } from "./route-response.ts";
 
 /** The configuration of services that return lists of large items. */
@@ -51,12 +49,6 @@ const pageTokenStateSchema = z.object({
   filters: listFingerprintSchema.optional(),
 });
 
-/**
- * Limits how many pages the API keys of a location read concurrently, so that database connections remain free. Counting
- * a long list can take a second, and a location can have many keys.
- */
-const pageSemaphore = createKeyedSemaphore(4);
-
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
 
 interface PageRequest extends Pick<AnyRouteInput, "principal" | "url" | "origin"> {
@@ -71,19 +63,11 @@ type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageOfJso
 /**
  * Returns the requested page of a list. If `find` returns fewer items than requested before the end of the list, the
  * response is partial. The page token in a partial response selects the rest of the same page, with the same index,
- * instead of the next page. Each location can read only four pages concurrently.
+ * instead of the next page.
  *
  * @throws `ApiError` invalid_page_token.
  */
 export async function createPageResponse<Schema extends z.ZodType<PagePosition>>(
-  request: PageRequest,
-  positionSchema: Schema,
-  find: FindPageItems<z.output<Schema>>,
-): Promise<RouteHandlerResponse> {
-  return pageSemaphore.run(() => readPageResponse(request, positionSchema, find), getSenderId(request.principal));
-}
-
-async function readPageResponse<Schema extends z.ZodType<PagePosition>>(
   { query, locationId, url, origin }: PageRequest,
   positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,

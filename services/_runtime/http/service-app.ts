@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
 import type { z } from "zod";
-import type { KeyedSemaphore } from "../concurrency/semaphore.ts";
+import type { AdmittedRequest, RequestAdmission } from "../admission/request-admission.ts";
 import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
@@ -48,8 +48,7 @@ interface ServiceAppOptions<Services> {
   handleOnce: IdempotencyHandler;
   unreadResponses: UnreadResponseLimiter;
   largeReads: LargeReadLimiter;
-  /** Limits the concurrent write requests of each location. Further write requests wait. */
-  writeSemaphore: KeyedSemaphore;
+  admission: RequestAdmission;
   /** Rejects while the service cannot serve requests. */
   checkReadiness(): Promise<void>;
   log: Logger;
@@ -184,7 +183,7 @@ async function handleRequest<Services>(
     handleOnce,
     unreadResponses,
     largeReads,
-    writeSemaphore,
+    admission,
   }: RequestHandlingOptions<Services>,
 ): Promise<RouteHandlerResponse> {
   const { principal } = caller;
@@ -199,12 +198,13 @@ async function handleRequest<Services>(
   if (!isSafe) unreadResponses.requireCapacity(senderId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const memoryReservation = new RequestBodyMemoryReservation(senderId);
-  let releaseWrite: (() => void) | undefined;
+  let admitted: AdmittedRequest | undefined;
   try {
     const parser = route.request?.body;
     let bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
-    // Waits before parsing the body, because a parsed body needs many times the memory of its bytes.
-    if (!isSafe) releaseWrite = await writeSemaphore.acquire(senderId);
+    // Waits before parsing the body, because a parsed body needs many times the memory of its bytes. Requests of other
+    // services are part of a request that was admitted.
+    if (!route.scope?.startsWith("internal:")) admitted = await admission.admit(senderId, { isWrite: !isSafe });
     // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
@@ -214,6 +214,7 @@ async function handleRequest<Services>(
     const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, {
       honoContext: hono,
       largeReads,
+      admitted,
     });
     let response: RouteHandlerResponse;
     if (idempotentRequest && !route.isDryRun?.(input.query as Record<string, never>)) {
@@ -228,7 +229,7 @@ async function handleRequest<Services>(
     return response;
   } finally {
     memoryReservation.release();
-    releaseWrite?.();
+    admitted?.release();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ConsumerInfo, JsMsg } from "@nats-io/jetstream";
 import { parseEventEnvelope } from "./handle-event.ts";
 
-/** A message that a consumer has received and not settled. Times are those of `performance.now()`. */
+/** A message that a consumer has received and not acknowledged or returned. Times are those of `performance.now()`. */
 export interface HeldMessage {
   message: JsMsg;
   receivedAtMs: number;
@@ -28,16 +28,16 @@ export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 /** The maximum number of events in hand that are listed, the oldest first. */
 const maxListedEvents = 1_000;
 
-/** The numbers of events that a consumer has to deliver, and has delivered without an acknowledgment. */
+/** The numbers of events that a consumer must still deliver, and that it has delivered but that are not acknowledged. */
 type PendingEvents = Pick<ConsumerInfo, "num_pending" | "num_ack_pending">;
 
-/** Records the progress of a consumer with the messages in `held`. `readPending` asks the stream, if there is a consumer. */
+/** Creates the record of a consumer's progress. `held` contains its messages. `readPending` reads its state from NATS. */
 export function createConsumerProgress(
   held: ReadonlyMap<unknown, HeldMessage>,
   readPending: () => Promise<PendingEvents | undefined>,
 ) {
   let lastSettledMs = performance.now();
-  /** Since when there have been events without an attempt that ended by itself, as far as is known. */
+  /** When the oldest event became known since the last attempt that succeeded or failed; undefined without events. */
   let stalledSinceMs: number | undefined;
 
   const recordWork = () => {

@@ -41,8 +41,8 @@ const leaderRole = "consumer recovery";
 /**
  * Starts the checks that no consumer of a service is ahead of its stream. NATS keeps the positions of a consumer apart from
  * the stream, so if the stream went back, a consumer silently skips the events that get positions below its own. Such a
- * consumer is created again and reads from before the divergence. The inbox makes sure that each event has its effect
- * once. One instance checks, at each connect, at each announcement of a recovery, and once a minute.
+ * consumer is created again and reads from before the first lost event. The inbox ensures that each event takes effect
+ * once. One instance checks at each connect, at each message about a recovery, and once a minute.
  */
 export function startConsumerRecovery({ service, types, bus, leadership, log }: ConsumerRecoveryOptions) {
   const stopping = new AbortController();

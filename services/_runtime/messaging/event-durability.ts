@@ -3,12 +3,12 @@ import type { EventBus } from "./event-bus.ts";
 import { eventStreamKinds } from "./event-streams.ts";
 import type { OutboxRelay } from "./outbox-relay.ts";
 
-/** The first version of NATS that can write events to disk before it acknowledges them and that gets security fixes. */
+/** The first version of NATS that gets security fixes and can write events to disk before it acknowledges them. */
 const minVersion = "2.12.6";
 
 /**
- * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Both end by
- * themselves: the events are published again, and the consumer is created again.
+ * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Services repair
+ * both: they publish the events again, and create the consumer again.
  */
 export async function checkEventContinuity(
   { continuity }: Pick<OutboxRelay, "continuity">,
@@ -16,7 +16,7 @@ export async function checkEventContinuity(
 ): Promise<void> {
   const streams = eventStreamKinds
     .filter((kind) => continuity[kind].getDeficit() > 0)
-    .map((kind) => `the stream of ${kind} has lost events, which are published again`);
+    .map((kind) => `the stream of ${kind} lacks events that it has acknowledged`);
   const consumers = [...recovery.listDeficits()].map(
     ([type, positions]) => `the consumer of ${type} is ${positions} positions ahead of its stream`,
   );
@@ -33,7 +33,7 @@ export async function checkEventDurability(bus: EventBus, replicas: number): Pro
   const version = connection.nats.info?.version ?? "";
   if (replicas > 1 || version.localeCompare(minVersion, "en", { numeric: true }) >= 0) return;
   throw new Error(
-    `NATS ${version} acknowledges events up to two minutes before they are on disk. After a power cut, they are late ` +
-      `until they are published again. Use NATS ${minVersion} or newer with sync_interval: always`,
+    `NATS ${version} acknowledges events up to two minutes before they are on disk. After a power cut, these events ` +
+      `arrive late. Use NATS ${minVersion} or newer with sync_interval: always`,
   );
 }

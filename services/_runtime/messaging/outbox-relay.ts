@@ -45,8 +45,8 @@ export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
 
 /** With `sync_interval: always`, NATS syncs each event of a batch, within `publishTimeoutMs` also on a slow disk. */
 const batchSize = 200;
-/** Maximum total size, in bytes, of the events that are read from the outbox and sent as one batch. */
-const maxBatchBytes = 8 * 1024 * 1024;
+/** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
+const maxBatchBytes = 1024 * 1024;
 /** The interval between two polls of the outbox, in milliseconds. Polls find events whose notification was lost. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
@@ -175,7 +175,8 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError })) return;
+    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError }))
+      return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });

@@ -35,7 +35,7 @@ export async function moveToSentEvents(
     on conflict do nothing`;
 }
 
-/** Returns the event with the highest position of a stream, up to a position; undefined if there is none. */
+/** Returns the sent event with the highest position in a stream, up to `maxSequence`; undefined if there is none. */
 export async function findLastSentEvent(
   sql: SqlClient,
   stream: EventStreamKind,
@@ -51,8 +51,8 @@ const requeueBatchSize = 500;
 
 /**
  * Moves the events of a stream that match `condition` back to the outbox, at their former positions, so that they are
- * published again. Returns their number. If it is interrupted, the events with the lowest positions in the stream are
- * those that remain, so that the next check finds them.
+ * published again. Returns their number. Moves the events with the highest positions first, so that the next check finds
+ * the others if this function is interrupted.
  */
 export async function requeueSentEvents(
   sql: SqlClient,

@@ -2,6 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
+import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { type ObjectStore, ObjectStoreUnavailableError, toWebStream } from "./store-interface.ts";
 
 const compress = promisify(brotliCompress);
@@ -26,6 +27,17 @@ const toCompressionOptions = ({ byteLength }: Uint8Array) => ({
   chunkSize: toChunkSize(Math.ceil(byteLength / 10)),
 });
 const toDecompressionOptions = ({ byteLength }: Uint8Array) => ({ chunkSize: toChunkSize(byteLength * 25) });
+
+/** Compressing or decompressing this many bytes takes a tenth of a second or less. */
+const maxSmallBytes = 4 * 1024 * 1024;
+const largeObjectSemaphore = createKeyedSemaphore(1);
+
+/**
+ * Runs a task of libuv's pool, whose four threads also read and write all files. Large objects are processed one at a
+ * time, so that they never occupy all of these threads.
+ */
+const runInPool = <T>(bytes: number, task: () => Promise<T>): Promise<T> =>
+  bytes <= maxSmallBytes ? task() : largeObjectSemaphore.run(task);
 
 /** Returns the key under which an object is stored in compressed form. */
 export function toCompressedObjectKey(key: string): string {
@@ -64,7 +76,9 @@ export interface CompressingObjectStore extends Omit<ObjectStore, "stream" | "ge
 /** Creates an object store that compresses objects whose keys end in `.br` before they are stored in `store`. */
 export function createCompressingObjectStore({ getRange, ...store }: ObjectStore): CompressingObjectStore {
   const toStored = async (key: string, bytes: Uint8Array) =>
-    isCompressedObjectKey(key) ? compress(bytes, toCompressionOptions(bytes)) : bytes;
+    isCompressedObjectKey(key)
+      ? runInPool(bytes.byteLength, () => compress(bytes, toCompressionOptions(bytes)))
+      : bytes;
   return {
     ...store,
     toStored,
@@ -74,9 +88,11 @@ export function createCompressingObjectStore({ getRange, ...store }: ObjectStore
     async get(key) {
       const stored = await store.get(key);
       if (!isCompressedObjectKey(key)) return stored;
-      return decompress(stored, toDecompressionOptions(stored)).catch((error: unknown) => {
-        throw new DamagedObjectError(key, error);
-      });
+      return runInPool(stored.byteLength * 25, () => decompress(stored, toDecompressionOptions(stored))).catch(
+        (error: unknown) => {
+          throw new DamagedObjectError(key, error);
+        },
+      );
     },
     async stream(key) {
       const stored = await store.stream(key);

@@ -28,14 +28,14 @@ export interface ProcessEnvironmentLogAndMetrics {
   environment: EnvironmentVariables;
   log: Logger;
   metrics: PrometheusMetrics;
-  /** Ends the process with exit code 1, so that it is restarted, because its work is stalled. */
+  /** Stops the process with exit code 1 because its work is stalled. Docker, Kubernetes or the operator restarts it. */
   endStalledProcess?(description: string): void;
 }
 
 const shutdownConfigSchema = z.object({
   /**
-   * The maximum seconds of a shutdown after `SHUTDOWN_DELAY_SECONDS`. The process then exits, whatever hangs. The process
-   * accepts no connections during this time, so it is shorter than `UPSTREAM_CONNECT_WAIT_SECONDS`.
+   * The maximum seconds of a shutdown after `SHUTDOWN_DELAY_SECONDS`. The process then exits, even if something hangs. It
+   * accepts no connections during this time, which must therefore be less than `UPSTREAM_CONNECT_WAIT_SECONDS`.
    */
   SHUTDOWN_TIMEOUT_SECONDS: integerEnvSchema(6, 120).default(15),
 });

@@ -1,15 +1,18 @@
 /**
- * The error for a server that cannot be used before an operator changes it or the configuration, such as one that rejects
- * the password. It ends the start of a process. The message is one line that states the problem and how to fix it.
+ * The error for a server that a process cannot use until an operator changes the server or the configuration, such as a
+ * server that rejects the password. The process then exits. The message is one line with the problem and how to fix it.
  */
 export class UnusableServerError extends Error {
+  readonly problem: string;
+
   constructor(server: string, { problem, advice }: { problem: string; advice: string }) {
     super(`${server} cannot be used: ${problem.replace(/\s*\n\s*/g, " ").replace(/\.$/, "")}. ${advice}`);
     this.name = "UnusableServerError";
+    this.problem = problem;
   }
 }
 
-/** Ends the process if `contact`, the first contact with a server in the background, finds that it cannot be used. */
+/** Ends the process if `contact`, the first connection to a server, rejects because the server cannot be used. */
 export function endProcessIfServerIsUnusable(contact: Promise<unknown>): void {
   contact.catch((error) => {
     // `runProcessUntilSignal` handles the unhandled rejection.
@@ -25,7 +28,7 @@ export function isTlsFailure({ code = "", message }: Error & { code?: unknown })
   );
 }
 
-/** Advice on a TLS failure. `setting` states how TLS is turned on in the URL. */
+/** Returns advice on a TLS failure. `setting` is the part of the URL that enables TLS. */
 export const tlsAdvice = (variable: string, setting: string) =>
   `Check TLS in ${variable} (${setting}), TLS_CA_FILE, TLS_CERT_FILE and TLS_KEY_FILE.`;
 

@@ -3,13 +3,13 @@ import { Transform } from "node:stream";
 import { ApiError } from "@pragma/contracts/errors";
 
 /**
- * The number of bytes after the body of a signed request: the HMAC of the signature of the request and of the body, as it
- * is sent. It cannot be in a header, because the gateway does not hold large bodies in memory, nor in a trailer, because
- * undici sends none.
+ * The number of bytes of a body signature, which follows the body of a request. It is an HMAC of the signature of the
+ * request and of the body as sent. It cannot be in a header, because the gateway does not hold large bodies in memory, nor
+ * in a trailer, because undici sends none.
  */
 export const bodySignatureBytes = 32;
 
-/** Returns the HMAC of the body of a request with this signature, still without the body. */
+/** Returns an HMAC that contains the signature of a request, and to which the caller adds the body. */
 export function startBodySignature(secret: string, signature: string): Hmac {
   return createHmac("sha256", secret).update(`body\n${signature}\n`);
 }

@@ -22,8 +22,8 @@ const minIntervalMs = 100;
 const maxIntervalMs = 15_000;
 
 /**
- * Watches for work that makes no progress although every server responds, which only a restart of the process can end: for
- * example, because a client library waits for a connection that is gone.
+ * Starts the detection of work that makes no progress although every server responds, for example because a client library
+ * waits for a lost connection. Only a restart of the process helps.
  */
 export function startStallDetector({
   work,
@@ -90,7 +90,7 @@ export function startStallDetector({
 const describe = ({ name, forMs }: { name: string; forMs: number }) =>
   `${name} has made no progress for ${Math.round(forMs / 1000)} s, although all servers respond`;
 
-/** Returns work that stalls when a check, such as a query on a connection, does not succeed. */
+/** Returns work that counts as stalled while a check, such as a query on a connection, does not succeed. */
 export function monitorCheck(name: string, check: () => Promise<unknown>): MonitoredWork {
   let lastSuccessMs = performance.now();
   let isRunning = false;

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { createRequestAdmission } from "../admission/request-admission.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import {
   type CommonServiceConfig,
   ConfigError,
@@ -200,7 +200,7 @@ export async function startService(
       unreadResponses,
       largeReads: new LargeReadLimiter(unreadResponses),
       checkReadiness: leadership.checkConnection,
-      writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      admission: createRequestAdmission(),
       log,
       metrics,
     });

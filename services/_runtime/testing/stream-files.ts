@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A copy of the files of the event streams. With it, a test leaves what a power cut or a restored backup leaves. */
+/** A copy of the files of the event streams, with which a test simulates a power cut or a restored backup. */
 export interface StreamFilesCopy {
   /**
    * Takes the messages of the streams back to the copy, while NATS is stopped. The positions of consumers stay as they are,

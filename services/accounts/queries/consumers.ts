@@ -32,6 +32,16 @@ export async function insertApiConsumer(
   return inserted;
 }
 
+/** Returns the number of consumers that a location created, counted up to `limit`. */
+export async function countConsumersOfLocation(
+  tx: SqlTransaction,
+  { locationId, limit }: { locationId: string; limit: number },
+): Promise<number> {
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) from (select from consumers where location_id = ${locationId} limit ${limit}) as counted`;
+  return row.count;
+}
+
 /**
  * Returns the consumer and locks it until the transaction ends, so that no key can be created for it. Returns undefined
  * if the consumer does not exist, or if `locationId` is not null and `isCreatedByLocation` does not match the consumer.

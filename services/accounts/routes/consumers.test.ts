@@ -71,6 +71,21 @@ describe("POST /v1/consumers/", () => {
     },
   );
 
+  it("returns 409 for a location's 51st consumer, and creates more consumers of operators", async () => {
+    const principal = buildTestLocationPrincipal(randomUUID(), "consumers:write");
+    const create = (name: string) => ({ method: "POST", path: "/v1/consumers/", principal, body: { name } });
+    await accounts.sendJson(create("first"), { status: 201, schema: ApiConsumer });
+    await accounts.db.sql`
+      insert into consumers (id, name, display_name, scopes, location_id)
+      select gen_random_uuid(), name || number, display_name || number, scopes, location_id
+      from consumers, generate_series(2, 50) as number where location_id = ${principal.location?.id ?? ""}`;
+    expect(await accounts.requestProblem(create("one too many"))).toMatchObject({
+      ...{ status: 409, code: "limit_reached" },
+      limit: { name: "consumers", maximum: 50 },
+    });
+    await createConsumer("of operators");
+  });
+
   it("returns 403 for a key without the scope", async () => {
     const principal = buildTestLocationPrincipal(randomUUID(), "keys:write");
     const request = { method: "POST", path: "/v1/consumers/", body: { name: "Rejected" }, principal };

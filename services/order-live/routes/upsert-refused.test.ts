@@ -210,6 +210,22 @@ describe("the daily quota of a location", () => {
   });
 });
 
+describe("the daily quota of a location's order events", () => {
+  it("rejects an order with an event that exceeds it, and counts no order without an event", async () => {
+    const pos = buildTestPosPrincipalAndLocation();
+    const limitedInstance = await orderLive.startAnotherInstance({ MAX_LIVE_ORDER_EVENT_BYTES_PER_DAY: "1" });
+    const send = async (order: OrderLiveInput) =>
+      (await limitedInstance.request("POST", path, { principal: pos.principal, body: [order] })).json();
+    const order = createTestLiveOrderInput();
+    expect(await send(order)).toMatchObject({
+      ...{ status: 429, code: "quota_exceeded" },
+      limit: { name: "live_order_event_bytes", maximum: 1, unit: "bytes per day" },
+    });
+    expect((await orderLive.listOrders(pos.principal)).data).toEqual([]);
+    expect(await send({ ...order, data: { ...order.data, isTraining: true } })).toMatchObject([{ id: order.id }]);
+  });
+});
+
 describe("a large order", () => {
   it("of up to 512 KB is applied, and its event is published", async () => {
     const pos = buildTestPosPrincipalAndLocation();

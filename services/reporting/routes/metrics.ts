@@ -66,17 +66,16 @@ export const getMetricsRoute = defineReportingRoute({
     304: { description: "The client's cached response is current" },
   },
   errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_rows", "query_too_slow"],
-  async handle({ query, principal, services, context, header, signal }) {
+  async handle({ query, principal, services, context, header, signal, runOutsideAdmission }) {
     const locationIds = query.locationIds
       ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
       : [resolveAuthorizedLocationId(principal, query.locationId)];
     const started = performance.now();
     let outcome = "internal_error";
-    const metrics = await services.metricsLimiter
-      .run(() => computeMetrics(services, query, locationIds, { context, signal }), {
-        senderId: getSenderId(principal),
-        signal,
-      })
+    const limited = { senderId: getSenderId(principal), signal };
+    const metrics = await runOutsideAdmission(() =>
+      services.metricsLimiter.run(() => computeMetrics(services, query, locationIds, { context, signal }), limited),
+    )
       .then(
         (computed) => {
           outcome = "done";

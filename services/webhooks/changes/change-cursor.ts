@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 
 /**
@@ -51,8 +51,7 @@ export const createInvalidCursorError = (): ApiError =>
   });
 
 const computeChecksum = (feedId: string, content: Uint8Array): Buffer =>
-  createHash("sha256")
-    .update(`change cursor ${feedId.toLowerCase()} `)
-    .update(content)
-    .digest()
-    .subarray(0, checksumLength);
+  hash("sha256", Buffer.concat([Buffer.from(`change cursor ${feedId.toLowerCase()} `), content]), "buffer").subarray(
+    0,
+    checksumLength,
+  );

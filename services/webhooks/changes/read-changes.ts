@@ -1,7 +1,12 @@
 import type { ChangeAction, ChangeType } from "@pragma/contracts/changes";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { findAllChangesFeed, findAllChangesRowsFrom, findChangeRowsOfAllLocations } from "../queries/all-changes.ts";
-import { type ChangeRow, type ChangeRowType, findChangeRowsFrom, findLastChangePosition } from "../queries/changes.ts";
+import {
+  type ChangeRowEntries,
+  type ChangeRowType,
+  findChangeRowsFrom,
+  findLastChangePosition,
+} from "../queries/changes.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 
 /** An entry of the change feed, with the cursor after it. */
@@ -21,7 +26,7 @@ export interface ChangeEntriesPage {
   hasMore: boolean;
 }
 
-/** Bounds the memory of one page, because a till can have thousands of orders. */
+/** The maximum number of rows of the feed that are read for one page with orders. */
 const maxRowsWithOrders = 100;
 
 interface ReadOptions {
@@ -45,11 +50,14 @@ export async function readChangeEntries(
   const lastPosition = await findLastChangePosition(sql, locationId);
   if (lastPosition === undefined) return undefined;
   const { hasOrders, limit, rowTypes } = planRead(options);
-  const found = await findChangeRowsFrom(sql, {
-    ...{ locationId, position: options.after.position, types: rowTypes, hasOrders, limit },
+  const { after, size } = options;
+  const found = await findChangeRowsFrom(sql, { locationId, ...after, size, types: rowTypes, hasOrders, limit });
+  return buildPage(found.slice(0, limit - 1), {
+    ...options,
+    lastPosition,
+    positions: found.map(({ position }) => position),
+    limit,
   });
-  const rows = found.slice(0, limit - 1).map((row) => ({ locationId, ...row }));
-  return buildPage(rows, { ...options, lastPosition, positions: found.map(({ position }) => position), limit });
 }
 
 /**
@@ -62,9 +70,12 @@ export async function readChangeEntriesOfAllLocations(
 ): Promise<ChangeEntriesPage> {
   const { position: lastPosition } = await findAllChangesFeed(sql);
   const { hasOrders, limit, rowTypes } = planRead(options);
-  const found = await findAllChangesRowsFrom(sql, { position: options.after.position, types: rowTypes, limit });
+  const { after, size } = options;
+  const found = await findAllChangesRowsFrom(sql, { position: after.position, types: rowTypes, limit });
   const rows =
-    found.length > 0 ? await findChangeRowsOfAllLocations(sql, found.slice(0, limit - 1), { hasOrders }) : [];
+    found.length > 0
+      ? await findChangeRowsOfAllLocations(sql, found.slice(0, limit - 1), { hasOrders, ...after, size })
+      : [];
   return buildPage(rows, { ...options, lastPosition, positions: found.map(({ position }) => position), limit });
 }
 
@@ -75,8 +86,6 @@ function planRead({ types, size }: ReadOptions) {
   return { hasOrders, rowTypes, limit: Math.min(size, hasOrders ? maxRowsWithOrders : size) + 1 };
 }
 
-type LocationChangeRow = ChangeRow & { locationId: string };
-
 interface PageOptions extends ReadOptions {
   /** The last position of the feed, read before the rows. */
   lastPosition: number;
@@ -86,13 +95,13 @@ interface PageOptions extends ReadOptions {
 }
 
 function buildPage(
-  rows: LocationChangeRow[],
+  rows: ChangeRowEntries[],
   { after, types, size, lastPosition, positions, limit }: PageOptions,
 ): ChangeEntriesPage {
   const entries: ChangeEntry[] = [];
   for (const row of rows) {
     const alreadyReturned = row.position === after.position ? after.offset : 0;
-    for (const entry of expandChangeRow(row).slice(alreadyReturned)) {
+    for (const entry of expandChangeRow(row, alreadyReturned)) {
       if (!types.includes(entry.type)) continue;
       if (entries.length === size) return { entries, next: entries.at(-1)?.next ?? after, hasMore: true };
       entries.push(entry);
@@ -104,19 +113,23 @@ function buildPage(
   return { entries, next: { position: Math.max(end, after.position), offset: 0 }, hasMore: false };
 }
 
-/** Returns the entries of a row: that of the report, catalog or location, and those of the orders of a report. */
-function expandChangeRow(row: LocationChangeRow): ChangeEntry[] {
-  const { locationId, type, id, position, revision, changedAt } = row;
+/**
+ * Returns the entries of a row after the first `offset` ones, as far as its order ids were read: that of the report,
+ * catalog or location, and those of the orders of a report.
+ */
+function expandChangeRow(row: ChangeRowEntries, offset: number): ChangeEntry[] {
+  const { locationId, type, id, position, revision, changedAt, entryCount } = row;
   const action: ChangeAction = row.action === "expired" ? "removed" : row.action;
   const resources: Pick<ChangeEntry, "type" | "action" | "id">[] = [
-    { type, id, action },
+    ...(offset === 0 ? [{ type, id, action }] : []),
     ...row.orderIds.map((id) => ({ type: "order" as const, id, action })),
     ...row.reassignedOrderIds.map((id) => ({ type: "order" as const, id, action: "replaced" as const })),
     ...row.removedOrderIds.map((id) => ({ type: "order" as const, id, action: "removed" as const })),
   ];
   return resources.map((resource, index) => {
-    const isLast = index === resources.length - 1;
-    const next = isLast ? { position: position + 1, offset: 0 } : { position, offset: index + 1 };
+    const returnedCount = offset + index + 1;
+    const next =
+      returnedCount === entryCount ? { position: position + 1, offset: 0 } : { position, offset: returnedCount };
     return { locationId, ...resource, revision, changedAt, next };
   });
 }

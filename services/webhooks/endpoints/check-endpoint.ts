@@ -70,8 +70,8 @@ const ownPortIssue: WebhookEndpointRejection = {
 
 /**
  * Returns what is wrong with the URL or the addresses of an endpoint; undefined if they are allowed. Accepts a host
- * on the operator's allowlist, except for ports of this installation. Also accepts a host if its lookup fails for a temporary reason or takes too long,
- * because each connection checks the addresses again.
+ * on the operator's allowlist, except for ports of this installation. Also accepts a host if its lookup fails for a
+ * temporary reason or takes too long, because each connection checks the addresses again.
  */
 export async function findWebhookEndpointUrlIssue(
   text: string,

@@ -5,8 +5,8 @@ import { createLocationConditions } from "../queries/message-location-backfill.t
 
 const intervalSeconds = 300;
 /**
- * Seconds after which an erasure is repeated. Longer than an attempt and a statement take, so that those that had begun
- * before the erasure have stored what they received.
+ * Seconds after which an erasure is repeated. Delivery attempts and statements take less time, so those that began before
+ * the erasure have stored their data by then.
  */
 const delaySeconds = 120;
 

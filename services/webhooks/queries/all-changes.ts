@@ -1,5 +1,11 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type ChangeRow, type ChangeRowType, selectChangeColumns } from "./changes.ts";
+import {
+  type ChangeEntryRange,
+  type ChangeRowEntries,
+  type ChangeRowType,
+  selectChangeColumns,
+  selectEntriesOfRows,
+} from "./changes.ts";
 
 /** The state of the feed of all locations. */
 export interface AllChangesFeed {
@@ -131,17 +137,17 @@ export async function findAllChangesRowsFrom(
 }
 
 /**
- * Returns the rows of `changes` that still have the position in the feed of their location, with the position in the feed
- * of all locations. A row that has moved is not returned, because a later position follows. Of a location that an operator
- * has removed, only the removal is returned.
+ * Returns the rows of a page, as `selectEntriesOfRows` does, with their positions in the feed of all locations. Omits rows
+ * whose position in the feed of their location has changed, because the page of the later position contains them. Of a
+ * location that an operator has removed, returns only the removal.
  */
 export async function findChangeRowsOfAllLocations(
   sql: SqlClient,
   rows: AllChangesRow[],
-  { hasOrders }: { hasOrders: boolean },
-): Promise<(ChangeRow & { locationId: string })[]> {
+  { hasOrders, ...range }: ChangeEntryRange & { hasOrders: boolean },
+): Promise<ChangeRowEntries[]> {
   const positions = rows.map(({ position }) => position);
-  return sql`
+  const found = sql`
     select sequenced.location_id, sequenced.position, change.* from unnest(
         ${positions}::bigint[], ${rows.map(({ locationId }) => locationId)}::uuid[],
         ${rows.map(({ locationPosition }) => locationPosition)}::bigint[]
@@ -152,6 +158,6 @@ export async function findChangeRowsOfAllLocations(
       ) as change
     union all
     select location_id, position, type, id, 'removed', removed_revision, removed_at, '{}', '{}', '{}' from all_changes
-    where type = 'location' and removed_at is not null and position = any(${positions}::bigint[])
-    order by position`;
+    where type = 'location' and removed_at is not null and position = any(${positions}::bigint[])`;
+  return sql<ChangeRowEntries[]>`${selectEntriesOfRows(sql, found, range)}`;
 }

@@ -1,4 +1,4 @@
-import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlClient, SqlFragment, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** The types of rows in the change feed. Orders have no rows: they are entries of the report of their till. */
 export type ChangeRowType = "report" | "catalog" | "location";
@@ -136,6 +136,20 @@ export async function findLastChangePositions(
   return sql`select location_id, position from change_positions where location_id = any(${locationIds}::uuid[])`;
 }
 
+/** A row of the change feed with the entries that a page needs: the ids of those orders only. */
+export interface ChangeRowEntries extends ChangeRow {
+  locationId: string;
+  /** The number of entries of the whole row: one, and one for each order. */
+  entryCount: number;
+}
+
+/** The part of the feed that a page contains: `size` entries, after the first `offset` ones of the row at `position`. */
+export interface ChangeEntryRange {
+  position: number;
+  offset: number;
+  size: number;
+}
+
 /** Returns the columns of a row other than its key and position. Without orders, they contain no order ids. */
 export const selectChangeColumns = (sql: SqlClient, { hasOrders }: { hasOrders: boolean }) =>
   hasOrders
@@ -144,19 +158,52 @@ export const selectChangeColumns = (sql: SqlClient, { hasOrders }: { hasOrders: 
         action, revision, changed_at, '{}'::uuid[] as order_ids, '{}'::uuid[] as reassigned_order_ids,
         '{}'::uuid[] as removed_order_ids`;
 
-/** Returns up to `limit` rows of these types from a position on. Without orders, the rows have no order ids. */
+/** An array of ids has a header of at most 24 bytes. Each id has 16. */
+const arrayHeaderBytes = 24;
+const uuidBytes = 16;
+
+/**
+ * Returns a query for the rows that begin a page of `size` entries, with the order ids of those entries and at least one
+ * more. A till can have thousands of orders. The number of ids in the rows before a row comes from the size of their
+ * arrays, because PostgreSQL would read a whole array to count its ids. It can be too low, which adds rows to the result.
+ */
+export const selectEntriesOfRows = (
+  sql: SqlClient,
+  rows: SqlFragment,
+  { position, offset, size }: ChangeEntryRange,
+): SqlFragment => sql`
+  select location_id, type, id, position, action, revision, changed_at,
+    1 + cardinality(order_ids) + cardinality(reassigned_order_ids) + cardinality(removed_order_ids) as entry_count,
+    order_ids[skipped : skipped + ${size + 1}] as order_ids,
+    reassigned_order_ids[skipped - cardinality(order_ids) : skipped + ${size + 1} - cardinality(order_ids)]
+      as reassigned_order_ids,
+    removed_order_ids[
+      skipped - cardinality(order_ids) - cardinality(reassigned_order_ids) :
+      skipped + ${size + 1} - cardinality(order_ids) - cardinality(reassigned_order_ids)
+    ] as removed_order_ids
+  from (
+    select *, case when position = ${position} then ${offset}::int else 0 end as skipped,
+      coalesce(sum((pg_column_size(order_ids) - ${arrayHeaderBytes}) / ${uuidBytes}) over (
+        order by position rows between unbounded preceding and 1 preceding), 0) as earlier_ids
+    from (${rows}) as row
+  ) as measured
+  where earlier_ids <= ${size + offset}::int
+  order by position`;
+
+/** Returns up to `limit` rows of these types from a position on, with the entries of a page. */
 export async function findChangeRowsFrom(
   sql: SqlClient,
   {
     locationId,
-    position,
     types,
     hasOrders,
     limit,
-  }: { locationId: string; position: number; types: ChangeRowType[]; hasOrders: boolean; limit: number },
-): Promise<ChangeRow[]> {
-  return sql<ChangeRow[]>`
-    select type, id, position, ${selectChangeColumns(sql, { hasOrders })} from changes
-    where location_id = ${locationId} and position >= ${position} and type = any(${types}::text[])
+    ...range
+  }: ChangeEntryRange & { locationId: string; types: ChangeRowType[]; hasOrders: boolean; limit: number },
+): Promise<ChangeRowEntries[]> {
+  const rows = sql`
+    select location_id, type, id, position, ${selectChangeColumns(sql, { hasOrders })} from changes
+    where location_id = ${locationId} and position >= ${range.position} and type = any(${types}::text[])
     order by position limit ${limit}`;
+  return sql<ChangeRowEntries[]>`${selectEntriesOfRows(sql, rows, range)}`;
 }

@@ -51,7 +51,7 @@ export const listChangesRoute = defineChangesRoute({
   request: { query: z.object({ ...changesQueryShape, locationId: locationIdQueryParameter() }) },
   responses: { 200: { description: "A page of changes, which can be empty", schema: ChangePage } },
   errors: ["invalid_cursor", "location_forbidden", "location_not_found", "too_many_waiting_requests"],
-  async handle({ query, principal, services, context, signal, origin }) {
+  async handle({ query, principal, services, context, signal, origin, runOutsideAdmission }) {
     const types = resolveChangeTypes(principal, query.types);
     const feed = query.allLocations
       ? await openFeedOfAllLocations(services, { principal, locationId: query.locationId })
@@ -75,7 +75,8 @@ export const listChangesRoute = defineChangesRoute({
     });
     try {
       let page = await read(after);
-      while (page.entries.length === 0 && !page.hasMore && (await waiter.waitForPosition(page.next.position)))
+      const waitForPosition = (position: number) => runOutsideAdmission(() => waiter.waitForPosition(position));
+      while (page.entries.length === 0 && !page.hasMore && (await waitForPosition(page.next.position)))
         page = await read(page.next);
       return respond(page);
     } finally {

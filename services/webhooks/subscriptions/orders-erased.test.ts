@@ -94,7 +94,10 @@ describe("the personal data of an order", () => {
     const subscription = await subscribe();
     const orderId = randomUUID();
     await eraseOrders(subscription, [orderId]);
-    const messageId = await service.publishEvent("order.paid", buildTestOrderEventData(subscription.locationId, { id: orderId }));
+    const messageId = await service.publishEvent(
+      "order.paid",
+      buildTestOrderEventData(subscription.locationId, { id: orderId }),
+    );
     await eventually("the message", async () => (await readCustomerName(messageId)) === null);
     const { sql } = service.db;
     await sql`

@@ -8,6 +8,9 @@ export const consumersContractTestCases: TagContractTestCases = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
+    untestableOutcomes: {
+      limit_reached: "It takes the maximum number of consumers; the service's own tests insert them.",
+    },
     // The request succeeds, because it creates a consumer of the other location.
     statusForOtherLocation: 201,
   },

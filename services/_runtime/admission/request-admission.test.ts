@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { isEventLoopBusy } from "./event-loop-load.ts";
+import { createRequestAdmission } from "./request-admission.ts";
+
+/** Handles `count` reads of a location that take 10 ms each. Records the largest number of them at a time. */
+async function handleReads(senderId: string, count: number, work: () => Promise<void>): Promise<number> {
+  const admission = createRequestAdmission();
+  let [active, maximum] = [0, 0];
+  const handle = async () => {
+    const admitted = await admission.admit(senderId, { isWrite: false });
+    active += 1;
+    maximum = Math.max(maximum, active);
+    await work();
+    active -= 1;
+    admitted.release();
+  };
+  await Promise.all(Array.from({ length: count }, handle));
+  return maximum;
+}
+
+const waitUntilIdle = async () => {
+  while (isEventLoopBusy()) await sleep(20);
+};
+
+it("handles three reads of a location at a time, in all services together, and does not delay other locations", async () => {
+  await sleep(200);
+  await waitUntilIdle();
+  const finished: string[] = [];
+  const finish = (sender: string) => async () => {
+    await sleep(10);
+    finished.push(sender);
+  };
+  const [ofBusy] = await Promise.all([
+    handleReads("busy", 20, finish("busy")),
+    handleReads("busy", 20, finish("busy")),
+    handleReads("other", 1, finish("other")),
+  ]);
+  expect(ofBusy).toBeLessThanOrEqual(3);
+  expect(finished).toHaveLength(41);
+  expect(finished.indexOf("other")).toBeLessThan(4);
+});
+
+it("handles one read of a location at a time while several share a busy event loop", async () => {
+  let isDone = false;
+  const keepBusy = async () => {
+    while (!isDone) {
+      for (const end = performance.now() + 20; performance.now() < end; );
+      await new Promise(setImmediate);
+    }
+  };
+  const busy = keepBusy();
+  while (!isEventLoopBusy()) await new Promise(setImmediate);
+  await sleep(1_100);
+  const ofOnly = await handleReads("only", 5, () => sleep(1));
+  const [ofBusy] = await Promise.all([handleReads("busy", 5, () => sleep(1)), handleReads("other", 1, () => sleep(1))]);
+  isDone = true;
+  await busy;
+  expect(ofOnly).toBe(3);
+  expect(ofBusy).toBe(1);
+});
+
+it("does not count requests that wait", async () => {
+  const admission = createRequestAdmission();
+  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("waits", { isWrite: true })));
+  let endWait = () => {};
+  const wait = new Promise<void>((resolve) => {
+    endWait = resolve;
+  });
+  const waiting = admitted.map((request) => request.runOutside(() => wait));
+  const others = await Promise.all([1, 2, 3].map(() => admission.admit("waits", { isWrite: true })));
+  endWait();
+  for (const request of others) request.release();
+  await Promise.all(waiting);
+  for (const request of admitted) request.release();
+});
+
+it("rejects a request of a location that has 250 waiting", async () => {
+  const admission = createRequestAdmission();
+  const admitted = await Promise.all([1, 2, 3].map(() => admission.admit("floods", { isWrite: true })));
+  const waiting = Array.from({ length: 250 }, () => admission.admit("floods", { isWrite: true }));
+  const error = await admission.admit("floods", { isWrite: true }).catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ code: "rate_limited", limit: { name: "waiting_requests", maximum: 250 } });
+  (await admission.admit("another", { isWrite: true })).release();
+  for (const request of admitted) request.release();
+  for (const request of waiting) (await request).release();
+});

@@ -1,0 +1,111 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { createRoundRobinQueue, type QueuePermit } from "../concurrency/round-robin-queue.ts";
+import { isEventLoopBusy } from "./event-loop-load.ts";
+
+/**
+ * Maximum number of reads of one sender that are handled at the same time in this process, and of writes in each service.
+ * It limits how much a location uses of what all locations share: the event loop, the database connections, and the
+ * capacity of PostgreSQL for queries.
+ */
+const maxActivePerSender = 3;
+/**
+ * The maximum pause between two requests of a sender, in milliseconds. While several senders share a busy event loop, the
+ * next request of a sender waits for as long as the last one took. A sender with many requests then uses at most half of
+ * the time, and a sender with few requests does not wait.
+ */
+const maxPauseMs = 200;
+/** For how many milliseconds after requests of two senders the event loop counts as shared. */
+const presenceMs = 1_000;
+/** Further requests of a sender are rejected, because each waiting request occupies a connection. */
+const maxWaitingPerSender = 250;
+
+const createQueue = (maxActivePerKey: number | (() => number)) =>
+  createRoundRobinQueue({ maxActive: Number.POSITIVE_INFINITY, maxActivePerKey });
+type AdmissionQueue = ReturnType<typeof createQueue>;
+
+let lastSenderId: string | undefined;
+let lastRequestAt = Number.NEGATIVE_INFINITY;
+let sharedUntil = Number.NEGATIVE_INFINITY;
+
+/** Records that a sender sent a request, from which `isContended` derives whether several senders share this process. */
+function recordSender(senderId: string): void {
+  const now = performance.now();
+  if (senderId !== lastSenderId && now - lastRequestAt < presenceMs) sharedUntil = now + presenceMs;
+  lastSenderId = senderId;
+  lastRequestAt = now;
+}
+
+/** Returns whether several senders share a busy event loop. A single sender may use the whole event loop. */
+const isContended = () => performance.now() < sharedUntil && isEventLoopBusy();
+
+/** All services in this process share their reads, because they share the event loop. */
+const reads = createQueue(() => (isContended() ? 1 : maxActivePerSender));
+
+/** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
+export function createRequestAdmission() {
+  // Each service has its own queue of writes, and the limit stays the same while the event loop is busy, because writes can
+  // wait for other systems, such as webhook endpoints and legacy backoffices.
+  const writes = createQueue(maxActivePerSender);
+  return {
+    /**
+     * Waits until the request may be handled. `senderId` is that of `getSenderId`.
+     *
+     * @throws `ApiError` rate_limited if too many requests of the sender are waiting.
+     */
+    async admit(senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> {
+      recordSender(senderId);
+      const queue = isWrite ? writes : reads;
+      if (queue.getWaitingCount(senderId) >= maxWaitingPerSender) throw createTooManyWaitingError();
+      const request = new AdmittedRequest(queue, senderId);
+      await request.acquire();
+      return request;
+    },
+  };
+}
+
+export type RequestAdmission = ReturnType<typeof createRequestAdmission>;
+
+/** A request with a permit of its sender's queue. */
+export class AdmittedRequest {
+  readonly #queue: AdmissionQueue;
+  readonly #senderId: string;
+  #permit: QueuePermit | undefined;
+  #startedAt = 0;
+
+  constructor(queue: AdmissionQueue, senderId: string) {
+    this.#queue = queue;
+    this.#senderId = senderId;
+  }
+
+  async acquire(): Promise<void> {
+    this.#permit = this.#queue.requestPermit(this.#senderId);
+    await this.#permit.granted;
+    this.#startedAt = performance.now();
+  }
+
+  /** Runs `wait` without the permit, so that other requests of the sender are handled meanwhile. */
+  async runOutside<T>(wait: () => Promise<T>): Promise<T> {
+    this.release();
+    const result = await wait();
+    await this.acquire();
+    return result;
+  }
+
+  /** Releases the permit, after a pause if the event loop is contended. Later calls have no effect. */
+  release(): void {
+    const permit = this.#permit;
+    this.#permit = undefined;
+    if (!permit) return;
+    if (permit.isGranted && isContended())
+      setTimeout(permit.release, Math.min(maxPauseMs, performance.now() - this.#startedAt));
+    else permit.release();
+  }
+}
+
+function createTooManyWaitingError(): ApiError {
+  return new ApiError("rate_limited", {
+    detail: `More than ${maxWaitingPerSender} requests of this location are waiting. Send fewer requests at the same time.`,
+    limit: { name: "waiting_requests", maximum: maxWaitingPerSender, unit: "requests" },
+    headers: { "retry-after": "2" },
+  });
+}
