@@ -46,12 +46,13 @@ const createGuestFields = (name: string) => ({
   firebaseCustomerName: name,
 });
 
-/** Returns the database columns and stored objects that contain a name. */
+/** Returns the database columns and stored objects that contain a name, except those of sent events. */
 async function findOccurrences(name: string): Promise<string[]> {
   const sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1 });
   const columns = await sql<{ schema: string; name: string; column: string }[]>`
     select table_schema as schema, table_name as name, column_name as column from information_schema.columns
-    where starts_with(table_schema, ${`${environment.namespace}_`}) and data_type in ('text', 'jsonb')`;
+    where starts_with(table_schema, ${`${environment.namespace}_`}) and data_type in ('text', 'jsonb')
+      and table_name not like 'sent_events%'`;
   const occurrences: string[] = [];
   for (const { schema, name: table, column } of columns) {
     const [row] = await sql`

@@ -255,5 +255,5 @@ describe("after the existing tills have been processed", () => {
     ).toHaveLength(total + pushed.length);
     const [first] = pushed as [TestTillRow];
     expect(await push(first.id, randomUUID())).toBe("till_conflict");
-  });
+  }, 90_000);
 });

@@ -6,12 +6,6 @@ import { getCompiledFile } from "../process/compiled-file.ts";
 /** The error for a task that exceeded the heap of its thread. The error ends only this thread, not the process. */
 export class WorkerOutOfMemoryError extends Error {}
 
-/**
- * By how much threads are nicer than the event loop, from which small requests get their responses. While both have work,
- * the operating system gives the event loop nine times as much CPU time as a thread.
- */
-const niceIncrement = 10;
-
 interface WorkerPoolOptions {
   threads: number;
   /**
@@ -49,7 +43,6 @@ export function createWorkerThreadPool<Input, Output>(
     maxThreads: threads,
     idleTimeout: 60_000,
     concurrentTasksPerWorker: 1,
-    niceIncrement,
     resourceLimits: {
       maxOldGenerationSizeMb: heapMegabytes,
       ...(newObjectMegabytes !== undefined && { maxYoungGenerationSizeMb: newObjectMegabytes }),

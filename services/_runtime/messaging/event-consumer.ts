@@ -8,7 +8,6 @@ import {
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { BusEventType } from "@pragma/contracts/events";
-import { isEventLoopBusy } from "../admission/event-loop-load.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { sleep } from "../concurrency/sleep.ts";
@@ -73,7 +72,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const messageHandler = createEventMessageHandler(options);
   const queue = createRoundRobinQueue({
     maxActive: concurrency,
-    maxActivePerKey: () => (hasRevisions || isEventLoopBusy() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
+    maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
   });
   /** The received messages that have not been settled yet, by their position and time in the stream. */
   const held = new Map<string, DeliveredMessage>();
