@@ -76,6 +76,11 @@ const gatewayHeaders = (requestId = randomUUID()) =>
   createInternalRequestSigner(keys, "gateway", "accounts")({ ...request, requestId, traceparent, principal });
 
 const clientOf = (headers: Record<string, string>) => headers["x-pragma-client"] ?? "";
+/** Returns the next letter of base64url. After the last letter of a signature, it stands for the same bytes. */
+const nextLetter = (letter: string) => {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  return letters.charAt(letters.indexOf(letter) + 1);
+};
 const signatureOf = (headers: Record<string, string>) => clientOf(headers).split(";")[0];
 
 describe("a signed request", () => {
@@ -152,6 +157,20 @@ describe("a signed request", () => {
     const read = gatewayHeaders();
     for (let count = 0; count < 2; count += 1)
       expect(await sendRequest({ headers: read })).toMatchObject({ principal });
+  });
+
+  it.each<[string, (signature: string) => string]>([
+    ["padding", (signature) => `${signature}=`],
+    ["other unused bits", (signature) => `${signature.slice(0, -1)}${nextLetter(signature.at(-1) ?? "")}`],
+    ["other characters", (signature) => `${signature}.`],
+  ])("of a change is not accepted again with %s in its signature", async (_, respell) => {
+    const { "x-pragma-client": _client, ...headers } = signChange();
+    expect(await sendChange(headers)).toMatchObject({ principal });
+    const [caller, id, expires, signature = "", nonce] = String(headers["x-pragma-signature"]).split(";");
+    const respelled = respell(signature);
+    expect(Buffer.from(respelled, "base64url")).toEqual(Buffer.from(signature, "base64url"));
+    const repeated = { ...headers, "x-pragma-signature": [caller, id, expires, respelled, nonce].join(";") };
+    expect((await sendChange(repeated)).code).toBe("key_missing");
   });
 
   const signBody = createInternalBodySigner(keys, "gateway", "accounts");
