@@ -48,9 +48,10 @@ it("reads the ports of all servers from the environment", () => {
   expect(Array.from({ length: 9_000 }, (_, each) => each + 1).filter((each) => ownPorts.has(each))).toEqual(all);
 });
 
-const lanAddress = Object.values(networkInterfaces())
-  .flat()
-  .find((each) => each?.family === "IPv4" && !each.internal)?.address;
+const lanAddress =
+  Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === "IPv4" && !each.internal)?.address ?? "127.0.0.1";
 
 describe("a port of this installation", () => {
   const addressPolicy = createWebhookAddressPolicy(parseWebhookAddressAllowlist("0.0.0.0/0,::/0,listed.example"), {
@@ -73,7 +74,7 @@ describe("a port of this installation", () => {
       "[::ffff:127.0.0.1]",
       "[::ffff:7f00:1]",
     ],
-    ...["localhost", "rebound.example", "listed.example", lanAddress ?? "127.0.0.1"],
+    ...["localhost", "rebound.example", "listed.example", lanAddress, `[::ffff:${lanAddress}]`],
   ])("is rejected as an endpoint at %s, when it is created and when a message is sent", async (host) => {
     const url = new URL(`http://${host}:${port}/till-ingest/unfinished`);
     const rules = { addressPolicy, resolveHost, isHttpsRequired: false };

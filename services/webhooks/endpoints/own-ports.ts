@@ -33,6 +33,7 @@ export function readOwnPorts(environment: Record<string, string | undefined>): O
   return { has: (port) => ports.has(port), isOwnAddress };
 }
 
+// BlockList also compares IPv4-mapped addresses, such as ::ffff:127.0.0.1 or ::ffff:7f00:1, with IPv4 addresses.
 const localAddresses = new BlockList();
 // A connection to an unspecified address leads to this machine.
 localAddresses.addSubnet("0.0.0.0", 8, "ipv4");
@@ -41,8 +42,10 @@ localAddresses.addAddress("::", "ipv6");
 localAddresses.addAddress("::1", "ipv6");
 
 function isOwnAddress(address: string): boolean {
-  // BlockList also compares IPv4-mapped addresses, such as ::ffff:127.0.0.1, with the IPv4 subnets.
-  if (localAddresses.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return true;
-  const plain = address.replace(/^::ffff:/i, "");
-  return Object.values(networkInterfaces()).some((addresses) => addresses?.some((own) => own.address === plain));
+  const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+  if (localAddresses.check(address, family)) return true;
+  const ownAddresses = new BlockList();
+  for (const own of Object.values(networkInterfaces()).flat())
+    if (own) ownAddresses.addAddress(own.address, own.family === "IPv6" ? "ipv6" : "ipv4");
+  return ownAddresses.check(address, family);
 }
