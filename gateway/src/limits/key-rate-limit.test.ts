@@ -227,4 +227,18 @@ describe("the rate limit of a location", () => {
     expect((await send(granted, 1))[0]?.isAllowed).toBe(true);
     await Promise.all(stores.map((store) => store.close()));
   });
+
+  it("is not used up by a key that has exceeded its own limit", async () => {
+    const store = await createLeaseStore();
+    const limiter = createRequestRateLimiter(store, { defaultRate: slowRate, locationRate });
+    const send = async (id: string, times: number) => {
+      const key = keyOf(`${id} key`, "with a key in a loop");
+      return countAllowed(Array.from({ length: times }, () => limiter.acquire(key)));
+    };
+    const allowed = await send("looping", 1_000);
+    expect(allowed).toBeLessThanOrEqual(220);
+    for (let round = 0; round < 20; round += 1) await send("looping", 50);
+    expect(await send("other", 50)).toBe(50);
+    await store.close();
+  });
 });

@@ -155,18 +155,24 @@ export function createRequestRateLimiter(
   const keys = createApiKeyRateLimiter(store, { defaultRate });
   const locations = createApiKeyRateLimiter(store, { defaultRate: locationRate });
   return {
-    /** Uses one token of a key, and one of its location. Returns a promise if it waits for Redis. */
+    /**
+     * Uses one token of a key and, if the key has one, a token of its location. Otherwise, a key that sends too many
+     * requests would use up the limit of the other keys. Returns a promise if it waits for Redis.
+     */
     acquire({
       principal: { keyId, location },
       rateLimit,
     }: RateLimitedApiKey): RequestRateLimitDecision | Promise<RequestRateLimitDecision> {
-      const ofKey = keys.acquire(keyId, rateLimit);
       // Only an operator can grant a key a higher rate.
       const isCounted = location && (rateLimit?.perSecond ?? 0) <= locationRate.perSecond;
-      const ofLocation = isCounted ? locations.acquire(`location:${location.id}`, null) : undefined;
+      const acquireOfLocation = (key: RateLimitDecision) =>
+        isCounted && key.isAllowed ? locations.acquire(`location:${location.id}`, null) : undefined;
+      const ofKey = keys.acquire(keyId, rateLimit);
+      if (ofKey instanceof Promise) return ofKey.then(async (key) => chooseNearer(key, await acquireOfLocation(key)));
+      const ofLocation = acquireOfLocation(ofKey);
       // Awaiting decisions that are already known would delay the request.
-      if (!(ofKey instanceof Promise) && !(ofLocation instanceof Promise)) return chooseNearer(ofKey, ofLocation);
-      return Promise.all([ofKey, ofLocation]).then(([key, all]) => chooseNearer(key, all));
+      if (!(ofLocation instanceof Promise)) return chooseNearer(ofKey, ofLocation);
+      return ofLocation.then((all) => chooseNearer(ofKey, all));
     },
   };
 }
