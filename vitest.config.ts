@@ -59,8 +59,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirstSequencer },
     // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
     server: { deps: { inline: [/@modelcontextprotocol\/sdk/, /eventsource-parser/] } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be
     // busy. Property tests are not retried, because a retry would use other random values.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,

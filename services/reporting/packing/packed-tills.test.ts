@@ -512,7 +512,7 @@ describe("packTill", () => {
     expect(packedCount).toBeGreaterThan(3);
     expect(packedCount).toBeLessThan(25 * tills.length);
     expect(await readEverything(service, principal, tills)).toEqual(before);
-  });
+  }, 120_000);
 });
 
 describe("the list of reports for the change feed", () => {
