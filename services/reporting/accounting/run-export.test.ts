@@ -257,7 +257,7 @@ describe("an accounting export that exceeds the size limit", () => {
     }
     expect(blockMs).toBeLessThan((performance.now() - startedMs) / 2);
     await testService.remove();
-  });
+  }, 120_000);
 });
 
 describe("expired accounting exports", () => {
