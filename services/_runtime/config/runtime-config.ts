@@ -104,8 +104,7 @@ export const commonServiceConfigSchema = z.object({
   /**
    * The seconds without progress, although there is work and every server responds, after which a process exits. Must be
    * more than `EVENT_HANDLER_TIMEOUT_SECONDS`, so that handlers that hang are abandoned first. The default is longer than
-   * five attempts, so that an event whose handler always hangs becomes a dead letter instead of ending the process again
-   * and again.
+   * five attempts, after which an event whose handler always hangs becomes a dead letter.
    */
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(900),
   /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */

@@ -45,6 +45,8 @@ class ConsumerStoppedError extends Error {}
 
 /** Maximum number of attempts for an event that fails with an unknown error or a statement timeout. */
 const maxUnknownErrorAttempts = 5;
+/** Number of abandoned handlers of an event after which it becomes a dead letter, over all instances and restarts. */
+const timeoutsBeforeDeadLetter = 5;
 /**
  * Number of process crashes after which an event is handled while no other event is in progress, to find out whether
  * this event causes the crashes. Only crashes during redeliveries count, because first attempts are not recorded.
@@ -140,13 +142,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
         return;
       }
       const isTimeout = error instanceof EventHandlerTimeoutError;
-      if (isTimeout) recordTimeout();
-      const willPass = isTimeout
-        ? (await findUnavailableDependencies()).length > 0
-        : isTransient(error) && !isCanceledStatementError(error);
-      const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
-      unknownErrorCounts.set(eventId, attempts);
-      const isPermanent = error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;
+      const isPermanent = isTimeout ? await isLastTimeout(eventId) : isLastAttempt(eventId, error);
       markSpanFailed(span, error);
       metrics.recordEventDuration(seconds(), { service, event, outcome: isPermanent ? "dead_lettered" : "retried" });
       log.error({ ...fields, ...logFields, err: error, deliveries, isPermanent }, "event handling failed");
@@ -163,6 +159,31 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     }
   }
 
+  /** Counts a failure in this process, and returns whether the event must not be retried after it. */
+  function isLastAttempt(eventId: string, error: unknown): boolean {
+    const willPass = isTransient(error) && !isCanceledStatementError(error);
+    const attempts = willPass ? 0 : (unknownErrorCounts.get(eventId) ?? 0) + 1;
+    unknownErrorCounts.set(eventId, attempts);
+    return error instanceof PermanentEventError || attempts >= maxUnknownErrorAttempts;
+  }
+
+  /**
+   * Counts an abandoned handler, and returns whether the event must not be retried. The count is stored, because the
+   * process may end before the last one: a handler that hangs can stall its consumer. It does not count while a server
+   * does not respond.
+   */
+  async function isLastTimeout(eventId: string): Promise<boolean> {
+    recordTimeout();
+    if ((await findUnavailableDependencies()).length > 0) return false;
+    const attempt = { eventId, subscription: subscription.type, attempts: 0, timeouts: 1 };
+    const [row] = await sql<{ timeouts: number }[]>`
+      insert into event_attempts ${sql(attempt)}
+      on conflict (event_id, subscription)
+      do update set timeouts = event_attempts.timeouts + 1, attempted_at = now()
+      returning timeouts`;
+    return (row?.timeouts ?? 0) >= timeoutsBeforeDeadLetter;
+  }
+
   /** Returns whether the location of an event was removed, together with what the event refers to. */
   async function isOfRemovedLocation({ data }: EventEnvelope): Promise<boolean> {
     const { locationId } = Object(data) as { locationId?: unknown };
@@ -176,7 +197,10 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
     const attempt = { eventId: envelope.id, subscription: subscription.type };
     const isThisAttempt = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
     /** Called when the event was handled, failed without a crash, or becomes a dead letter because of crashes. */
-    const deleteAttempts = () => sql`delete from event_attempts where ${isThisAttempt}`;
+    const deleteAttempts = async () => {
+      const { count } = await sql`delete from event_attempts where ${isThisAttempt} and timeouts = 0`;
+      if (count === 0) await sql`update event_attempts set attempts = 0 where ${isThisAttempt}`;
+    };
     // Attempts are deleted when they end, even if they fail, so the process crashed during each attempt that remains.
     const [row] = await sql<{ attempts: number }[]>`select attempts from event_attempts where ${isThisAttempt}`;
     const crashes = row?.attempts ?? 0;

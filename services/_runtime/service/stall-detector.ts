@@ -35,7 +35,7 @@ export function startStallDetector({
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, timeoutMs / 20));
   /** Time before this moment does not count, because a server was unavailable, or the whole process did not run. */
   let excusedUntilMs = 0;
-  let lastCheckEndMs = performance.now();
+  let lastStepMs = performance.now();
   let slowest: { name: string; forMs: number } | undefined;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -51,14 +51,21 @@ export function startStallDetector({
     return stalled.sort((one, other) => other.forMs - one.forMs)[0];
   }
 
-  async function check(): Promise<void> {
+  /** Returns whether the process was stopped since the last step, for example by `docker pause`. Then that time is excused. */
+  function wasPaused(): boolean {
     const now = performance.now();
-    // The process was stopped and continued, for example by `docker pause`.
-    if (now - lastCheckEndMs > intervalMs + timeoutMs / 4) excusedUntilMs = now;
+    const isLate = now - lastStepMs > intervalMs + timeoutMs / 4;
+    lastStepMs = now;
+    if (isLate) excusedUntilMs = now;
+    return isLate;
+  }
+
+  async function check(): Promise<void> {
+    wasPaused();
     slowest = await findSlowest();
     if (slowest === undefined || slowest.forMs < timeoutMs / 2) return;
     const unavailable = await findUnavailableDependencies();
-    if (unavailable.length > 0) {
+    if (wasPaused() || unavailable.length > 0) {
       excusedUntilMs = performance.now();
       slowest = undefined;
       return;
@@ -70,7 +77,6 @@ export function startStallDetector({
 
   async function checkRepeatedly(): Promise<void> {
     await check().catch((error) => log.error({ err: error }, "the check for stalled work failed"));
-    lastCheckEndMs = performance.now();
     if (!isStopped) timer = setTimeout(checkRepeatedly, intervalMs);
   }
 

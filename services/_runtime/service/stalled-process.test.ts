@@ -61,7 +61,10 @@ const countEventsInHand = async ({ opsUrl }: TestServiceProcess) =>
 
 describe.concurrent("a process", () => {
   it("does not start if it counts as stalled before its handlers are abandoned", async () => {
-    const environment = await createEnvironment({ EVENT_HANDLER_TIMEOUT_SECONDS: "300" });
+    const environment = await createEnvironment({
+      EVENT_HANDLER_TIMEOUT_SECONDS: "300",
+      STALL_TIMEOUT_SECONDS: "300",
+    });
     await expect(startTestService(defineTestLocationEventService(), environment)).rejects.toThrow(
       "STALL_TIMEOUT_SECONDS: must be more than EVENT_HANDLER_TIMEOUT_SECONDS (300)",
     );
@@ -81,6 +84,20 @@ describe.concurrent("a process", () => {
       code: 1,
       errorOutput: expect.stringContaining("its work is stalled: the consumer of location.updated (accounts)"),
     });
+  }, 60_000);
+
+  it("that is restarted makes an event whose handler always hangs a dead letter after five timeouts in all", async () => {
+    const { variables } = await createEnvironment(stallTimeouts);
+    const { sql } = connect(variables);
+    const first = await startProcess(hangs, variables);
+    await publishTestLocationUpdatedEvent({ sql });
+    expect((await first.exited).code).toBe(1);
+    const [stored] = await sql<{ timeouts: number }[]>`select timeouts from event_attempts`;
+    expect(stored?.timeouts).toBeGreaterThan(0);
+    expect(stored?.timeouts).toBeLessThan(5);
+    await startProcess(hangs, variables);
+    await eventually("the dead letter", async () => (await sql`select from dead_letters`).length === 1);
+    expect(await sql`select timeouts from event_attempts`).toEqual([{ timeouts: 5 }]);
   }, 60_000);
 
   it("does not end itself while PostgreSQL is down, but when only its connections are", async () => {

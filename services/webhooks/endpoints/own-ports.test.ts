@@ -33,6 +33,7 @@ it("reads the ports of all servers from the environment", () => {
     ...{
       REPORTING_DATABASE_URL: "postgres://me:7777@db:5433/pragma?sslmode=verify-full",
       DATABASE_URL: "postgres://db/x",
+      DATABASE_READ_URL: "postgres:///x?host=replica&port=5434",
     },
     ...{
       NATS_URL: "nats://me:secret@one:4223, two:4224,[::1]:4225",
@@ -42,9 +43,10 @@ it("reads the ports of all servers from the environment", () => {
     ...{
       OBJECT_STORE: "s3://pragma?endpoint=http%3A%2F%2Fobjects%3A7070&region=x",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318",
+      AWS_ENDPOINT_URL_S3: "http://objects:7071",
     },
   });
-  const all = [443, 3100, 3200, 4000, 4191, 4223, 4224, 4225, 4318, 5432, 5433, 6380, 7070];
+  const all = [443, 3100, 3200, 4000, 4191, 4223, 4224, 4225, 4318, 5432, 5433, 5434, 6380, 7070, 7071];
   expect(Array.from({ length: 9_000 }, (_, each) => each + 1).filter((each) => ownPorts.has(each))).toEqual(all);
 });
 

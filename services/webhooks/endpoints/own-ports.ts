@@ -20,7 +20,9 @@ export function readOwnPorts(environment: Record<string, string | undefined>): O
   const ports = new Set<number>();
   for (const [name, value = ""] of Object.entries({ PORT: "4000", OPS_PORT: "4090", ...environment })) {
     if (/(?:^|_)PORT$/.test(name)) ports.add(Number(value));
-    if (!/_URLS?$|_ENDPOINT$|^OBJECT_STORE$/.test(name)) continue;
+    if (!/_URLS?$|_ENDPOINT$|_ENDPOINT_URL_\w+$|^OBJECT_STORE$/.test(name)) continue;
+    // PostgreSQL also takes the port as a parameter.
+    for (const [, port] of value.matchAll(/[?&]port=(\d+)/g)) ports.add(Number(port));
     // Splits lists of servers, and separates the URL in `s3://bucket?endpoint=http://host:9000`.
     for (const part of value
       .replaceAll(/%3a/gi, ":")
