@@ -9,6 +9,7 @@ import { defineTestOrderEventService, publishTestOrderEvent } from "../testing/o
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { createEventBus, type EventBus } from "./event-bus.ts";
+import { buildNatsConsumerName } from "./event-consumer.ts";
 import { buildEventStreamNames, type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
 import { selectOutboxRowsOfStream } from "./outbox-relay.ts";
 
@@ -17,6 +18,7 @@ let environment: IsolatedTestEnvironment;
 let service: TestService;
 let connection: NatsConnection;
 let streams: JetStreamManager["streams"];
+let consumers: JetStreamManager["consumers"];
 let names: Record<EventStreamKind, string>;
 
 beforeAll(async () => {
@@ -27,7 +29,7 @@ beforeAll(async () => {
   names = buildEventStreamNames(environment.namespace);
   service = await startTestService(defineTestOrderEventService(), environment);
   connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
-  ({ streams } = await jetstreamManager(connection));
+  ({ streams, consumers } = await jetstreamManager(connection));
 });
 afterAll(async () => {
   await connection?.close();
@@ -53,23 +55,20 @@ async function waitUntilFull(stream: string): Promise<void> {
   });
 }
 
-/** Deletes the events of a stream as if they expired, so that the relay does not publish them again. */
-async function purgeExpiredEvents(stream: string): Promise<void> {
-  await service.db.sql`delete from sent_events`;
-  await streams.purge(stream);
+/** Deletes the handled events of a stream as if they expired, so that the relay does not publish them again. */
+async function purgeHandledEvents(kind: EventStreamKind): Promise<void> {
+  const consumer = buildNatsConsumerName("accounts", kind === "tills" ? "location.updated" : "order.call");
+  const { ack_floor } = await consumers.info(names[kind], consumer);
+  await streams.purge(names[kind], { seq: ack_floor.stream_seq + 1 });
+  await service.db.sql`delete from sent_events where stream = ${kind} and stream_sequence <= ${ack_floor.stream_seq}`;
 }
 
 /** Deletes the handled events of a stream repeatedly, as if they expired, until the outbox is empty. */
-async function purgeUntilOutboxIsEmpty(stream: string, locationIds: readonly string[]): Promise<void> {
-  for (let attempt = 0; (await countOutbox()) > 0 && attempt < 10; attempt += 1) {
-    const before = await countOutbox();
-    await eventually("the effects of the sent events", async () => {
-      const effects = new Set(await listEffects());
-      return locationIds.filter((id) => effects.has(id)).length === locationIds.length - before;
-    });
-    await purgeExpiredEvents(stream);
-    await eventually("events to leave the outbox", async () => (await countOutbox()) < before);
-  }
+async function purgeUntilOutboxIsEmpty(kind: EventStreamKind): Promise<void> {
+  await eventually("events to leave the outbox", async () => {
+    await purgeHandledEvents(kind);
+    return (await countOutbox()) === 0;
+  });
 }
 
 it("events wait in the outbox while their stream is full, and are handled when it has space again", async () => {
@@ -86,7 +85,7 @@ it("events wait in the outbox while their stream is full, and are handled when i
   const order = await publishTestOrderEvent(service.db);
   await eventually("the effect of an order event", () => hasEffect(order));
 
-  await purgeUntilOutboxIsEmpty(names.tills, locationIds);
+  await purgeUntilOutboxIsEmpty("tills");
   await eventually("every event to have its effect", async () => (await listEffects()).length === 32);
   expect(await listEffects()).toEqual([...locationIds, order].sort());
   await checkOutbox();
@@ -110,7 +109,7 @@ it("a full stream of order events delays no other events of the same service, an
     expect(performance.now() - started).toBeLessThan(2_000);
   }
   await service.db.sql`delete from outbox where type = 'order.paid'`;
-  await purgeUntilOutboxIsEmpty(names.orders, orders);
+  await purgeUntilOutboxIsEmpty("orders");
   await eventually("every order event to have its effect", async () => (await listEffects()).length === 35);
   expect((await listEffects()).filter((id) => orders.includes(id))).toEqual([...orders].sort());
   await checkOutbox();
@@ -122,7 +121,7 @@ it("a limit below the size of the stream discards no events", async () => {
     TILL_EVENT_STREAM_MAX_BYTES: String(megabyte),
   });
   const bus: EventBus = createEventBus(config, { name: "test", log: createLogger({ name: "test", level: "silent" }) });
-  await purgeExpiredEvents(names.tills);
+  await purgeHandledEvents("tills");
   for (let event = 0; event < 10; event += 1) await publishEventOfSize(150_000);
   await eventually("events to be sent", async () => (await countOutbox()) === 0);
   const before = await streams.info(names.tills);
@@ -130,7 +129,10 @@ it("a limit below the size of the stream discards no events", async () => {
   await bus.ensureStream("tills");
   const { state, config: stored } = await streams.info(names.tills);
   expect([state.messages, stored.max_bytes]).toEqual([before.state.messages, 2 * megabyte]);
-  await purgeExpiredEvents(names.tills);
+  await eventually("the stream to be empty", async () => {
+    await purgeHandledEvents("tills");
+    return (await streams.info(names.tills)).state.messages === 0;
+  });
   await bus.ensureStream("tills");
   expect((await streams.info(names.tills)).config.max_bytes).toBe(megabyte);
   await bus.close();

@@ -18,6 +18,9 @@ const recoverySchema = z.object({ startSequence: z.int().min(1) });
 export const buildRecoverySubject = (subjectPrefix: string, service: string): string =>
   `${subjectPrefix}.stream-recovery.${service}`;
 
+/** Returns whether a message in a stream announces a recovery, and is not an event. */
+export const isRecoverySubject = (subject: string): boolean => /\.stream-recovery\.[^.]+$/.test(subject);
+
 /** Announces that a stream went back. Resolves when the stream has stored the message. */
 export async function announceStreamRecovery(
   client: JetStreamClient,

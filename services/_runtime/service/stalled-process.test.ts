@@ -88,9 +88,10 @@ describe.concurrent("a process", () => {
 
   it("that is restarted makes an event whose handler always hangs a dead letter after five timeouts in all", async () => {
     const { variables } = await createEnvironment(stallTimeouts);
-    const { sql } = connect(variables);
+    const db = connect(variables);
+    const { sql } = db;
     const first = await startProcess(hangs, variables);
-    await publishTestLocationUpdatedEvent({ sql });
+    await publishTestLocationUpdatedEvent(db);
     expect((await first.exited).code).toBe(1);
     const [stored] = await sql<{ timeouts: number }[]>`select timeouts from event_attempts`;
     expect(stored?.timeouts).toBeGreaterThan(0);
@@ -128,6 +129,10 @@ describe.concurrent("a process", () => {
     cleanups.push(() => proxy.close());
     const { variables } = await createEnvironment({ ...stallTimeouts, DATABASE_URL: proxy.url });
     const stalled = await startProcess("() => {}", variables);
+    const db = connect(variables);
+    // After an effect, the pool and the leader election are connected.
+    await publishTestLocationUpdatedEvent(db);
+    await eventually("an effect", async () => (await db.sql`select from effects`).length === 1);
     isFrozen = true;
     const { code, errorOutput } = await stalled.exited;
     expect({ code, errorOutput }).toMatchObject({ code: 1, errorOutput: expect.stringContaining("the database") });
