@@ -135,8 +135,8 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
   config: reportingServiceConfigSchema,
   createResources({ db, log, metrics, registry }, config) {
     const objects = createObjectStore(config.OBJECT_STORE);
-    // Only one till of each location, and only one large till of all locations, is calculated at a time. Therefore,
-    // neither a single location nor large tills can occupy all threads, unless there is only one.
+    // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
+    // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
     const calculator = createThreadedTillReportCalculator({
       threads: config.CALCULATION_THREADS,
       heapMegabytes: config.CALCULATION_HEAP_MB,
@@ -149,12 +149,13 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       heapMegabytes: config.CALCULATION_HEAP_MB,
       // Exports are rare, so the thread ends when it is idle.
       minThreads: 0,
+      isBulk: true,
     });
     const metricsWorker = createWorkerThreadPool<StoredTillDocuments, TillMetrics | null>(
       import.meta.url,
       "./metrics/compute-stored-till-metrics",
       // Only tills of an earlier version lack figures, so the thread ends when it is idle.
-      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0 },
+      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0, isBulk: true },
     );
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
@@ -163,6 +164,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
         threads: 1,
         minThreads: 0,
+        isBulk: true,
         ...heap,
       });
     const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);

@@ -14,7 +14,10 @@ import type { StoredOrderTexts } from "./order-texts.ts";
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
 
-/** Tills of this size in bytes or more are calculated one at a time, so that a thread is available for small tills. */
+/**
+ * Tills of this size in bytes or more are calculated one at a time, in a thread of their own, so that small tills wait neither
+ * for them nor for the start of a thread.
+ */
 export const largeTillBytes = 4 * 1024 * 1024;
 
 type TillCalculationTask = Omit<TillCalculationWorkerInput, "port">;
@@ -23,15 +26,15 @@ type TillCalculationTask = Omit<TillCalculationWorkerInput, "port">;
 export type TillCalculationResult = StoredReportAndOrderResponses | null;
 
 export function createThreadedTillReportCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerThreadPool<TillCalculationWorkerInput, void>(
-    import.meta.url,
-    "./calculate-stored-till",
-    options,
-  );
+  const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
+    createWorkerThreadPool<TillCalculationWorkerInput, void>(import.meta.url, "./calculate-stored-till", poolOptions);
+  const smallTillPool = createPool(options);
+  const largeTillPool = createPool({ ...options, threads: 1, minThreads: 0, isBulk: true });
   const largeTillSemaphore = createKeyedSemaphore(1);
 
   /** Returns the report as soon as it is calculated. The texts of its orders follow. */
   function startCalculation(task: TillCalculationTask): Promise<TillCalculationResult> {
+    const pool = task.bytes.byteLength < largeTillBytes ? smallTillPool : largeTillPool;
     const { port1, port2 } = new MessageChannel();
     const expected: ExpectedMessage[] = [];
     const expectTexts = () => {
@@ -85,7 +88,9 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
         return till;
       });
     },
-    close: () => pool.close(),
+    async close(): Promise<void> {
+      await Promise.all([smallTillPool.close(), largeTillPool.close()]);
+    },
   };
 }
 

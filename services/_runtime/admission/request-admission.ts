@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { createRoundRobinQueue, type QueuePermit } from "../concurrency/round-robin-queue.ts";
-import { isEventLoopBusy } from "./event-loop-load.ts";
+import { computePauseMs, isContended, recordSender } from "./contention.ts";
 
 /**
  * Maximum number of reads of one sender that are handled at the same time in this process, and of writes in each service.
@@ -8,44 +8,24 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
  * capacity of PostgreSQL for queries.
  */
 const maxActivePerSender = 3;
-/**
- * The maximum pause between two requests of a sender, in milliseconds. While several senders share a busy event loop, the
- * next request of a sender waits for as long as the last one took. A sender with many requests then uses at most half of
- * the time, and a sender with few requests does not wait.
- */
+/** The maximum pause between two requests of a sender while several share a busy event loop, in milliseconds. */
 const maxPauseMs = 200;
-/** For how many milliseconds after requests of two senders the event loop counts as shared. */
-const presenceMs = 1_000;
 /** Further requests of a sender are rejected, because each waiting request occupies a connection. */
 const maxWaitingPerSender = 250;
 
-const createQueue = (maxActivePerKey: number | (() => number)) =>
+const createQueue = (maxActivePerKey: () => number) =>
   createRoundRobinQueue({ maxActive: Number.POSITIVE_INFINITY, maxActivePerKey });
 type AdmissionQueue = ReturnType<typeof createQueue>;
 
-let lastSenderId: string | undefined;
-let lastRequestAt = Number.NEGATIVE_INFINITY;
-let sharedUntil = Number.NEGATIVE_INFINITY;
-
-/** Records that a sender sent a request, from which `isContended` derives whether several senders share this process. */
-function recordSender(senderId: string): void {
-  const now = performance.now();
-  if (senderId !== lastSenderId && now - lastRequestAt < presenceMs) sharedUntil = now + presenceMs;
-  lastSenderId = senderId;
-  lastRequestAt = now;
-}
-
-/** Returns whether several senders share a busy event loop. A single sender may use the whole event loop. */
-const isContended = () => performance.now() < sharedUntil && isEventLoopBusy();
-
+const getMaxActivePerSender = () => (isContended() ? 1 : maxActivePerSender);
 /** All services in this process share their reads, because they share the event loop. */
-const reads = createQueue(() => (isContended() ? 1 : maxActivePerSender));
+const reads = createQueue(getMaxActivePerSender);
 
 /** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
 export function createRequestAdmission() {
-  // Each service has its own queue of writes, and the limit stays the same while the event loop is busy, because writes can
-  // wait for other systems, such as webhook endpoints and legacy backoffices.
-  const writes = createQueue(maxActivePerSender);
+  // Each service has its own queue of writes, because writes can wait for other systems, such as webhook endpoints and
+  // legacy backoffices.
+  const writes = createQueue(getMaxActivePerSender);
   return {
     /**
      * Waits until the request may be handled. `senderId` is that of `getSenderId`.
@@ -96,8 +76,8 @@ export class AdmittedRequest {
     const permit = this.#permit;
     this.#permit = undefined;
     if (!permit) return;
-    if (permit.isGranted && isContended())
-      setTimeout(permit.release, Math.min(maxPauseMs, performance.now() - this.#startedAt));
+    const pauseMs = permit.isGranted ? computePauseMs(this.#startedAt, maxPauseMs) : 0;
+    if (pauseMs > 0) setTimeout(permit.release, pauseMs);
     else permit.release();
   }
 }

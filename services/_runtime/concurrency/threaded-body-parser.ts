@@ -13,7 +13,10 @@ export interface ThreadedBodyParserTask<Kind> {
 
 export type ThreadedBodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** Bodies of at least this size, in bytes, are parsed one at a time, because parsing each needs a large heap. */
+/**
+ * Bodies of at least this size, in bytes, are parsed one at a time, because parsing each needs a large heap, and in a thread
+ * of their own, so that smaller bodies wait neither for them nor for the start of a thread.
+ */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerThreadPool>[2] & {
@@ -32,18 +35,18 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   parse: ParseBody<Kind, Result>,
   { maxInlineBytes, ...options }: ThreadedBodyParserOptions,
 ) {
-  const pool = createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(
-    moduleUrl,
-    name,
-    options,
-  );
+  const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
+    createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(moduleUrl, name, poolOptions);
+  const pool = createPool(options);
+  const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, isBulk: true });
   const senderSemaphore = createKeyedSemaphore(1);
   const hugeBodySemaphore = createKeyedSemaphore(1);
 
   async function runTask(task: ThreadedBodyParserTask<Kind>): Promise<ThreadedBodyParserResult<Result>> {
-    const run = () => pool.run(task, [task.bytes.buffer]);
+    const transfer = [task.bytes.buffer];
     try {
-      return await (task.bytes.byteLength < hugeBodyBytes ? run() : hugeBodySemaphore.run(run));
+      if (task.bytes.byteLength < hugeBodyBytes) return await pool.run(task, transfer);
+      return await hugeBodySemaphore.run(() => hugeBodyPool.run(task, transfer));
     } catch (error) {
       if (!(error instanceof WorkerOutOfMemoryError)) throw error;
       const detail = "The server does not have enough memory to parse this body.";
@@ -65,7 +68,9 @@ export function createThreadedBodyParser<Kind, Result extends object>(
       if ("malformed" in output) throw new ApiError("malformed_json", { detail: output.malformed });
       return output;
     },
-    close: () => pool.close(),
+    async close(): Promise<void> {
+      await Promise.all([pool.close(), hugeBodyPool.close()]);
+    },
   };
 }
 

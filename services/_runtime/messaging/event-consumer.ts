@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import {
   AckPolicy,
   type Consumer,
@@ -8,6 +9,7 @@ import {
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { BusEventType } from "@pragma/contracts/events";
+import { computePauseMs, isContended, recordSender } from "../admission/contention.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { sleep } from "../concurrency/sleep.ts";
@@ -54,6 +56,8 @@ const maxReadyPerHandler = 4;
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
+/** The maximum pause between two events of a location while several locations share a busy event loop, in milliseconds. */
+const maxPauseMs = 1_000;
 /** How long a stopping consumer waits for its handlers, in milliseconds. It then returns their messages. */
 const drainTimeoutMs = 5_000;
 /** The interval between two checks whether version 1.0 has created a consumer, in milliseconds. */
@@ -72,7 +76,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const messageHandler = createEventMessageHandler(options);
   const queue = createRoundRobinQueue({
     maxActive: concurrency,
-    maxActivePerKey: hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)),
+    maxActivePerKey: () => (hasRevisions || isContended() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
   });
   /** The received messages that have not been settled yet, by their position and time in the stream. */
   const held = new Map<string, DeliveredMessage>();
@@ -107,8 +111,19 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const group = [...(waiting.get(subjectKey) ?? []), { message, revision }];
     waiting.set(subjectKey, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
     const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    const handled = queue.run(() => handleNext(subjectKey), locationId).finally(() => handling.delete(handled));
+    const handled = queue.run(() => handleNextInTurn(subjectKey, locationId), locationId).finally(() => handling.delete(handled));
     handling.add(handled);
+  }
+
+  /** Handles the next message of a subject. Pauses afterwards if the location shares a busy event loop with others. */
+  async function handleNextInTurn(subjectKey: string, locationId: string): Promise<void> {
+    recordSender(locationId);
+    // Many messages arrive at once. Requests are answered between the handlers of two of them.
+    await setImmediate();
+    const startedAtMs = performance.now();
+    await handleNext(subjectKey);
+    const pauseMs = computePauseMs(startedAtMs, maxPauseMs);
+    if (pauseMs > 0) await sleep(pauseMs, stopping.signal);
   }
 
   /** Handles the waiting message with the highest revision of a subject. Called once for each received message. */
