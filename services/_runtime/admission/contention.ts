@@ -24,5 +24,5 @@ export const isContended = (): boolean => performance.now() < sharedUntil && isE
  * and a sender with little work does not wait.
  */
 export function computePauseMs(startedAtMs: number, maxMs: number): number {
-  return isContended() ? Math.min(maxMs, performance.now() - startedAtMs) : 0;
+  return isContended() ? Math.min(maxMs, 2 * (performance.now() - startedAtMs)) : 0;
 }

@@ -21,6 +21,9 @@ const getMaxActivePerSender = () => (isContended() ? 1 : maxActivePerSender);
 /** All services in this process share their reads, because they share the event loop. */
 const reads = createQueue(getMaxActivePerSender);
 
+/** Large bodies that are read, in all services of this process. */
+const uploads = createQueue(getMaxActivePerSender);
+
 /** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
 export function createRequestAdmission() {
   // Each service has its own queue of writes, because writes can wait for other systems, such as webhook endpoints and
@@ -33,14 +36,23 @@ export function createRequestAdmission() {
      * @throws `ApiError` rate_limited if too many requests of the sender are waiting.
      */
     async admit(senderId: string, { isWrite }: { isWrite: boolean }): Promise<AdmittedRequest> {
-      recordSender(senderId);
-      const queue = isWrite ? writes : reads;
-      if (queue.getWaitingCount(senderId) >= maxWaitingPerSender) throw createTooManyWaitingError();
-      const request = new AdmittedRequest(queue, senderId);
-      await request.acquire();
-      return request;
+      return admitTo(isWrite ? writes : reads, senderId);
     },
+    /**
+     * Waits until the large body of a request may be read. Meanwhile, the client waits, because nothing reads its bytes.
+     *
+     * @throws `ApiError` rate_limited if too many large bodies of the sender are waiting.
+     */
+    admitUpload: (senderId: string): Promise<AdmittedRequest> => admitTo(uploads, senderId),
   };
+}
+
+async function admitTo(queue: AdmissionQueue, senderId: string): Promise<AdmittedRequest> {
+  recordSender(senderId);
+  if (queue.getWaitingCount(senderId) >= maxWaitingPerSender) throw createTooManyWaitingError();
+  const request = new AdmittedRequest(queue, senderId);
+  await request.acquire();
+  return request;
 }
 
 export type RequestAdmission = ReturnType<typeof createRequestAdmission>;
@@ -71,12 +83,16 @@ export class AdmittedRequest {
     return result;
   }
 
-  /** Releases the permit, after a pause if the event loop is contended. Later calls have no effect. */
+  /**
+   * Releases the permit, after a pause if the event loop is contended and further requests of the sender wait. Later calls
+   * have no effect.
+   */
   release(): void {
     const permit = this.#permit;
     this.#permit = undefined;
     if (!permit) return;
-    const pauseMs = permit.isGranted ? computePauseMs(this.#startedAt, maxPauseMs) : 0;
+    const hasMore = permit.isGranted && this.#queue.getWaitingCount(this.#senderId) > 0;
+    const pauseMs = hasMore ? computePauseMs(this.#startedAt, maxPauseMs) : 0;
     if (pauseMs > 0) setTimeout(permit.release, pauseMs);
     else permit.release();
   }

@@ -201,10 +201,17 @@ async function handleRequest<Services>(
   let admitted: AdmittedRequest | undefined;
   try {
     const parser = route.request?.body;
-    let bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
+    const isInternal = route.scope?.startsWith("internal:");
+    const upload = parser && !isInternal && isLargeUpload(hono) ? await admission.admitUpload(senderId) : undefined;
+    let bytes: Uint8Array | undefined;
+    try {
+      bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
+    } finally {
+      upload?.release();
+    }
     // Waits before parsing the body, because a parsed body needs many times the memory of its bytes. Requests of other
     // services are part of a request that was admitted.
-    if (!route.scope?.startsWith("internal:")) admitted = await admission.admit(senderId, { isWrite: !isSafe });
+    if (!isInternal) admitted = await admission.admit(senderId, { isWrite: !isSafe });
     // Computes the hash before parsing the body, because the parser may transfer the bytes to a worker thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
@@ -231,6 +238,15 @@ async function handleRequest<Services>(
     memoryReservation.release();
     admitted?.release();
   }
+}
+
+/** A body of at least this size, in bytes, is large. */
+const largeUploadBytes = 1024 * 1024;
+
+/** Returns whether a body is large, or may be, because its size is not known. */
+function isLargeUpload({ env }: ServiceHonoContext): boolean {
+  const { "content-length": length, "content-encoding": encoding } = env.incoming?.headers ?? {};
+  return length === undefined || encoding !== undefined || Number(length) >= largeUploadBytes;
 }
 
 /**

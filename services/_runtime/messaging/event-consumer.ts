@@ -122,7 +122,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     await setImmediate();
     const startedAtMs = performance.now();
     await handleNext(subjectKey);
-    const pauseMs = computePauseMs(startedAtMs, maxPauseMs);
+    const pauseMs = queue.getWaitingCount(locationId) > 0 ? computePauseMs(startedAtMs, maxPauseMs) : 0;
     if (pauseMs > 0) await sleep(pauseMs, stopping.signal);
   }
 
