@@ -19,9 +19,9 @@ export function recordSender(senderId: string): void {
 export const isContended = (): boolean => performance.now() < sharedUntil && isEventLoopBusy();
 
 /**
- * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, as
- * long as the work has taken, up to `maxMs`, and otherwise 0. A sender with much work then uses at most half of the time,
- * and a sender with little work does not wait.
+ * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, twice
+ * as long as the work has taken, up to `maxMs`, and otherwise 0. A sender with much work then uses at most a third of the
+ * time.
  */
 export function computePauseMs(startedAtMs: number, maxMs: number): number {
   return isContended() ? Math.min(maxMs, 2 * (performance.now() - startedAtMs)) : 0;

@@ -41,23 +41,49 @@ it("handles three reads of a location at a time, in all services together, and d
   expect(finished.indexOf("other")).toBeLessThan(4);
 });
 
-it("handles one read of a location at a time while several share a busy event loop", async () => {
+/** Keeps the event loop busy, and returns once that is known. Returns a function that ends the work. */
+async function keepEventLoopBusy(): Promise<() => Promise<void>> {
   let isDone = false;
-  const keepBusy = async () => {
+  const work = async () => {
     while (!isDone) {
       for (const end = performance.now() + 20; performance.now() < end; );
       await new Promise(setImmediate);
     }
   };
-  const busy = keepBusy();
+  const working = work();
   while (!isEventLoopBusy()) await new Promise(setImmediate);
+  // Until no work of earlier tests counts.
   await sleep(1_100);
+  return async () => {
+    isDone = true;
+    await working;
+  };
+}
+
+it("handles one read of a location at a time while several share a busy event loop", async () => {
+  const stopWork = await keepEventLoopBusy();
   const ofOnly = await handleReads("only", 5, () => sleep(1));
   const [ofBusy] = await Promise.all([handleReads("busy", 5, () => sleep(1)), handleReads("other", 1, () => sleep(1))]);
-  isDone = true;
-  await busy;
+  await stopWork();
   expect(ofOnly).toBe(3);
   expect(ofBusy).toBe(1);
+});
+
+it("reads one large body of a location at a time while several share a busy event loop", async () => {
+  const admission = createRequestAdmission();
+  const stopWork = await keepEventLoopBusy();
+  (await admission.admitUpload("other")).release();
+  const first = await admission.admitUpload("busy");
+  let isSecondRead = false;
+  const second = admission.admitUpload("busy").then((upload) => {
+    isSecondRead = true;
+    return upload;
+  });
+  (await admission.admitUpload("other")).release();
+  expect(isSecondRead).toBe(false);
+  first.release();
+  (await second).release();
+  await stopWork();
 });
 
 it("does not count requests that wait", async () => {

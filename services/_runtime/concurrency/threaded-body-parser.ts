@@ -36,7 +36,11 @@ export function createThreadedBodyParser<Kind, Result extends object>(
   { maxInlineBytes, ...options }: ThreadedBodyParserOptions,
 ) {
   const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
-    createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(moduleUrl, name, poolOptions);
+    createWorkerThreadPool<ThreadedBodyParserTask<Kind>, ThreadedBodyParserResult<Result>>(
+      moduleUrl,
+      name,
+      poolOptions,
+    );
   const pool = createPool(options);
   const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, isBulk: true });
   const senderSemaphore = createKeyedSemaphore(1);

@@ -111,7 +111,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const group = [...(waiting.get(subjectKey) ?? []), { message, revision }];
     waiting.set(subjectKey, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
     const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    const handled = queue.run(() => handleNextInTurn(subjectKey, locationId), locationId).finally(() => handling.delete(handled));
+    const handled = queue
+      .run(() => handleNextInTurn(subjectKey, locationId), locationId)
+      .finally(() => handling.delete(handled));
     handling.add(handled);
   }
 

@@ -142,7 +142,10 @@ describe("concurrent revisions of one till", () => {
       if (revision === 50) throw new PermanentEventError("permanent");
     });
     await waitUntilEventsHandled(environment, service);
-    expect(begunRevisions().slice(0, 3)).toEqual([expect.any(Number), 50, 49]);
+    // The handler of another revision may have begun before the highest one arrived.
+    const begun = begunRevisions();
+    expect(begun.slice(begun.indexOf(50)).slice(0, 2)).toEqual([50, 49]);
+    expect(begun.indexOf(50)).toBeLessThanOrEqual(1);
     expect(await deadLetterRevisions()).toEqual([50]);
     await publishTills([{ locationId: begunTills[0]?.locationId ?? "", tillId, revision: 51 }]);
     await waitUntilEventsHandled(environment, service);
