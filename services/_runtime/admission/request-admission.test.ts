@@ -57,6 +57,9 @@ async function keepEventLoopBusy(): Promise<() => Promise<void>> {
   return async () => {
     isDone = true;
     await working;
+    // Until the event loop no longer counts as shared.
+    await sleep(1_100);
+    await waitUntilIdle();
   };
 }
 
