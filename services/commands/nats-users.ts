@@ -12,7 +12,7 @@ import {
   eventStreamKinds,
   getEventStreamKind,
 } from "@pragma/runtime/messaging/event-streams";
-import { buildRecoverySubject } from "@pragma/runtime/messaging/stream-recovery";
+import { buildRollbackNoticeSubject } from "@pragma/runtime/messaging/stream-rollback-notice";
 import { loadServiceDefinition } from "../definitions.ts";
 
 /** The services that may publish each event. */
@@ -78,7 +78,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
       ...publishedTypes.flatMap((type) => listFilters(namespace, type).map(({ filter }) => filter.replace(/>$/, "*"))),
       ...signals,
       ...(sentRequestTopics[name] ?? []).map((topic) => buildRequestSubject(namespace, topic)),
-      ...kindsOf(publishedTypes).map((kind) => buildRecoverySubject(prefixes[kind], name)),
+      ...kindsOf(publishedTypes).map((kind) => buildRollbackNoticeSubject(prefixes[kind], name)),
       ...Object.values(streams).map((stream) => `$JS.API.STREAM.INFO.${stream}`),
       // To check that the stream still has what it has acknowledged. NATS cannot restrict it to some subjects.
       ...kindsOf([...publishedTypes, ...consumedTypes]).map((kind) => `$JS.API.STREAM.MSG.GET.${streams[kind]}`),
@@ -88,7 +88,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
     ],
     subscribe: [
       ...[inboxSubjectOf(name), ...signals, ...requests],
-      ...kindsOf(consumedTypes).map((kind) => buildRecoverySubject(prefixes[kind], "*")),
+      ...kindsOf(consumedTypes).map((kind) => buildRollbackNoticeSubject(prefixes[kind], "*")),
     ],
     canReply: requests.length > 0,
   };

@@ -14,7 +14,11 @@ import {
   getEventStreamKind,
   isStreamOrConsumerNotFound,
 } from "./event-streams.ts";
-import { buildRecoverySubject, listStreamRecoveries, type StreamRecovery } from "./stream-recovery.ts";
+import {
+  buildRollbackNoticeSubject,
+  listRollbackNotices,
+  type StreamRollbackNotice,
+} from "./stream-rollback-notice.ts";
 
 interface ConsumerRecoveryOptions {
   service: string;
@@ -32,9 +36,9 @@ interface ServiceConsumer {
 
 export type ConsumerRecovery = ReturnType<typeof startConsumerRecovery>;
 
-/** The interval between two checks without a notification, in milliseconds. */
+/** The interval between two checks without a notice, in milliseconds. */
 const checkIntervalMs = 60_000;
-/** Milliseconds to wait after a notification, because the relays of several services announce the same recovery. */
+/** Milliseconds to wait after a notice, because the relays of several services publish one after the same rollback. */
 const settleMs = 500;
 const leaderRole = "consumer recovery";
 
@@ -42,7 +46,7 @@ const leaderRole = "consumer recovery";
  * Starts the checks that no consumer of a service is ahead of its stream. NATS keeps the positions of a consumer apart from
  * the stream, so if the stream went back, a consumer silently skips the events that get positions below its own. Such a
  * consumer is created again and reads from before the first lost event. The inbox ensures that each event takes effect
- * once. One instance checks at each connect, at each message about a recovery, and once a minute.
+ * once. One instance checks at each connect, at each rollback notice, and once a minute.
  */
 export function startConsumerRecovery({ service, types, bus, leadership, log }: ConsumerRecoveryOptions) {
   const stopping = new AbortController();
@@ -52,7 +56,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
   const recreated = new Map<BusEventType, number>();
   const kinds = eventStreamKinds.filter((kind) => types.some((type) => getEventStreamKind(type) === kind));
 
-  const subjectOf = (kind: EventStreamKind) => buildRecoverySubject(bus.subjectPrefixes[kind], "*");
+  const subjectOf = (kind: EventStreamKind) => buildRollbackNoticeSubject(bus.subjectPrefixes[kind], "*");
   async function requestChecks(): Promise<void> {
     const { nats } = await bus.connected;
     for (const kind of kinds) nats.subscribe(subjectOf(kind), { callback: () => checkNow.abort() });
@@ -62,13 +66,13 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
 
   async function checkStream(manager: JetStreamManager, kind: EventStreamKind): Promise<void> {
     const stream = bus.streams[kind];
-    const recoveries = await listStreamRecoveries(manager, { stream, subject: subjectOf(kind) });
+    const notices = await listRollbackNotices(manager, { stream, subject: subjectOf(kind) });
     const consumers = await readConsumers(manager, kind);
     // Read after the consumers, so that none seems to be ahead because of events that have arrived meanwhile.
     const { last_seq: lastSequence } = (await manager.streams.info(stream)).state;
     for (const { type, info } of consumers) {
       const isAhead = isAheadForLong(type, info.delivered.stream_seq - lastSequence);
-      const startSequence = findStartSequence(info, recoveries) ?? (isAhead ? 1 : undefined);
+      const startSequence = findStartSequence(info, notices) ?? (isAhead ? 1 : undefined);
       if (startSequence === undefined) continue;
       await manager.consumers.delete(stream, info.name);
       await manager.consumers.add(stream, {
@@ -97,7 +101,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
 
   /**
    * Records by how many positions a consumer is ahead. Returns whether it has been ahead for the interval of the checks and
-   * no relay has announced a recovery, for example because the lost events were older than those in `sent_events`.
+   * no relay has published a rollback notice, for example because the lost events were older than those in `sent_events`.
    */
   function isAheadForLong(type: BusEventType, positions: number): boolean {
     if (positions <= 0) {
@@ -142,10 +146,10 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
 
 /**
  * Returns the position from which a consumer must read its stream again; undefined if it was created after the latest
- * recovery. Events that it has delivered but that are not acknowledged are read again, too.
+ * notice. Events that it has delivered but that are not acknowledged are read again, too.
  */
-function findStartSequence({ created, ack_floor }: ConsumerInfo, recoveries: StreamRecovery[]): number | undefined {
-  const missed = recoveries.filter(({ time }) => time >= Date.parse(created));
+function findStartSequence({ created, ack_floor }: ConsumerInfo, notices: StreamRollbackNotice[]): number | undefined {
+  const missed = notices.filter(({ time }) => time >= Date.parse(created));
   if (missed.length === 0) return undefined;
   return Math.min(ack_floor.stream_seq + 1, ...missed.map(({ startSequence }) => startSequence));
 }

@@ -155,7 +155,7 @@ describe("after a power cut that took back the stream but not its consumers", ()
       if (locationId !== inHand) throw new TransientError("not now");
       return finished;
     };
-    // After the restart, the message about the recovery gets the position of the first event, which gets that of the other.
+    // After the restart, the rollback notice gets the position of the first event, which gets that of the other.
     const [first = ""] = await publishAcknowledgedEvents(1);
     inHand = randomUUID();
     await publishTestLocationUpdatedEvent(service.db, { locationId: inHand });

@@ -4,7 +4,7 @@ import type { Logger } from "../observability/logger.ts";
 import type { EventBus } from "./event-bus.ts";
 import { type EventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
 import { findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
-import { announceStreamRecovery, buildRecoverySubject } from "./stream-recovery.ts";
+import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-rollback-notice.ts";
 
 /** The interval between two checks on the same connection, in milliseconds. */
 const checkIntervalMs = 60_000;
@@ -77,9 +77,9 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
       deficit = Math.max(1, deficit);
       const divergence = await findDivergence(manager, last, info);
       const before = await findLastSentEvent(sql, stream, divergence - 1);
-      // Announced first, because consumers may skip whatever is published from now on. If the process dies before the
+      // Published first, because consumers may skip whatever is published from now on. If the process dies before the
       // events have been moved, the next check finds them again.
-      await announceStreamRecovery(client, buildRecoverySubject(bus.subjectPrefixes[stream], service), {
+      await publishRollbackNotice(client, buildRollbackNoticeSubject(bus.subjectPrefixes[stream], service), {
         startSequence: (before?.streamSequence ?? 0) + 1,
       });
       requeued += await requeueSentEvents(sql, stream, sql`stream_sequence >= ${divergence}`);

@@ -8,7 +8,7 @@ import {
 } from "@pragma/contracts/events";
 import { buildEventStreamNames, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
-import { isRecoverySubject } from "../messaging/stream-recovery.ts";
+import { isRollbackNoticeSubject } from "../messaging/stream-rollback-notice.ts";
 import type { IsolatedTestEnvironment } from "./test-environment.ts";
 
 /** Returns all events in the event streams of a test: those of each stream, oldest first. */
@@ -27,7 +27,7 @@ export async function listPublishedTestEventEnvelopes({
       for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
         const message = await manager.streams.getMessage(stream, { seq });
         // A service announces there that it publishes lost events again, for example after a test has deleted the stream.
-        if (message && !isRecoverySubject(message.subject)) envelopes.push(parseEventEnvelope(message.string()));
+        if (message && !isRollbackNoticeSubject(message.subject)) envelopes.push(parseEventEnvelope(message.string()));
       }
     }
     return envelopes;

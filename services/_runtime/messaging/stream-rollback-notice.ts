@@ -1,0 +1,51 @@
+import type { JetStreamClient, JetStreamManager, MsgRequest } from "@nats-io/jetstream";
+import { z } from "zod";
+
+/**
+ * A message in an event stream, from which services learn that the stream was rolled back, for example by a power cut. The
+ * stream has reassigned sequences since then, which consumers that were ahead of it would skip.
+ */
+export interface StreamRollbackNotice {
+  /**
+   * The stream sequence from which consumers must read again: never after the first reassigned one, possibly before it.
+   */
+  startSequence: number;
+  /** The time at which NATS stored the notice, in milliseconds. It distinguishes the notices of a stream. */
+  time: number;
+}
+
+const noticeSchema = z.object({ startSequence: z.int().min(1) });
+
+/** Returns the subject on which the relay of a service publishes rollback notices. `*` stands for all services. */
+export const buildRollbackNoticeSubject = (subjectPrefix: string, service: string): string =>
+  `${subjectPrefix}.stream-rollback.${service}`;
+
+/** Returns whether a message in a stream is a rollback notice, and not an event. */
+export const isRollbackNoticeSubject = (subject: string): boolean => /\.stream-rollback\.[^.]+$/.test(subject);
+
+/** Publishes that a stream was rolled back. Resolves when the stream has stored the notice. */
+export async function publishRollbackNotice(
+  client: JetStreamClient,
+  subject: string,
+  notice: z.infer<typeof noticeSchema>,
+): Promise<void> {
+  await client.publish(subject, JSON.stringify(notice));
+}
+
+/**
+ * Returns the rollback notices that a stream contains, oldest first. There are none, unless it was rolled back in the last
+ * 14 days.
+ */
+export async function listRollbackNotices(
+  manager: JetStreamManager,
+  { stream, subject }: { stream: string; subject: string },
+): Promise<StreamRollbackNotice[]> {
+  const notices: StreamRollbackNotice[] = [];
+  for (let seq = 1; ; ) {
+    // The type lacks `next_by_subj`, which NATS knows since 2.9.
+    const message = await manager.streams.getMessage(stream, { seq, next_by_subj: subject } as MsgRequest);
+    if (!message) return notices;
+    notices.push({ ...noticeSchema.parse(message.json()), time: message.time.getTime() });
+    seq = message.seq + 1;
+  }
+}
