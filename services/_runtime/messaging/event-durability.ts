@@ -1,4 +1,4 @@
-import type { ConsumerRecovery } from "./consumer-recovery.ts";
+import type { ConsumerRewinder } from "./consumer-rewind.ts";
 import type { EventBus } from "./event-bus.ts";
 import { eventStreamKinds } from "./event-streams.ts";
 import type { OutboxRelay } from "./outbox-relay.ts";
@@ -8,17 +8,17 @@ const minVersion = "2.12.6";
 
 /**
  * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Services repair
- * both: they publish the events again, and create the consumer again.
+ * both: they publish the events again, and recreate the consumer.
  */
 export async function checkEventContinuity(
   { continuity }: Pick<OutboxRelay, "continuity">,
-  recovery: Pick<ConsumerRecovery, "listDeficits">,
+  rewinder: Pick<ConsumerRewinder, "listConsumersAhead">,
 ): Promise<void> {
   const streams = eventStreamKinds
     .filter((kind) => continuity[kind].getDeficit() > 0)
     .map((kind) => `the stream of ${kind} lacks events that it has acknowledged`);
-  const consumers = [...recovery.listDeficits()].map(
-    ([type, positions]) => `the consumer of ${type} is ${positions} positions ahead of its stream`,
+  const consumers = [...rewinder.listConsumersAhead()].map(
+    ([type, sequences]) => `the consumer of ${type} is ${sequences} sequences ahead of its stream`,
   );
   if (streams.length + consumers.length > 0) throw new Error([...streams, ...consumers].join("; "));
 }

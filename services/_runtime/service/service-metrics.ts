@@ -2,7 +2,7 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { Database } from "../database/postgres.ts";
 import type { ConsumerProgress } from "../messaging/consumer-progress.ts";
-import type { ConsumerRecovery } from "../messaging/consumer-recovery.ts";
+import type { ConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import type { EventBus } from "../messaging/event-bus.ts";
 import { buildNatsConsumerName } from "../messaging/event-consumer.ts";
 import { eventStreamKinds, getEventStreamKind, isStreamOrConsumerNotFound } from "../messaging/event-streams.ts";
@@ -18,13 +18,13 @@ interface ServiceMetricsOptions {
   /** The subscriptions whose consumer lag is measured. */
   subscriptions: readonly { type: BusEventType }[];
   relay: OutboxRelay;
-  recovery: ConsumerRecovery;
+  rewinder: ConsumerRewinder;
 }
 
 /** Registers the metrics of a service: outbox, dead letters, event stream, database connections and consumer lag. */
 export function registerServiceMetrics(
   metrics: PrometheusMetrics,
-  { service, db, poolSize, bus, subscriptions, relay, recovery }: ServiceMetricsOptions,
+  { service, db, poolSize, bus, subscriptions, relay, rewinder }: ServiceMetricsOptions,
 ): void {
   const { sql, replica } = db;
   const observeServiceGauge = (name: string, description: string, read: () => number | Promise<number>) =>
@@ -61,10 +61,11 @@ export function registerServiceMetrics(
   }
   for (const { type: event } of subscriptions) {
     const labels = { service, event };
-    const deficitHelp = "Positions by which a consumer is ahead of its stream, whose next events it would skip";
-    metrics.observeGauge("event_consumer_deficit", deficitHelp, () => recovery.listDeficits().get(event) ?? 0, labels);
-    const recreatedHelp = "Consumers that were created again because their stream went back";
-    metrics.observeCounter("event_consumers_recreated", recreatedHelp, () => recovery.countRecreated(event), labels);
+    const aheadHelp = "Sequences by which a consumer is ahead of its stream, whose next events it would skip";
+    const countAhead = () => rewinder.listConsumersAhead().get(event) ?? 0;
+    metrics.observeGauge("event_consumer_ahead_sequences", aheadHelp, countAhead, labels);
+    const recreatedHelp = "Consumers that were recreated because their stream was rolled back";
+    metrics.observeCounter("event_consumers_recreated", recreatedHelp, () => rewinder.countRecreated(event), labels);
   }
   observeServiceGauge("database_pool_size", "Maximum number of connections of a service", () => poolSize);
   metrics.observeGauges("database_connections", "Connections of a service, by state", async () => {

@@ -19,7 +19,7 @@ import { createServiceApp } from "../http/service-app.ts";
 import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
 import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
-import { startConsumerRecovery } from "../messaging/consumer-recovery.ts";
+import { startConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import {
   type DeadLetter,
   deleteDeadLetter,
@@ -126,10 +126,10 @@ export async function startService(
     const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
     const types = subscriptions.map(({ type }) => type);
-    const recovery = startConsumerRecovery({ service: name, types, bus, leadership, log });
-    closers.push(() => recovery.stop());
+    const rewinder = startConsumerRewinder({ service: name, types, bus, leadership, log });
+    closers.push(() => rewinder.stop());
     registerServiceMetrics(metrics, {
-      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, recovery },
+      ...{ service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions, relay, rewinder },
     });
 
     const findUnavailableDependencies = createDependencyProbe({
@@ -239,7 +239,7 @@ export async function startService(
       optionalChecks: {
         outbox: relay.check,
         "event streams": () => checkEventStreamUsage(bus),
-        "event continuity": () => checkEventContinuity(relay, recovery),
+        "event continuity": () => checkEventContinuity(relay, rewinder),
         "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
         progress: stallDetector.check,
         ...checks,

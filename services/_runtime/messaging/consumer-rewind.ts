@@ -20,7 +20,7 @@ import {
   type StreamRollbackNotice,
 } from "./stream-rollback-notice.ts";
 
-interface ConsumerRecoveryOptions {
+interface ConsumerRewinderOptions {
   service: string;
   /** The event types that the service consumes. */
   types: readonly BusEventType[];
@@ -34,25 +34,27 @@ interface ServiceConsumer {
   info: ConsumerInfo;
 }
 
-export type ConsumerRecovery = ReturnType<typeof startConsumerRecovery>;
+export type ConsumerRewinder = ReturnType<typeof startConsumerRewinder>;
 
 /** The interval between two checks without a notice, in milliseconds. */
 const checkIntervalMs = 60_000;
 /** Milliseconds to wait after a notice, because the relays of several services publish one after the same rollback. */
 const settleMs = 500;
-const leaderRole = "consumer recovery";
+const leaderRole = "consumer rewind";
 
 /**
- * Starts the checks that no consumer of a service is ahead of its stream. NATS keeps the positions of a consumer apart from
- * the stream, so if the stream went back, a consumer silently skips the events that get positions below its own. Such a
- * consumer is created again and reads from before the first lost event. The inbox ensures that each event takes effect
- * once. One instance checks at each connect, at each rollback notice, and once a minute.
+ * Starts the checks that no consumer of a service is ahead of its stream. NATS stores the sequence of a consumer apart from
+ * the stream, so if the stream is rolled back, a consumer silently skips the events that get sequences below its own.
+ * Therefore, after a rollback notice, all consumers of the stream that are older than the notice are recreated, and read
+ * from before the first lost event. Without a notice, a consumer that stays ahead for a minute is recreated, and reads the
+ * whole stream. The inbox ensures that each event takes effect once. One instance checks at each connect, at each rollback
+ * notice, and once a minute.
  */
-export function startConsumerRecovery({ service, types, bus, leadership, log }: ConsumerRecoveryOptions) {
+export function startConsumerRewinder({ service, types, bus, leadership, log }: ConsumerRewinderOptions) {
   const stopping = new AbortController();
   let checkNow = new AbortController();
-  /** By how many positions consumers are ahead of their streams, and since when. */
-  const ahead = new Map<BusEventType, { positions: number; since: number }>();
+  /** By how many sequences consumers are ahead of their streams, and since when. */
+  const ahead = new Map<BusEventType, { sequences: number; since: number }>();
   const recreated = new Map<BusEventType, number>();
   const kinds = eventStreamKinds.filter((kind) => types.some((type) => getEventStreamKind(type) === kind));
 
@@ -82,7 +84,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
       });
       ahead.delete(type);
       recreated.set(type, (recreated.get(type) ?? 0) + 1);
-      log.warn({ event: type, startSequence, lastSequence }, "the stream went back; its consumer was created again");
+      log.warn({ event: type, startSequence, lastSequence }, "the stream was rolled back; its consumer was recreated");
     }
   }
 
@@ -100,22 +102,23 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
   }
 
   /**
-   * Records by how many positions a consumer is ahead. Returns whether it has been ahead for the interval of the checks and
+   * Records by how many sequences a consumer is ahead. Returns whether it has been ahead for the interval of the checks and
    * no relay has published a rollback notice, for example because the lost events were older than those in `sent_events`.
    */
-  function isAheadForLong(type: BusEventType, positions: number): boolean {
-    if (positions <= 0) {
+  function isAheadForLong(type: BusEventType, sequences: number): boolean {
+    if (sequences <= 0) {
       ahead.delete(type);
       return false;
     }
     const since = ahead.get(type)?.since ?? Date.now();
-    ahead.set(type, { positions, since });
+    ahead.set(type, { sequences, since });
     return Date.now() - since >= checkIntervalMs;
   }
 
   async function check(): Promise<void> {
     const { manager } = await racePromiseWithAbort(bus.connected, stopping.signal);
-    if (!bus.currentConnection() || !(await leadership.tryBecomeLeader(leaderRole))) return;
+    if (!(await leadership.tryBecomeLeader(leaderRole))) return ahead.clear();
+    if (!bus.currentConnection()) return;
     for (const kind of kinds)
       await checkStream(manager, kind).catch((error) => {
         // A stream is created when a service publishes to it or consumes it.
@@ -132,9 +135,15 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
   });
 
   return {
-    /** Returns by how many positions each consumer that is ahead of its stream is ahead. */
-    listDeficits: () => new Map([...ahead].map(([type, { positions }]) => [type, positions])),
-    /** Returns how often the consumer of an event type was created again since the start. */
+    /**
+     * Returns by how many sequences each consumer that is ahead of its stream is ahead. There are none if another instance
+     * is the leader.
+     */
+    listConsumersAhead(): Map<BusEventType, number> {
+      const known = leadership.isLeader(leaderRole) ? [...ahead] : [];
+      return new Map(known.map(([type, { sequences }]) => [type, sequences]));
+    },
+    /** Returns how often the consumer of an event type was recreated since the start. */
     countRecreated: (type: BusEventType) => recreated.get(type) ?? 0,
     async stop(): Promise<void> {
       stopping.abort();
@@ -145,7 +154,7 @@ export function startConsumerRecovery({ service, types, bus, leadership, log }: 
 }
 
 /**
- * Returns the position from which a consumer must read its stream again; undefined if it was created after the latest
+ * Returns the stream sequence from which a consumer must read again; undefined if it was created after the latest
  * notice. Events that it has delivered but that are not acknowledged are read again, too.
  */
 function findStartSequence({ created, ack_floor }: ConsumerInfo, notices: StreamRollbackNotice[]): number | undefined {
