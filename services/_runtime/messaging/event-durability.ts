@@ -10,12 +10,12 @@ const minVersion = "2.12.6";
  * Rejects while a stream lacks events that it has acknowledged, or a consumer is ahead of its stream. Services repair
  * both: they publish the events again, and recreate the consumer.
  */
-export async function checkEventContinuity(
-  { continuity }: Pick<OutboxRelay, "continuity">,
+export async function checkStreamIntegrity(
+  { lossRepairs }: Pick<OutboxRelay, "lossRepairs">,
   rewinder: Pick<ConsumerRewinder, "listConsumersAhead">,
 ): Promise<void> {
   const streams = eventStreamKinds
-    .filter((kind) => continuity[kind].getDeficit() > 0)
+    .filter((kind) => lossRepairs[kind].getRollbackSequences() > 0)
     .map((kind) => `the stream of ${kind} lacks events that it has acknowledged`);
   const consumers = [...rewinder.listConsumersAhead()].map(
     ([type, sequences]) => `the consumer of ${type} is ${sequences} sequences ahead of its stream`,

@@ -21,7 +21,7 @@ import type { EventBus } from "./event-bus.ts";
 import { type EventStreamKind, eventStreamKinds } from "./event-streams.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 import { moveToSentEvents } from "./sent-events.ts";
-import { createStreamContinuity } from "./stream-continuity.ts";
+import { createStreamLossRepair } from "./stream-loss-repair.ts";
 
 interface OutboxRow {
   id: string;
@@ -86,8 +86,8 @@ export function startOutboxRelay(options: RelayOptions) {
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
     },
-    /** The checks that the streams still have what they have acknowledged, by stream. */
-    continuity: { tills: senders.tills.continuity, orders: senders.orders.continuity },
+    /** The repairs of the streams, by stream. */
+    lossRepairs: { tills: senders.tills.lossRepair, orders: senders.orders.lossRepair },
     async stop(): Promise<void> {
       await Promise.all([senders.tills.stop(), senders.orders.stop()]);
     },
@@ -114,7 +114,10 @@ function getTargetStream(kind: EventStreamKind, { hasSeparateOrderEvents }: Even
 function startStreamSender(kind: EventStreamKind, { service, database, leadership, bus, log }: RelayOptions) {
   const target = getTargetStream(kind, bus);
   const buildSubject = target === kind ? bus.buildSubject : bus.buildFormerSubject;
-  const continuity = createStreamContinuity({ service, sql: database.sql, bus, stream: target, log });
+  const lossRepair = createStreamLossRepair({
+    ...{ service, sql: database.sql, bus, stream: target, log },
+    isLeader: () => leadership.isLeader(leaderRole),
+  });
   const stopping = new AbortController();
   /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
   let lastPublishError: unknown;
@@ -147,7 +150,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
       return [{ id, streamSequence: outcome.value.seq, isDuplicate: outcome.value.duplicate }];
     });
     // The events stay in the outbox. After the check, the stream recognizes their ids and returns their positions again.
-    if (!continuity.accepts(acknowledged)) return true;
+    if (!lossRepair.tryRecordAcknowledgments(acknowledged)) return true;
     await moveToSentEvents(sql, target, acknowledged);
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     // Events that are committed meanwhile abort the wait between two polls.
@@ -167,7 +170,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   }
 
   async function checkAndSend(): Promise<boolean> {
-    if (bus.currentConnection()) await continuity.checkIfDue();
+    if (bus.currentConnection()) await lossRepair.checkIfDue();
     return sendBatch();
   }
 
@@ -182,7 +185,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   });
   return {
     pollNow,
-    continuity,
+    lossRepair,
     getLastPublishError: () => lastPublishError,
     async stop(): Promise<void> {
       stopping.abort();

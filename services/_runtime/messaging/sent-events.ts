@@ -5,7 +5,7 @@ import type { EventStreamKind } from "./event-streams.ts";
 /** An event that a stream has acknowledged. */
 export interface SentEvent {
   id: string;
-  /** The position in the stream. */
+  /** The sequence in the stream. */
   streamSequence: number;
   sentAt: Date;
 }
@@ -35,7 +35,7 @@ export async function moveToSentEvents(
     on conflict do nothing`;
 }
 
-/** Returns the sent event with the highest position in a stream, up to `maxSequence`; undefined if there is none. */
+/** Returns the sent event with the highest stream sequence up to `maxSequence`; undefined if there is none. */
 export async function findLastSentEvent(
   sql: SqlClient,
   stream: EventStreamKind,
@@ -50,9 +50,9 @@ export async function findLastSentEvent(
 const requeueBatchSize = 500;
 
 /**
- * Moves the events of a stream that match `condition` back to the outbox, at their former positions, so that they are
- * published again. Returns their number. Moves the events with the highest positions first, so that the next check finds
- * the others if this function is interrupted.
+ * Moves the events of a stream that match `condition` back to the outbox, at their former positions in the outbox, so that
+ * they are published again. Returns their number. Moves the events with the highest stream sequences first, so that the
+ * next check finds the others if this function is interrupted.
  */
 export async function requeueSentEvents(
   sql: SqlClient,

@@ -1,11 +1,11 @@
 -- The events that a stream has acknowledged, for longer than NATS may keep a write in memory only, or than a backup of it
--- may be old. If the stream no longer has them, the relay publishes them again (messaging/stream-continuity.ts).
+-- may be old. If the stream no longer has them, the relay publishes them again (messaging/stream-loss-repair.ts).
 create table sent_events (
   -- The number of the UTC day on which the event was sent, modulo 16. A partition is emptied before its day comes again.
   slot smallint not null,
   -- The stream: `tills` or `orders`.
   stream text not null,
-  -- The position in the stream, as acknowledged.
+  -- The sequence in the stream, as acknowledged.
   stream_sequence bigint not null,
   id uuid not null,
   -- The position that the event had in the outbox, which it gets again.
@@ -14,7 +14,7 @@ create table sent_events (
   location_id uuid,
   body text not null,
   sent_at timestamptz not null,
-  -- The relay searches by stream and position. An event that was published twice within minutes has one position.
+  -- The relay searches by stream and sequence. An event that was published twice within minutes has one sequence.
   primary key (stream, stream_sequence, id, slot)
 ) partition by list (slot);
 select copy_grants('outbox', 'sent_events');

@@ -52,12 +52,12 @@ export function registerServiceMetrics(
     });
   });
   for (const stream of eventStreamKinds) {
-    const { getDeficit, countRepublished } = relay.continuity[stream];
+    const { getRollbackSequences, countRequeued } = relay.lossRepairs[stream];
     const labels = { service, stream };
-    const deficitHelp = "Positions by which acknowledged events are ahead of their stream, until they are sent again";
-    metrics.observeGauge("event_stream_deficit", deficitHelp, getDeficit, labels);
-    const republishedHelp = "Events that a stream has lost and that were published again";
-    metrics.observeCounter("events_republished", republishedHelp, countRepublished, labels);
+    const rollbackHelp = "Sequences by which a stream was rolled back, until the lost events are back in the outbox";
+    metrics.observeGauge("event_stream_rollback_sequences", rollbackHelp, getRollbackSequences, labels);
+    const requeuedHelp = "Events that a stream has lost and that were moved back to the outbox";
+    metrics.observeCounter("events_requeued", requeuedHelp, countRequeued, labels);
   }
   for (const { type: event } of subscriptions) {
     const labels = { service, event };

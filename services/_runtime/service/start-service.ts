@@ -28,7 +28,7 @@ import {
 } from "../messaging/dead-letters.ts";
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
-import { checkEventContinuity, checkEventDurability } from "../messaging/event-durability.ts";
+import { checkEventDurability, checkStreamIntegrity } from "../messaging/event-durability.ts";
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
@@ -239,7 +239,7 @@ export async function startService(
       optionalChecks: {
         outbox: relay.check,
         "event streams": () => checkEventStreamUsage(bus),
-        "event continuity": () => checkEventContinuity(relay, rewinder),
+        "event stream integrity": () => checkStreamIntegrity(relay, rewinder),
         "event durability": () => checkEventDurability(bus, config.EVENT_STREAM_REPLICAS),
         progress: stallDetector.check,
         ...checks,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 /** A copy of the files of the event streams, with which a test simulates a power cut or a restored backup. */
 export interface StreamFilesCopy {
   /**
-   * Takes the messages of the streams back to the copy, while NATS is stopped. The positions of consumers stay as they are,
-   * because NATS keeps them in other files.
+   * Takes the messages of the streams back to the copy, while NATS is stopped. The sequences of consumers stay as they
+   * are, because NATS keeps them in other files.
    */
   restoreMessages(): Promise<void>;
   /** Takes the streams and their consumers back to the copy, while NATS is stopped. */

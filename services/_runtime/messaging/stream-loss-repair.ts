@@ -8,29 +8,31 @@ import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-roll
 
 /** The interval between two checks on the same connection, in milliseconds. */
 const checkIntervalMs = 60_000;
-/** The maximum number of deleted positions that one query compares with the sent events. */
+/** The maximum number of deleted sequences that one query compares with the sent events. */
 const deletedBatchSize = 5_000;
 
-interface StreamContinuityOptions {
+interface StreamLossRepairOptions {
   service: string;
   sql: SqlClient;
   bus: EventBus;
   stream: EventStreamKind;
+  /** Returns whether this instance is the leader of the relays, and therefore checks the stream. */
+  isLeader(): boolean;
   log: Logger;
 }
 
 /**
- * Creates the check that a stream still has the events that it has acknowledged to a relay. NATS acknowledges an event
- * before it is on disk, so a power cut or a restored copy can take the stream back. Events that the stream has lost are
+ * Creates the repair of a stream that has lost events that it has acknowledged to a relay. NATS acknowledges an event
+ * before it is on disk, so a power cut or a restored copy can roll the stream back. Events that the stream has lost are
  * moved back to the outbox. Their ids and the inboxes make sure that each has its effect once.
  */
-export function createStreamContinuity({ service, sql, bus, stream, log }: StreamContinuityOptions) {
+export function createStreamLossRepair({ service, sql, bus, stream, isLeader, log }: StreamLossRepairOptions) {
   let checkedConnection = 0;
   let checkedAt = 0;
   let lastSequence = 0;
   let numDeleted = 0;
-  let republished = 0;
-  let deficit = 0;
+  let requeuedCount = 0;
+  let rollbackSequences = 0;
 
   /** Returns the state of the stream. Creates the stream if it does not exist. */
   async function readStream(manager: JetStreamManager): Promise<StreamInfo> {
@@ -43,7 +45,7 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
     }
   }
 
-  /** Returns whether the stream has an event at its position, or had it until it expired. */
+  /** Returns whether the stream has an event at its sequence, or had it until it expired. */
   async function hasEvent(manager: JetStreamManager, event: SentEvent, info: StreamInfo): Promise<boolean> {
     if (event.streamSequence < info.state.first_seq) return event.sentAt < getOldestTime(info);
     const message = await manager.streams.getMessage(bus.streams[stream], { seq: event.streamSequence });
@@ -51,8 +53,8 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
   }
 
   /**
-   * Returns the lowest position of the events at the end of `sent_events` that the stream does not have. Positions only
-   * grow, also in `sent_events`, so that the stream has all events below it, except for single losses.
+   * Returns, by binary search, the stream sequence from which on the stream lacks all sent events of this service. Single
+   * losses below it are found by the checks of deleted sequences.
    */
   async function findDivergence(manager: JetStreamManager, last: SentEvent, info: StreamInfo): Promise<number> {
     let held = 0;
@@ -71,10 +73,10 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
     const { client, manager } = await bus.connected;
     const name = bus.streams[stream];
     const info = await readStream(manager);
-    deficit = Math.max(0, last.streamSequence - info.state.last_seq);
+    rollbackSequences = Math.max(0, last.streamSequence - info.state.last_seq);
     let requeued = 0;
     if (!(await hasEvent(manager, last, info))) {
-      deficit = Math.max(1, deficit);
+      rollbackSequences = Math.max(1, rollbackSequences);
       const divergence = await findDivergence(manager, last, info);
       const before = await findLastSentEvent(sql, stream, divergence - 1);
       // Published first, because consumers may skip whatever is published from now on. If the process dies before the
@@ -89,7 +91,7 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
       stream,
       sql`stream_sequence < ${info.state.first_seq} and sent_at > ${getOldestTime(info)}`,
     );
-    // Positions are missing after `ops location remove`, of which no events are left here, and if a block was lost.
+    // Sequences are missing after `ops location remove`, of which no events are left here, and if a block was lost.
     if ((info.state.num_deleted ?? 0) !== numDeleted) {
       const { state } = await manager.streams.info(name, { deleted_details: true });
       const deleted = state.deleted ?? [];
@@ -110,11 +112,11 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
     const last = await findLastSentEvent(sql, stream);
     const requeued = last ? await requeueLostEvents(last) : 0;
     if (requeued > 0) {
-      republished += requeued;
+      requeuedCount += requeued;
       log.error({ stream: bus.streams[stream], events: requeued }, "the stream has lost events; publishing them again");
     }
     lastSequence = (requeued > 0 ? await findLastSentEvent(sql, stream) : last)?.streamSequence ?? 0;
-    deficit = 0;
+    rollbackSequences = 0;
     checkedConnection = connection;
     checkedAt = Date.now();
   }
@@ -125,10 +127,11 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
       if (bus.connectionCount() !== checkedConnection || Date.now() - checkedAt >= checkIntervalMs) await check();
     },
     /**
-     * Returns whether acknowledgments can be recorded: the connection is the one on which the stream was checked, and new
-     * events have positions above all earlier ones. Otherwise, the stream may have gone back and must be checked first.
+     * Records the sequences of acknowledged events, and returns true, if the connection is the one on which the stream was
+     * checked, and the sequences of new events are above all earlier ones. Otherwise, returns false, because the stream may
+     * have been rolled back and must be checked first.
      */
-    accepts(acknowledged: readonly { streamSequence: number; isDuplicate: boolean }[]): boolean {
+    tryRecordAcknowledgments(acknowledged: readonly { streamSequence: number; isDuplicate: boolean }[]): boolean {
       const isAhead = acknowledged.every((each) => each.isDuplicate || each.streamSequence > lastSequence);
       if (bus.connectionCount() === checkedConnection && isAhead) {
         lastSequence = Math.max(lastSequence, ...acknowledged.map(({ streamSequence }) => streamSequence));
@@ -137,10 +140,13 @@ export function createStreamContinuity({ service, sql, bus, stream, log }: Strea
       checkedConnection = 0;
       return false;
     },
-    /** Returns by how many positions the acknowledged events are ahead of the stream, until they are published again. */
-    getDeficit: () => deficit,
-    /** Returns the number of events that were published again since the start. */
-    countRepublished: () => republished,
+    /**
+     * Returns by how many sequences the stream was rolled back behind the events that it has acknowledged, until these are
+     * back in the outbox. Returns 0 if another instance is the leader.
+     */
+    getRollbackSequences: () => (isLeader() ? rollbackSequences : 0),
+    /** Returns the number of events that were moved back to the outbox since the start. */
+    countRequeued: () => requeuedCount,
   };
 }
 

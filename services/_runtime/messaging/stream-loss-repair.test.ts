@@ -128,7 +128,7 @@ describe("after a power cut that took back the stream but not its consumers", ()
     await copy.restoreMessages();
     await nats.start();
     await eventually("a connection", () => connection.flush().then(() => true));
-    // The consumer has delivered up to position 25. It would skip the first of these events.
+    // The consumer has delivered up to sequence 25. It would skip the first of these events.
     const client = jetstream(connection);
     const unnoticed = randomUUID();
     const data = { locationId: unnoticed, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" };
@@ -144,21 +144,21 @@ describe("after a power cut that took back the stream but not its consumers", ()
     await expectOneEffectEach([...events, unnoticed]);
   });
 
-  it("an event in hand does not acknowledge another event that got its position", async () => {
+  it("an event in flight does not acknowledge another event that got its sequence", async () => {
     const events = await publishEvents(5);
     await expectOneEffectEach(events);
     const copy = await copyStreamFiles(nats.dataFolder, environment.namespace);
     let finish = () => {};
     const finished = new Promise<void>((resolve) => (finish = resolve));
-    let inHand = "";
+    let inFlight = "";
     beforeEffect = (locationId) => {
-      if (locationId !== inHand) throw new TransientError("not now");
+      if (locationId !== inFlight) throw new TransientError("not now");
       return finished;
     };
-    // After the restart, the rollback notice gets the position of the first event, which gets that of the other.
+    // After the restart, the rollback notice gets the sequence of the first event, which gets that of the other.
     const [first = ""] = await publishAcknowledgedEvents(1);
-    inHand = randomUUID();
-    await publishTestLocationUpdatedEvent(service.db, { locationId: inHand });
+    inFlight = randomUUID();
+    await publishTestLocationUpdatedEvent(service.db, { locationId: inFlight });
     await eventually("the delivery of both events", async () => {
       const { delivered } = await manager.consumers.info(stream, "accounts-location-updated");
       return delivered.stream_seq === 7;
@@ -166,14 +166,14 @@ describe("after a power cut that took back the stream but not its consumers", ()
     await nats.kill();
     await copy.restoreMessages();
     await nats.start();
-    await eventually("the event at the position of the other one", async () => {
+    await eventually("the event at the sequence of the other one", async () => {
       const message = await manager.streams.getMessage(stream, { seq: 7 });
       return message?.string().includes(first);
     });
     await sleep(1_000);
     succeedHandlers();
     finish();
-    await expectOneEffectEach([...events, first, inHand]);
+    await expectOneEffectEach([...events, first, inFlight]);
   });
 });
 
