@@ -107,11 +107,15 @@ export const commonServiceConfigSchema = z.object({
    * five attempts, after which an event whose handler always hangs becomes a dead letter.
    */
   STALL_TIMEOUT_SECONDS: integerEnvSchema(2, 86_400).default(900),
-  /** For how many days ids of handled events are stored. At least 15, because events can be redelivered for 14 days. */
+  /**
+   * For how many days ids of handled events are stored. At least 15 days plus `SENT_EVENT_RETENTION_HOURS`, rounded up to
+   * days: an event can be published again until it is removed from the sent events, and then be redelivered for 14 days.
+   */
   INBOX_RETENTION_DAYS: integerEnvSchema(15, 365).default(21),
   /**
    * For how many hours a service stores the events that it has sent, so that it can publish them again if NATS loses them.
-   * At most 13 days. The default is enough to restore a copy of NATS that is a day old.
+   * At most 13 days. They are removed by whole days (UTC). The default is enough to restore a copy of NATS that is a day
+   * old.
    */
   SENT_EVENT_RETENTION_HOURS: integerEnvSchema(1, 312).default(48),
   /** The maximum number of new Idempotency-Keys per location and day (UTC). Failed requests do not count. */

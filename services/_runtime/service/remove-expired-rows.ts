@@ -29,7 +29,7 @@ export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Databa
   intervalSeconds: 3_600,
   timeoutSeconds: 3_600,
   async run({ db: { sql }, inboxRetentionDays }) {
-    // Ids of events are stored longer than the stream stores events, so that redelivered events are always recognized.
+    // Longer than a stream can contain an event again after it was handled, so that redelivered events are recognized.
     const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
     const dayAgo = sql`now() - interval '24 hours'`;
     await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);

@@ -1,12 +1,8 @@
 import { z } from "zod";
 import { createRequestAdmission } from "../admission/request-admission.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
-import {
-  type CommonServiceConfig,
-  ConfigError,
-  commonServiceConfigSchema,
-  readConfigFromEnvironment,
-} from "../config/runtime-config.ts";
+import { checkServiceConfig } from "../config/check-service-config.ts";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
@@ -52,17 +48,6 @@ const eventLocationSchema = z.object({ locationId: z.guid() });
 const closeTimeoutMs = 6_000;
 const createCloseTimeoutError = () => new Error(`A resource was not closed within ${closeTimeoutMs / 1000} s.`);
 
-/** Checks that handlers which hang are abandoned before the process counts as stalled. @throws `ConfigError` */
-function requireStallTimeoutAfterHandlers({
-  EVENT_HANDLER_TIMEOUT_SECONDS,
-  STALL_TIMEOUT_SECONDS,
-}: CommonServiceConfig) {
-  if (STALL_TIMEOUT_SECONDS > EVENT_HANDLER_TIMEOUT_SECONDS) return;
-  throw new ConfigError([
-    `STALL_TIMEOUT_SECONDS: must be more than EVENT_HANDLER_TIMEOUT_SECONDS (${EVENT_HANDLER_TIMEOUT_SECONDS})`,
-  ]);
-}
-
 /** A running service. `fetch` handles requests to the service. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
@@ -87,7 +72,7 @@ export async function startService(
 ) {
   const environment = selectServiceDatabase(processEnvironment, definition.name);
   const config = readConfigFromEnvironment(commonServiceConfigSchema, environment);
-  requireStallTimeoutAfterHandlers(config);
+  checkServiceConfig(config);
   const serviceConfig = readConfigFromEnvironment(definition.config, environment);
   setRequestBodyMemoryLimit(config.REQUEST_BODY_MEMORY_MB);
   setGlobalMinRequestBodyRate({
