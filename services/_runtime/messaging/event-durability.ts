@@ -3,7 +3,7 @@ import type { EventBus } from "./event-bus.ts";
 import { eventStreamKinds } from "./event-streams.ts";
 import type { OutboxRelay } from "./outbox-relay.ts";
 
-/** The first version of NATS that gets security fixes and can write events to disk before it acknowledges them. */
+/** The oldest recommended version of NATS. It gets security fixes, and can write events to disk before it acknowledges them. */
 const minVersion = "2.12.6";
 
 /**
@@ -24,8 +24,8 @@ export async function checkStreamIntegrity(
 }
 
 /**
- * Rejects if a power cut can take events from a stream with one replica, because NATS is too old to write them to disk
- * before it acknowledges them. @throws `Error` if there is no connection to NATS.
+ * Rejects if a power cut may take events from a stream with one replica, because NATS is older than recommended. Does not
+ * find out whether `sync_interval` is set. @throws `Error` if there is no connection to NATS.
  */
 export async function checkEventDurability(bus: EventBus, replicas: number): Promise<void> {
   const connection = bus.currentConnection();
@@ -33,7 +33,7 @@ export async function checkEventDurability(bus: EventBus, replicas: number): Pro
   const version = connection.nats.info?.version ?? "";
   if (replicas > 1 || version.localeCompare(minVersion, "en", { numeric: true }) >= 0) return;
   throw new Error(
-    `NATS ${version} acknowledges events up to two minutes before they are on disk. After a power cut, these events ` +
-      `arrive late. Use NATS ${minVersion} or newer with sync_interval: always`,
+    `NATS ${version} is older than ${minVersion}, and may acknowledge events before they are on disk. ` +
+      `Use NATS ${minVersion} or newer with sync_interval: always.`,
   );
 }
