@@ -43,7 +43,10 @@ interface RelayOptions {
 
 export type OutboxRelay = ReturnType<typeof startOutboxRelay>;
 
-/** With `sync_interval: always`, NATS syncs each event of a batch, within `publishTimeoutMs` also on a slow disk. */
+/**
+ * Small enough that NATS with `sync_interval: always` can sync a whole batch within `publishTimeoutMs`, even on a slow
+ * disk.
+ */
 const batchSize = 200;
 /** Maximum total size, in bytes, of the events of a batch, so that the event of another location waits only briefly. */
 const maxBatchBytes = 1024 * 1024;
@@ -78,10 +81,10 @@ export function startOutboxRelay(options: RelayOptions) {
   database.onEventsPublished = (kind) =>
     leadership.isLeader(leaderRole) ? senders[kind].pollNow() : notifier.publish("all", kind);
   return {
-    /** Rejects with the latest errors while a stream does not accept events. */
+    /** Rejects with the latest errors while the events of a stream cannot be sent, or lost ones cannot be sent again. */
     async check(): Promise<void> {
       const errors = eventStreamKinds.flatMap((kind) => {
-        const error = senders[kind].getLastPublishError();
+        const error = senders[kind].getLastError();
         return error === undefined ? [] : [`${bus.streams[getTargetStream(kind, bus)]}: ${describeErrorChain(error)}`];
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
@@ -119,8 +122,8 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     isLeader: () => leadership.isLeader(leaderRole),
   });
   const stopping = new AbortController();
-  /** The first error of the latest batch, or undefined if the stream accepted all events of the batch. */
-  let lastPublishError: unknown;
+  /** The error of the latest check of the stream or batch of events; undefined if both succeeded. */
+  let lastError: unknown;
   /** Ends the wait between two polls when it is aborted, so that the outbox is polled immediately. */
   let pollTrigger = new AbortController();
 
@@ -138,10 +141,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
       select id, type, location_id, body, created_at, found_count from measured
       where number = 1 or bytes <= ${toSqlLiteral(sql, maxBatchBytes)} order by position`;
     const [first] = rows;
-    if (!first) {
-      lastPublishError = undefined;
-      return false;
-    }
+    if (!first) return false;
     const { client } = await racePromiseWithAbort(bus.connected, stopping.signal);
     const outcomes = await Promise.allSettled(rows.map((row) => publishRow(row, client)));
     const acknowledged = rows.flatMap(({ id }, index) => {
@@ -152,12 +152,12 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     // The events stay in the outbox. After the check, the stream recognizes their ids and returns their positions again.
     if (!lossRepair.tryRecordAcknowledgments(acknowledged)) return true;
     await moveToSentEvents(sql, target, acknowledged);
-    lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
+    const publishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     // Events that are committed meanwhile abort the wait between two polls.
-    if (!lastPublishError) return first.foundCount === batchSize || first.foundCount > rows.length;
+    if (!publishError) return first.foundCount === batchSize || first.foundCount > rows.length;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
     await bus.ensureStream(target);
-    throw lastPublishError;
+    throw publishError;
   }
 
   /** Publishes an event. Its id is the message id, so that the stream ignores repetitions within two minutes. */
@@ -174,19 +174,34 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     return sendBatch();
   }
 
+  /** Checks the stream and sends the next batch. Returns whether the outbox may have more events of the stream. */
+  async function checkAndSendInTime(): Promise<boolean> {
+    try {
+      const timeout = { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError };
+      const mayHaveMore = await runWithDeadline(checkAndSend, timeout);
+      lastError = undefined;
+      return mayHaveMore;
+    } catch (error) {
+      lastError = error;
+      throw error;
+    }
+  }
+
   const pollNow = () => pollTrigger.abort();
   const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
-    if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-    if (await runWithDeadline(checkAndSend, { timeoutMs: batchTimeoutMs, createError: createBatchTimeoutError }))
-      return;
+    if (!(await leadership.tryBecomeLeader(leaderRole))) {
+      lastError = undefined;
+      return sleep(standbyIntervalMs, stopping.signal);
+    }
+    if (await checkAndSendInTime()) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });
   return {
     pollNow,
     lossRepair,
-    getLastPublishError: () => lastPublishError,
+    getLastError: () => lastError,
     async stop(): Promise<void> {
       stopping.abort();
       pollNow();

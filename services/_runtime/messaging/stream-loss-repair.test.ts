@@ -3,6 +3,7 @@ import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jet
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sleep } from "../concurrency/sleep.ts";
+import { acquireTransactionAdvisoryLock, type SqlTransaction } from "../database/postgres.ts";
 import { TransientError } from "../retries/transient-error.ts";
 import {
   type DedicatedTestInfrastructureServer,
@@ -219,6 +220,75 @@ describe("a stream that was replaced", () => {
     succeedHandlers();
     await nats.start();
     await expectOneEffectEach(events);
+  });
+});
+
+describe("a loss that cannot be repaired", () => {
+  const readReadiness = async () => {
+    const { outbox, "event stream integrity": integrity } = service.running.optionalChecks;
+    const describeError = (error: unknown) => String(error);
+    return { outbox: await outbox?.().catch(describeError), integrity: await integrity?.().catch(describeError) };
+  };
+  const isOk = ({ outbox, integrity }: Awaited<ReturnType<typeof readReadiness>>) => !outbox && !integrity;
+
+  /** Waits for the lock of a role that the leader holds, and ends the session of the leader. */
+  async function takeLeadership(tx: SqlTransaction, role: string): Promise<void> {
+    const { schema, sql } = service.db;
+    const [session] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    const locked = acquireTransactionAdvisoryLock(tx, service.db, role);
+    await eventually("the lock to be requested", async () => {
+      const waiting = await sql`select 1 from pg_locks where pid = ${session?.pid ?? 0} and not granted`;
+      return waiting.length === 1;
+    });
+    await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${`${schema} leadership`}`;
+    await locked;
+  }
+
+  it("of events that cannot be moved back to the outbox is named by /ready of the leader only", async () => {
+    const { sql, transaction } = service.db;
+    const events = await publishEvents(5);
+    await expectOneEffectEach(events);
+    await sql`
+      create function reject_change() returns trigger language plpgsql as $$ begin raise 'no repair'; end $$`;
+    await sql`
+      create trigger reject_removal before delete on sent_events for each statement execute function reject_change()`;
+    failHandlers();
+    await manager.streams.delete(stream);
+    events.push(...(await publishEvents(1)));
+    await eventually("/ready to name the loss", async () => {
+      const { outbox, integrity } = await readReadiness();
+      expect(outbox).toContain(`${stream}: PostgresError: no repair`);
+      expect(integrity).toContain("the stream of tills lacks events that it has acknowledged");
+      return true;
+    });
+    await transaction(async (tx) => {
+      await takeLeadership(tx, "relay");
+      await eventually("/ready to name nothing", async () => isOk(await readReadiness()));
+    });
+    await sql`drop trigger reject_removal on sent_events`;
+    succeedHandlers();
+    await expectOneEffectEach(events);
+    expect(isOk(await readReadiness())).toBe(true);
+  });
+
+  it("because sent events were deleted leaves a consumer ahead, which only the leader names", async () => {
+    const events = await publishEvents(5);
+    await expectOneEffectEach(events);
+    const copy = await copyStreamFiles(nats.dataFolder, environment.namespace);
+    await expectOneEffectEach(await publishEvents(20));
+    await nats.kill();
+    await copy.restoreMessages();
+    await service.db.sql`truncate sent_events`;
+    await nats.start();
+    await eventually("/ready to name the consumer", async () => {
+      expect((await readReadiness()).integrity).toMatch(/the consumer of location.updated is \d+ sequences ahead/);
+      return true;
+    });
+    await service.db.transaction(async (tx) => {
+      await takeLeadership(tx, "consumer rewind");
+      await eventually("/ready to name nothing", async () => isOk(await readReadiness()));
+    });
   });
 });
 
