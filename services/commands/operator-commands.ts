@@ -6,7 +6,7 @@ import { createProgressLog } from "./progress-log.ts";
 /** The usage text of `npm run ops`. */
 export const opsCommandUsage = `dead-letters list                        list events whose processing failed, with the reason
 dead-letters retry <event id>... | --all process these events again now
-events in-hand                           list events that processes have received and not handled yet, the oldest first
+events in-flight                         list events that processes have received and not handled yet, the oldest first
 tills unfinished [--seconds <n>]         list tills that have no result after n seconds (default 300)
 tills retry <till id>... | --all         add these tills to the queue again now
 tills reprocess <till id>...             compute the reports and orders of these tills again from their bodies
@@ -131,8 +131,8 @@ export async function runOpsCommand(
         });
       return outcomes;
     }
-    case "events in-hand":
-      return fetchEventsInHand(client);
+    case "events in-flight":
+      return fetchInFlightEvents(client);
     case "tills unfinished":
       return fetchUnfinishedTills(client, values.seconds);
     case "tills retry": {
@@ -216,14 +216,14 @@ async function fetchDeadLetters(client: OpsPortClient) {
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
 }
 
-const eventInHandListSchema = z.array(
+const inFlightEventListSchema = z.array(
   z.looseObject({ service: z.string(), event: z.string(), receivedAt: z.string() }),
 );
 
-/** Returns the events in hand of all processes. Instances of a service have different events. */
-async function fetchEventsInHand(client: OpsPortClient) {
-  const lists = await client.requestEachProcess("GET", "/events-in-hand");
-  const events = lists.flatMap((list) => eventInHandListSchema.parse(list));
+/** Returns the events in flight of all processes. Instances of a service have different events. */
+async function fetchInFlightEvents(client: OpsPortClient) {
+  const lists = await client.requestEachProcess("GET", "/events-in-flight");
+  const events = lists.flatMap((list) => inFlightEventListSchema.parse(list));
   return events.sort((one, other) => one.receivedAt.localeCompare(other.receivedAt));
 }
 

@@ -1,7 +1,10 @@
 import type { ConsumerInfo, JsMsg } from "@nats-io/jetstream";
 import { parseEventEnvelope } from "./handle-event.ts";
 
-/** A message that a consumer has received and not acknowledged or returned. Times are those of `performance.now()`. */
+/**
+ * A message that a consumer has received and not acknowledged or returned. Times are in milliseconds on the clock of
+ * `performance.now()`.
+ */
 export interface HeldMessage {
   message: JsMsg;
   receivedAtMs: number;
@@ -10,7 +13,7 @@ export interface HeldMessage {
 }
 
 /** An event that an instance of a service has received and not handled yet, as operators see it. */
-export interface EventInHand {
+export interface InFlightEvent {
   event: string;
   eventId: string | null;
   /** The subject of the event, such as the id of a till. */
@@ -18,14 +21,14 @@ export interface EventInHand {
   locationId: string | null;
   receivedAt: Date;
   /** When its handler was called; null while it waits for its turn. */
-  handledSince: Date | null;
+  handlerStartedAt: Date | null;
   deliveries: number;
 }
 
 /** The progress of a consumer, for metrics, operators and the stall detector. */
 export type ConsumerProgress = ReturnType<typeof createConsumerProgress>;
 
-/** The maximum number of events in hand that are listed, the oldest first. */
+/** The maximum number of events in flight that are listed, the oldest first. */
 const maxListedEvents = 1_000;
 
 /** The numbers of events that a consumer must still deliver, and that it has delivered but that are not acknowledged. */
@@ -37,11 +40,14 @@ export function createConsumerProgress(
   readPending: () => Promise<PendingEvents | undefined>,
 ) {
   let lastSettledMs = performance.now();
-  /** When the oldest event became known since the last attempt that succeeded or failed; undefined without events. */
-  let stalledSinceMs: number | undefined;
+  /**
+   * Start of the current period without progress: when the last attempt succeeded or failed, or when the first event
+   * arrived after that; undefined if there is no work.
+   */
+  let noProgressSinceMs: number | undefined;
 
   const recordWork = () => {
-    stalledSinceMs ??= performance.now();
+    noProgressSinceMs ??= performance.now();
   };
 
   return {
@@ -49,33 +55,34 @@ export function createConsumerProgress(
     /** Records that the handling of a message has ended. */
     recordOutcome(outcome: "settled" | "failed" | "abandoned"): void {
       if (outcome === "settled") lastSettledMs = performance.now();
-      if (outcome !== "abandoned") stalledSinceMs = held.size > 0 ? performance.now() : undefined;
+      if (outcome !== "abandoned") noProgressSinceMs = held.size > 0 ? performance.now() : undefined;
     },
-    /** Returns the seconds since the oldest event in hand was received; 0 if none is in hand. */
-    getOldestInHandSeconds: () => secondsSince(held.values().next().value?.receivedAtMs ?? performance.now()),
+    /** Returns the seconds since the oldest event in flight was received; 0 if none is in flight. */
+    getOldestInFlightSeconds: () => secondsSince(held.values().next().value?.receivedAtMs ?? performance.now()),
     /** Returns the seconds since an event was last handled or became a dead letter, or since the start. */
     getSecondsSinceLastHandled: () => secondsSince(lastSettledMs),
     /**
-     * Returns since when there have been events, in hand or in the stream, without an attempt that ended by itself, as of
-     * `performance.now()`, or undefined if there are no events. An attempt that fails counts as progress.
+     * Returns since when there have been events, in flight or in the stream, without an attempt that ended by itself, in
+     * milliseconds on the clock of `performance.now()`; undefined if there are no events. An attempt that fails counts as
+     * progress.
      */
-    async findStalledSince(): Promise<number | undefined> {
-      if (held.size > 0) return stalledSinceMs;
+    async findNoProgressSince(): Promise<number | undefined> {
+      if (held.size > 0) return noProgressSinceMs;
       const pending = await readPending().catch(() => undefined);
-      if (!pending) return stalledSinceMs;
+      if (!pending) return noProgressSinceMs;
       if (pending.num_pending > 0) recordWork();
       // An event that was given back is not acknowledged, and may be in the hands of another instance.
-      else if (pending.num_ack_pending === 0) stalledSinceMs = undefined;
-      return stalledSinceMs;
+      else if (pending.num_ack_pending === 0) noProgressSinceMs = undefined;
+      return noProgressSinceMs;
     },
-    listEventsInHand: (): EventInHand[] => [...held.values()].slice(0, maxListedEvents).map(describeHeldMessage),
+    listInFlightEvents: (): InFlightEvent[] => [...held.values()].slice(0, maxListedEvents).map(describeHeldMessage),
   };
 }
 
 const secondsSince = (timeMs: number) => (performance.now() - timeMs) / 1000;
 const toDate = (timeMs: number) => new Date(Date.now() - (performance.now() - timeMs));
 
-function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage): EventInHand {
+function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage): InFlightEvent {
   // The last two parts of a NATS subject: the event's type contains dots, and the location is the last part.
   const [, ...subjectParts] = message.subject.split(".");
   const location = subjectParts.pop();
@@ -83,7 +90,7 @@ function describeHeldMessage({ message, receivedAtMs, startedAtMs }: HeldMessage
     event: subjectParts.join("."),
     locationId: location === undefined || location === "none" ? null : location,
     receivedAt: toDate(receivedAtMs),
-    handledSince: startedAtMs === undefined ? null : toDate(startedAtMs),
+    handlerStartedAt: startedAtMs === undefined ? null : toDate(startedAtMs),
     deliveries: message.info.deliveryCount,
   };
   try {

@@ -99,7 +99,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   function holdMessage(message: JsMsg): void {
     const delivery = { message, connection: options.bus.connectionCount() };
     const holding = held.get(getMessageKey(message));
-    // The message in hand is settled by the acknowledgment of its latest delivery.
+    // The message in flight is settled by the acknowledgment of its latest delivery.
     if (holding) return void Object.assign(holding, delivery);
     if (stopping.signal.aborted) return void runIgnoringMessageAckErrors(() => message.nak());
     held.set(getMessageKey(message), { ...delivery, receivedAtMs: performance.now(), startedAtMs: undefined });

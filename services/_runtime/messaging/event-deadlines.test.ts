@@ -155,9 +155,9 @@ describe("an event whose handler never ends", () => {
     handle = ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject));
     const locationId = await publishTestLocationUpdatedEvent(service.db);
     const other = await publishTestLocationUpdatedEvent(service.db);
-    const events = await eventually("both events to be in hand", () => {
-      const listed = service.running.listEventsInHand();
-      return listed.length === 2 && listed.some(({ handledSince }) => handledSince !== null) && listed;
+    const events = await eventually("both events to be in flight", () => {
+      const listed = service.running.listInFlightEvents();
+      return listed.length === 2 && listed.some(({ handlerStartedAt }) => handlerStartedAt !== null) && listed;
     });
     expect(events).toContainEqual(
       expect.objectContaining({
@@ -168,14 +168,14 @@ describe("an event whose handler never ends", () => {
       }),
     );
     expect(events).toContainEqual(expect.objectContaining({ locationId: other }));
-    expect(events.filter(({ handledSince }) => handledSince === null)).toHaveLength(1);
+    expect(events.filter(({ handlerStartedAt }) => handlerStartedAt === null)).toHaveLength(1);
     const metrics = await service.metrics.toPrometheusText();
     const labels = 'service="accounts",event="location.updated"';
-    expect(metrics).toMatch(new RegExp(`event_oldest_in_hand_seconds{${labels},.*} \\d*\\.\\d*[1-9]`));
-    expect(metrics).toMatch(new RegExp(`event_last_handled_seconds{${labels},.*} \\d`));
+    expect(metrics).toMatch(new RegExp(`event_oldest_in_flight_seconds{${labels},.*} \\d*\\.\\d*[1-9]`));
+    expect(metrics).toMatch(new RegExp(`event_last_handled_age_seconds{${labels},.*} \\d`));
     handle = insertEffect;
     await waitForEffect(locationId);
     await waitForEffect(other);
-    expect(service.running.listEventsInHand()).toEqual([]);
+    expect(service.running.listInFlightEvents()).toEqual([]);
   });
 });

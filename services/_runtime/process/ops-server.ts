@@ -6,7 +6,7 @@ import { auth } from "hono/utils/basic-auth";
 import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
-import type { EventInHand } from "../messaging/consumer-progress.ts";
+import type { InFlightEvent } from "../messaging/consumer-progress.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ComponentDependencies, createReadinessReporter } from "./dependency-checks.ts";
@@ -57,10 +57,10 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
     );
     return context.json((await Promise.all(lists)).flat());
   });
-  app.get("/events-in-hand", (context) =>
+  app.get("/events-in-flight", (context) =>
     context.json(
-      components().flatMap(({ name: service, listEventsInHand }) =>
-        (listEventsInHand?.() ?? []).map((event) => ({ service, ...event })),
+      components().flatMap(({ name: service, listInFlightEvents }) =>
+        (listInFlightEvents?.() ?? []).map((event) => ({ service, ...event })),
       ),
     ),
   );
@@ -159,7 +159,7 @@ export interface ComponentOpsInterface extends ComponentDependencies {
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
   /** Returns the events that the component has received and not handled yet, the oldest of each type first. */
-  listEventsInHand?(): EventInHand[];
+  listInFlightEvents?(): InFlightEvent[];
   /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
   /** Additional routes for operators. The server prepends a slash and the component's name to their paths. */

@@ -36,7 +36,7 @@ describe("a periodic task", () => {
       /periodic_task_timeouts_total{service="accounts",task="test",.*} 1/,
     );
     expect(lines.join("")).toContain("periodic task abandoned");
-    expect(await running?.findStalledSince()).toBeUndefined();
+    expect(await running?.findNoProgressSince()).toBeUndefined();
   });
 
   it("counts as stalled after three runs in succession that never ended, until one ends", async () => {
@@ -46,10 +46,10 @@ describe("a periodic task", () => {
       runs += 1;
       return runs > 5 ? Promise.resolve() : new Promise(() => {});
     }, 100);
-    const sinceMs = await eventually("three timeouts", async () => running?.findStalledSince());
+    const sinceMs = await eventually("three timeouts", async () => running?.findNoProgressSince());
     expect(runs).toBeGreaterThanOrEqual(3);
     expect(sinceMs - startedAtMs).toBeLessThan(100);
-    await eventually("a run that ends", async () => (await running?.findStalledSince()) === undefined);
+    await eventually("a run that ends", async () => (await running?.findNoProgressSince()) === undefined);
   });
 
   it("may end when the process stops", async () => {

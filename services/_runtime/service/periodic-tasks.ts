@@ -86,8 +86,9 @@ export function startPeriodicTask<Services>(
   const running = run();
   return {
     name: task.name,
-    /** Returns when the first of several successive runs began that did not end in time, as of `performance.now()`. */
-    findStalledSince: async () => (timedOutStartsMs.length < timeoutsBeforeStalled ? undefined : timedOutStartsMs[0]),
+    /** Returns when the first of several successive runs began that did not end in time, on the clock of `performance.now()`. */
+    findNoProgressSince: async () =>
+      timedOutStartsMs.length < timeoutsBeforeStalled ? undefined : timedOutStartsMs[0],
     /** Waits for the run in progress for up to 5 seconds, and then abandons it. */
     async stop(): Promise<void> {
       stopping.abort();

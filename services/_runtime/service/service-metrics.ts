@@ -100,10 +100,10 @@ export function registerServiceMetrics(
       const lags = await Promise.all(streams.map((stream) => readConsumerLag(manager, { stream, consumer })));
       const existing = lags.filter((lag) => lag !== undefined);
       if (existing.length === 0) return [];
-      const total = (state: "waiting" | "inHand") => existing.reduce((sum, lag) => sum + lag[state], 0);
+      const total = (state: "waiting" | "unacknowledged") => existing.reduce((sum, lag) => sum + lag[state], 0);
       return [
         { value: total("waiting"), labels: { service, event, state: "waiting" } },
-        { value: total("inHand"), labels: { service, event, state: "in hand" } },
+        { value: total("unacknowledged"), labels: { service, event, state: "in hand" } },
       ];
     });
   }
@@ -127,10 +127,10 @@ export function registerConsumerProgressMetrics(
         labels: { service, event },
       })),
     );
-  observe("event_oldest_in_hand_seconds", "Time since the oldest event in hand was received", (progress) =>
-    Math.max(...progress.map((each) => each.getOldestInHandSeconds())),
+  observe("event_oldest_in_flight_seconds", "Time since the oldest event in flight was received", (progress) =>
+    Math.max(...progress.map((each) => each.getOldestInFlightSeconds())),
   );
-  observe("event_last_handled_seconds", "Time since an event was last handled, or since the start", (progress) =>
+  observe("event_last_handled_age_seconds", "Time since an event was last handled, or since the start", (progress) =>
     Math.min(...progress.map((each) => each.getSecondsSinceLastHandled())),
   );
 }
@@ -139,10 +139,10 @@ export function registerConsumerProgressMetrics(
 async function readConsumerLag(
   manager: JetStreamManager,
   { stream, consumer }: { stream: string; consumer: string },
-): Promise<{ waiting: number; inHand: number } | undefined> {
+): Promise<{ waiting: number; unacknowledged: number } | undefined> {
   try {
     const { num_pending, num_ack_pending } = await manager.consumers.info(stream, consumer);
-    return { waiting: num_pending, inHand: num_ack_pending };
+    return { waiting: num_pending, unacknowledged: num_ack_pending };
   } catch (error) {
     if (isStreamOrConsumerNotFound(error)) return undefined;
     throw error;

@@ -3,15 +3,21 @@ import type { Logger } from "../observability/logger.ts";
 /** Something that should make progress, such as a consumer of events. */
 export interface MonitoredWork {
   name: string;
-  /** Returns since when there is work without progress, as of `performance.now()`, or undefined if there is none. */
-  findStalledSince(): Promise<number | undefined>;
+  /**
+   * Returns since when there is work without progress, in milliseconds on the clock of `performance.now()`; undefined if
+   * there is none.
+   */
+  findNoProgressSince(): Promise<number | undefined>;
 }
 
 interface StallDetectorOptions {
   work: readonly MonitoredWork[];
   /** The milliseconds without progress after which `onStalled` is called. */
   timeoutMs: number;
-  /** Returns the names of the servers that do not respond. While there are any, nothing counts as stalled. */
+  /**
+   * Returns the names of the servers that do not respond. Called from half of `timeoutMs` without progress on. If there are
+   * any, the time starts again from zero.
+   */
   findUnavailableDependencies(): Promise<string[]>;
   /** Called once, with a description of what is stalled. */
   onStalled(description: string): void;
@@ -42,7 +48,7 @@ export function startStallDetector({
 
   async function findSlowest(): Promise<typeof slowest> {
     const states = await Promise.all(
-      work.map(async ({ name, findStalledSince }) => ({ name, sinceMs: await findStalledSince() })),
+      work.map(async ({ name, findNoProgressSince }) => ({ name, sinceMs: await findNoProgressSince() })),
     );
     const now = performance.now();
     const stalled = states.flatMap(({ name, sinceMs }) =>
@@ -117,7 +123,7 @@ export function monitorCheck(name: string, check: () => Promise<unknown>): Monit
 
   return {
     name,
-    async findStalledSince() {
+    async findNoProgressSince() {
       void run();
       return lastSuccessMs;
     },

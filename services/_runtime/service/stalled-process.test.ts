@@ -56,8 +56,8 @@ async function readReadiness({ opsUrl }: TestServiceProcess) {
   return { status: response.status, states: readinessSchema.parse(await response.json()).parts.accounts };
 }
 
-const countEventsInHand = async ({ opsUrl }: TestServiceProcess) =>
-  z.array(z.unknown()).parse(await (await fetch(`${opsUrl}/events-in-hand`)).json()).length;
+const countInFlightEvents = async ({ opsUrl }: TestServiceProcess) =>
+  z.array(z.unknown()).parse(await (await fetch(`${opsUrl}/events-in-flight`)).json()).length;
 
 describe.concurrent("a process", () => {
   it("does not start if it counts as stalled before its handlers are abandoned", async () => {
@@ -106,7 +106,7 @@ describe.concurrent("a process", () => {
     const stalled = await startProcess(hangs, variables);
     const db = connect(variables);
     await publishTestLocationUpdatedEvent(db);
-    await eventually("the event to be in hand", async () => (await countEventsInHand(stalled)) === 1);
+    await eventually("the event to be in flight", async () => (await countInFlightEvents(stalled)) === 1);
     await postgres.kill();
     // Twice as long as the process waits otherwise.
     await sleep(8_000);
@@ -142,7 +142,7 @@ describe.concurrent("a process", () => {
     const environment = await createEnvironment({});
     const stopped = await startProcess(hangs, environment.variables);
     const locationId = await publishTestLocationUpdatedEvent(connect(environment.variables));
-    await eventually("the event to be in hand", async () => (await countEventsInHand(stopped)) === 1);
+    await eventually("the event to be in flight", async () => (await countInFlightEvents(stopped)) === 1);
     const startedAt = performance.now();
     stopped.child.kill("SIGTERM");
     expect((await stopped.exited).code).toBe(0);

@@ -161,7 +161,7 @@ export async function startService(
     const stallDetector = startStallDetector({
       work: [
         ...eventConsumers.map(({ type, progress }) => ({ name: `the consumer of ${type}`, ...progress })),
-        ...tasks.map(({ name, findStalledSince }) => ({ name: `the periodic task "${name}"`, findStalledSince })),
+        ...tasks.map(({ name, findNoProgressSince }) => ({ name: `the periodic task "${name}"`, findNoProgressSince })),
         monitorCheck("the database pool", () => db.sql`select 1`),
         monitorCheck("the database connection of the leader election", leadership.checkConnection),
         monitorCheck("the connection to NATS", bus.checkConnection),
@@ -229,7 +229,7 @@ export async function startService(
         progress: stallDetector.check,
         ...checks,
       },
-      listEventsInHand: () => eventConsumers.flatMap(({ progress }) => progress.listEventsInHand()),
+      listInFlightEvents: () => eventConsumers.flatMap(({ progress }) => progress.listInFlightEvents()),
       deadLetters: {
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLettersOfEvent(db, eventId)).map(retryDeadLetter)),
