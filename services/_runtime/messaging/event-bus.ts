@@ -85,13 +85,13 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   let formerOrderEventsRemoved: Promise<void> | undefined;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
-  let connectionCount = 0;
+  let connectionEpoch = 0;
 
   async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
     isConnected = true;
-    connectionCount += 1;
+    connectionEpoch += 1;
     for await (const { type } of nats.status()) {
-      if (type === "reconnect") connectionCount += 1;
+      if (type === "reconnect") connectionEpoch += 1;
       if (type === "disconnect") log.warn("disconnected from NATS; reconnecting");
       if (type === "reconnect") log.info("reconnected to NATS");
       if (type === "disconnect" || type === "reconnect" || type === "close") isConnected = type === "reconnect";
@@ -197,8 +197,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     connected,
     /** Returns the connection if NATS is connected, otherwise undefined. */
     currentConnection: () => (isConnected ? connection : undefined),
-    /** Returns how often NATS was connected: a number that each reconnect increases. */
-    connectionCount: () => connectionCount,
+    /** Returns the number of the current or last connection to NATS, which each reconnect increases; 0 before the first. */
+    connectionEpoch: () => connectionEpoch,
     /** Rejects while NATS is not connected. */
     async checkConnection(): Promise<void> {
       if (!isConnected) throw new Error("not connected");

@@ -78,7 +78,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     maxActive: concurrency,
     maxActivePerKey: () => (hasRevisions || isContended() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
   });
-  /** The received messages that have not been settled yet, by their position and time in the stream. */
+  /** The received messages that have not been settled yet, by their sequence and time in the stream. */
   const held = new Map<string, DeliveredMessage>();
   const progress = createConsumerProgress(held, async () => consumer?.info());
   /**
@@ -92,12 +92,12 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let consumer: Consumer | undefined;
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const { message, connection } of held.values())
-      if (connection === options.bus.connectionCount()) runIgnoringMessageAckErrors(() => message.working());
+    for (const { message, deliveryEpoch } of held.values())
+      if (deliveryEpoch === options.bus.connectionEpoch()) runIgnoringMessageAckErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
-    const delivery = { message, connection: options.bus.connectionCount() };
+    const delivery = { message, deliveryEpoch: options.bus.connectionEpoch() };
     const holding = held.get(getMessageKey(message));
     // The message in flight is settled by the acknowledgment of its latest delivery.
     if (holding) return void Object.assign(holding, delivery);
@@ -145,8 +145,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 
   /** Returns the delivery by which a message is settled; undefined if it must be delivered again first. */
   function findCurrentDelivery(received: JsMsg): JsMsg | undefined {
-    const { message, connection } = held.get(getMessageKey(received)) ?? {};
-    return connection === options.bus.connectionCount() ? message : undefined;
+    const { message, deliveryEpoch } = held.get(getMessageKey(received)) ?? {};
+    return deliveryEpoch === options.bus.connectionEpoch() ? message : undefined;
   }
 
   function hasCapacity(): boolean {
@@ -205,12 +205,12 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 }
 
 /**
- * A received message, and the connection on which it was delivered the last time. An acknowledgment names only a position.
- * If the stream went back while the connection was lost, another message may have that position now, so it is sent only
- * on the connection of the delivery.
+ * A received message, and the number of the connection on which it was delivered the last time. An acknowledgment names
+ * only a stream sequence. If the stream was rolled back while the connection was lost, another message may have that
+ * sequence now, so it is sent only on the connection of the delivery.
  */
 interface DeliveredMessage extends HeldMessage {
-  connection: number;
+  deliveryEpoch: number;
 }
 
 const getMessageKey = ({ seq, timestampNanos }: JsMsg): string => `${seq} ${timestampNanos}`;

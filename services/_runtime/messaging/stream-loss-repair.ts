@@ -27,7 +27,7 @@ interface StreamLossRepairOptions {
  * moved back to the outbox. Their ids and the inboxes make sure that each has its effect once.
  */
 export function createStreamLossRepair({ service, sql, bus, stream, isLeader, log }: StreamLossRepairOptions) {
-  let checkedConnection = 0;
+  let checkedEpoch = 0;
   let checkedAt = 0;
   let lastSequence = 0;
   let numDeleted = 0;
@@ -108,7 +108,7 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
   }
 
   async function check(): Promise<void> {
-    const connection = bus.connectionCount();
+    const epoch = bus.connectionEpoch();
     const last = await findLastSentEvent(sql, stream);
     const requeued = last ? await requeueLostEvents(last) : 0;
     if (requeued > 0) {
@@ -117,14 +117,14 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
     }
     lastSequence = (requeued > 0 ? await findLastSentEvent(sql, stream) : last)?.streamSequence ?? 0;
     rollbackSequences = 0;
-    checkedConnection = connection;
+    checkedEpoch = epoch;
     checkedAt = Date.now();
   }
 
   return {
     /** Checks the stream, unless it was checked on this connection within the last minute. */
     async checkIfDue(): Promise<void> {
-      if (bus.connectionCount() !== checkedConnection || Date.now() - checkedAt >= checkIntervalMs) await check();
+      if (bus.connectionEpoch() !== checkedEpoch || Date.now() - checkedAt >= checkIntervalMs) await check();
     },
     /**
      * Records the sequences of acknowledged events, and returns true, if the connection is the one on which the stream was
@@ -133,11 +133,11 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
      */
     tryRecordAcknowledgments(acknowledged: readonly { streamSequence: number; isDuplicate: boolean }[]): boolean {
       const isAhead = acknowledged.every((each) => each.isDuplicate || each.streamSequence > lastSequence);
-      if (bus.connectionCount() === checkedConnection && isAhead) {
+      if (bus.connectionEpoch() === checkedEpoch && isAhead) {
         lastSequence = Math.max(lastSequence, ...acknowledged.map(({ streamSequence }) => streamSequence));
         return true;
       }
-      checkedConnection = 0;
+      checkedEpoch = 0;
       return false;
     },
     /**
