@@ -121,7 +121,7 @@ interface ErasedOrders {
  * Requests the erasure of the orders of a till that were erased before the till was stored, for example because the till
  * waited in the event stream. The caller must hold the lock of the location.
  */
-export async function eraseOrdersErasedBefore(
+export async function requestErasureOfAlreadyErasedOrders(
   tx: SqlTransaction,
   db: Database,
   { locationId, tillId, orderIds }: Omit<ErasedOrders, "isWholeTill" | "tillId"> & { tillId: string },

@@ -1,5 +1,5 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type LocationOrders, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
+import { type LocationOrderIds, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { getMessageDay } from "./queries/message-days.ts";
 import type { WhenLocated } from "./queries/message-location-backfill.ts";
 
@@ -10,7 +10,7 @@ import type { WhenLocated } from "./queries/message-location-backfill.ts";
 export async function eraseOrdersInMessages(
   tx: SqlTransaction,
   located: WhenLocated,
-  { locationId, orderIds }: LocationOrders,
+  { locationId, orderIds }: LocationOrderIds,
 ): Promise<void> {
   const ids = orderIds as string[];
   const ofLocation = located(tx`location_id = ${locationId}`);

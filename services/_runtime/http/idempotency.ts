@@ -4,7 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
 import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
-import type { LocationOrders } from "../messaging/erased-orders.ts";
+import type { LocationOrderIds } from "../messaging/erased-orders.ts";
 import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
@@ -210,7 +210,7 @@ export function createIdempotencyHandler(
  */
 export async function deleteStoredResponsesWithOrders(
   tx: SqlTransaction,
-  { locationId, orderIds }: LocationOrders,
+  { locationId, orderIds }: LocationOrderIds,
 ): Promise<void> {
   await tx`
     update idempotent_requests set encrypted_response = null, location_id = null, order_ids = null

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { LocationOrders } from "../messaging/erased-orders.ts";
+import type { LocationOrderIds } from "../messaging/erased-orders.ts";
 
 /** The response of a route. The body is text, bytes, a stream, or null for no body. */
 export interface RouteHandlerResponse {
@@ -12,7 +12,7 @@ export interface RouteHandlerResponse {
    * The orders whose personal data the body contains. If the response is stored for a repeated request, an erasure of
    * these orders deletes it.
    */
-  ordersInBody?: LocationOrders;
+  ordersInBody?: LocationOrderIds;
 }
 
 type ResponseHeaders = Record<string, string>;

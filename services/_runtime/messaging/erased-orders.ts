@@ -3,8 +3,8 @@ import { redactPersonalData } from "@pragma/contracts/personal-data";
 import { z } from "zod";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
-/** Orders of one location. */
-export interface LocationOrders {
+/** The ids of orders of one location. */
+export interface LocationOrderIds {
   locationId: string;
   orderIds: readonly string[];
 }
@@ -13,7 +13,10 @@ export interface LocationOrders {
  * Records that the personal data of orders was erased, for as long as the ids of handled events are stored. Events about
  * these orders can arrive later, because streams, outboxes and dead letters contain events from before the erasure.
  */
-export async function recordErasedOrders(tx: SqlTransaction, { locationId, orderIds }: LocationOrders): Promise<void> {
+export async function recordErasedOrders(
+  tx: SqlTransaction,
+  { locationId, orderIds }: LocationOrderIds,
+): Promise<void> {
   await tx`
     insert into erased_orders (location_id, order_id)
     select distinct ${locationId}::uuid, id from unnest(${orderIds as string[]}::uuid[]) as input (id)
@@ -23,7 +26,7 @@ export async function recordErasedOrders(tx: SqlTransaction, { locationId, order
 /** Returns which of these orders were erased. */
 export async function findErasedOrderIds(
   sql: SqlClient | SqlTransaction,
-  { locationId, orderIds }: LocationOrders,
+  { locationId, orderIds }: LocationOrderIds,
 ): Promise<Set<string>> {
   const rows = await sql<{ orderId: string }[]>`
     select order_id from erased_orders
@@ -39,7 +42,7 @@ export function redactPersonalDataInJson(text: string): string {
 const orderEventSchema = z.object({ subject: z.guid(), data: z.object({ locationId: z.guid() }) });
 
 /** Returns the JSON text of an event, without personal data if the event is about an order that was erased. */
-export async function redactEventOfErasedOrder(sql: SqlClient, event: EventEnvelope, text: string): Promise<string> {
+export async function redactEventIfOrderErased(sql: SqlClient, event: EventEnvelope, text: string): Promise<string> {
   const order = isOrderEventType(event.type) ? orderEventSchema.safeParse(event).data : undefined;
   if (!order) return text;
   const erased = await findErasedOrderIds(sql, { ...order.data, orderIds: [order.subject] });

@@ -18,7 +18,7 @@ import {
   PermanentEventError,
 } from "../retries/transient-error.ts";
 import { deleteSupersededDeadLetters, upsertDeadLetter } from "./dead-letters.ts";
-import { redactEventOfErasedOrder } from "./erased-orders.ts";
+import { redactEventIfOrderErased } from "./erased-orders.ts";
 import {
   type EventHandlerDependencies,
   EventHandlerTimeoutError,
@@ -149,7 +149,7 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
       if (!isPermanent) throw error;
       await removeOutdatedDeadLetters(envelope);
       const row = { eventId, subscription: subscription.type, subject, type: event };
-      const body = await redactEventOfErasedOrder(sql, envelope, message.string());
+      const body = await redactEventIfOrderErased(sql, envelope, message.string());
       const deadLetter = { ...row, body, reason: describeErrorChain(error) };
       const { success, data } = busEventDataSchemas[event].safeParse(envelope.data);
       await database.transaction(async (tx) => {

@@ -7,7 +7,7 @@ import {
 } from "@pragma/contracts/events";
 import { type Database, runAfterCommit, type SqlTransaction } from "../database/postgres.ts";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "../json/join-json.ts";
-import { type LocationOrders, redactPersonalDataInJson } from "./erased-orders.ts";
+import { type LocationOrderIds, redactPersonalDataInJson } from "./erased-orders.ts";
 import { type EventStreamKind, getEventStreamKind } from "./event-streams.ts";
 
 interface EventToPublish<Type extends BusEventType> {
@@ -76,7 +76,7 @@ export async function writeEventJsonToOutbox(
 /** Redacts the personal data in the events of these orders that the outbox contains. */
 export async function redactUnsentOrderEvents(
   tx: SqlTransaction,
-  { locationId, orderIds }: LocationOrders,
+  { locationId, orderIds }: LocationOrderIds,
 ): Promise<void> {
   const rows = await tx<{ id: string; body: string }[]>`
     select id, body from outbox

@@ -81,7 +81,7 @@ export async function requeueSentEvents(
 }
 
 /** Removes the events that were sent longer ago than the retention, by whole days. */
-export const removeSentEventsTask: PeriodicTask<{ sql: SqlClient; retentionHours: number }> = {
+export const removeExpiredSentEventsTask: PeriodicTask<{ sql: SqlClient; retentionHours: number }> = {
   name: "remove sent events",
   intervalSeconds: 3_600,
   async run({ sql, retentionHours }) {

@@ -28,7 +28,7 @@ import { checkEventDurability, checkStreamIntegrity } from "../messaging/event-d
 import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
-import { removeSentEventsTask } from "../messaging/sent-events.ts";
+import { removeExpiredSentEventsTask } from "../messaging/sent-events.ts";
 import { configureSubscriptions } from "../messaging/subscription.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createDependencyProbe } from "../process/dependency-checks.ts";
@@ -145,7 +145,7 @@ export async function startService(
         removeOldLocationWritesTask,
         ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
       ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
-      startPeriodicTask(removeSentEventsTask, {
+      startPeriodicTask(removeExpiredSentEventsTask, {
         ...taskOptions,
         services: { sql: db.sql, retentionHours: config.SENT_EVENT_RETENTION_HOURS },
       }),

@@ -20,7 +20,7 @@ import { removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { eraseOrdersErasedBefore } from "../request-erasure.ts";
+import { requestErasureOfAlreadyErasedOrders } from "../request-erasure.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders, toReportFinalizedData } from "../store-report.ts";
 import type { TillCalculationResult } from "../threaded-till-report-calculator.ts";
 
@@ -136,7 +136,7 @@ async function changeStoredReport(
   await Promise.all([
     replaceStoredReportAndOrders(tx, data, till, { traceparent }),
     recordLocationWrite(tx, locationId),
-    !isErasure && eraseOrdersErasedBefore(tx, db, { locationId, tillId, orderIds }, traceparent),
+    !isErasure && requestErasureOfAlreadyErasedOrders(tx, db, { locationId, tillId, orderIds }, traceparent),
   ]);
 }
 
