@@ -54,8 +54,8 @@ const timeoutsBeforeDeadLetter = 5;
 const crashesBeforeExclusive = 1;
 const crashesBeforeDeadLetter = 3;
 /**
- * The milliseconds for what surrounds the handler of an event, such as recording a failure, and for the wait until no
- * event is handled alone.
+ * The milliseconds for what surrounds the handler of an event, such as recording a failure, and for waiting for an event
+ * that is handled exclusively.
  */
 const bookkeepingTimeoutMs = 60_000;
 
@@ -168,9 +168,9 @@ export function createEventMessageHandler<Services>(options: EventMessageHandler
   }
 
   /**
-   * Counts an abandoned handler, and returns whether the event must not be retried. The count is stored, because the
-   * process may end before the last one: a handler that hangs can stall its consumer. It does not count while a server
-   * does not respond.
+   * Counts an abandoned handler, and returns whether the event must not be retried. The count is stored in PostgreSQL,
+   * because the stall detector may end the process before the fifth timeout. Timeouts while a server does not respond are
+   * not counted.
    */
   async function isLastTimeout(eventId: string): Promise<boolean> {
     recordTimeout();
