@@ -1,5 +1,5 @@
 import { type UsageBatchReply, usageBatchSchema, usageBatchTopic } from "@pragma/contracts/usage";
-import type { BusRequestHandler } from "@pragma/runtime/messaging/event-bus";
+import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
 import type { AccountsServiceContext } from "./context.ts";
 import { addFailedRequests, addRequestCounts } from "./queries/usage.ts";
 

@@ -3,7 +3,7 @@ import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { usageBatchTopic } from "@pragma/contracts/usage";
-import { buildRequestSubject } from "@pragma/runtime/messaging/event-bus";
+import { buildRequestSubject } from "@pragma/runtime/messaging/bus-requests";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
 import {
   buildEventStreamNames,

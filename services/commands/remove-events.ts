@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BusEventType, busEventDataSchemas } from "@pragma/contracts/events";
 import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
-import { createEventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
 import { getEventStreamKind, isStreamOrConsumerNotFound } from "@pragma/runtime/messaging/event-streams";
+import type { EventBusConnection } from "@pragma/runtime/messaging/nats-connection";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import type { z } from "zod";
 import { keptEventTypes, type RemovalContext, saveReceipt } from "./removal-receipt.ts";

@@ -5,7 +5,7 @@ import {
   reportListingTopic,
 } from "@pragma/contracts/report-listing";
 import type { Database } from "@pragma/runtime/database/postgres";
-import type { BusRequestHandler } from "@pragma/runtime/messaging/event-bus";
+import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
 import type { ReportingServiceContext } from "./context.ts";
 import { findNextLocationWithReports, listReportsOfLocation } from "./queries/reports.ts";
 

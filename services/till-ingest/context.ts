@@ -1,7 +1,7 @@
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
-import type { SendBusRequest } from "@pragma/runtime/messaging/event-bus";
+import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";

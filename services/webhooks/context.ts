@@ -1,5 +1,5 @@
 import { createRouteDefiner, type RouteDefinition } from "@pragma/runtime/http/define-route";
-import type { SendBusRequest } from "@pragma/runtime/messaging/event-bus";
+import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { z } from "zod";
 import type { ChangeWaiters } from "./changes/change-waiters.ts";

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { BusEventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
+import { createEventBus, type EventBus } from "@pragma/runtime/messaging/event-bus";
+import type { EventBusConnection } from "@pragma/runtime/messaging/nats-connection";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
   type DedicatedTestInfrastructureServer,

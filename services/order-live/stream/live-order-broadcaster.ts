@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
-import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
+import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import type { LiveOrderFilter } from "../order-filter.ts";
 import { findLiveOrderStreamPositions } from "../queries/streams.ts";

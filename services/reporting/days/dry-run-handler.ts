@@ -1,5 +1,5 @@
 import { tillDryRunRequestSchema, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
-import type { BusRequestHandler } from "@pragma/runtime/messaging/event-bus";
+import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
 import { largeTillBytes } from "../threaded-till-report-calculator.ts";
 import { computeTillDryRun, type TillDryRunServices } from "./compute-till-dry-run.ts";
 import { runQueuedDryRun } from "./dry-run-queue.ts";

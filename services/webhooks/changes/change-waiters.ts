@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
-import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
+import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLastChangePositions } from "../queries/changes.ts";
 import { sequenceChanges } from "./sequence-changes.ts";

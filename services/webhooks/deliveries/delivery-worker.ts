@@ -1,5 +1,5 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
-import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
+import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import { getWebhookAttemptTimeoutMs, getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";

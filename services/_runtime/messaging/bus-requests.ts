@@ -1,0 +1,83 @@
+import type { Msg, Subscription } from "@nats-io/transport-node";
+import type { Logger } from "../observability/logger.ts";
+import type { EventBusConnection } from "./nats-connection.ts";
+
+/** Sends a request over NATS. See `createBusRequests`. */
+export type SendBusRequest = (topic: string, text: string, options: { timeoutMs: number }) => Promise<string>;
+
+/** Answers requests over NATS. See `createBusRequests`. */
+export interface BusRequestHandler<Services> {
+  /** The last part of the subject, such as `accounts.usage`. It begins with the name of the service. */
+  topic: string;
+  /** Returns the reply. If it throws, the sender gets no reply, and its request times out. */
+  handle(services: Services, text: string): Promise<string>;
+}
+
+/**
+ * Returns the subject of the requests of a topic. It begins with `<namespace>-requests`, because a stream stores
+ * every message whose subject begins with `<namespace>.` or `<namespace>-orders.`.
+ */
+export function buildRequestSubject(namespace: string, topic: string): string {
+  return `${namespace}-requests.${topic}`;
+}
+
+interface BusRequestsOptions {
+  namespace: string;
+  /** Resolves with the connection after the first connect to NATS. */
+  connected: Promise<EventBusConnection>;
+  /** Returns the connection if NATS is connected, otherwise undefined. */
+  currentConnection(): EventBusConnection | undefined;
+  log: Logger;
+}
+
+/** Creates the functions that send requests over NATS and answer them. */
+export function createBusRequests({ namespace, connected, currentConnection, log }: BusRequestsOptions) {
+  return {
+    /**
+     * Sends a request to one of the instances that answer the topic, and returns its reply.
+     *
+     * @throws `Error` when NATS is not connected, no instance answers the topic, or the reply does not arrive in time.
+     * In the last case, the request may have been handled.
+     */
+    async request(topic: string, text: string, { timeoutMs }: { timeoutMs: number }): Promise<string> {
+      const connection = currentConnection();
+      if (!connection) throw new Error("not connected to NATS");
+      const subject = buildRequestSubject(namespace, topic);
+      return (await connection.nats.request(subject, text, { timeout: timeoutMs })).string();
+    },
+    /**
+     * Calls `handle` for the requests of a topic. NATS sends each request to only one of the instances of the service.
+     * `stop` resolves when the requests in progress are handled.
+     */
+    answerRequests(topic: string, handle: (text: string) => Promise<string>): { stop(): Promise<void> } {
+      const subject = buildRequestSubject(namespace, topic);
+      const handling = new Set<Promise<void>>();
+      let subscription: Subscription | undefined;
+      let isStopped = false;
+      const answer = async (message: Msg) => {
+        try {
+          message.respond(await handle(message.string()));
+        } catch (error) {
+          log.error({ err: error, topic }, "request over NATS failed");
+        }
+      };
+      const callback = (error: Error | null, message: Msg) => {
+        if (error) return;
+        const answered = answer(message).finally(() => handling.delete(answered));
+        handling.add(answered);
+      };
+      connected
+        .then(({ nats }) => {
+          if (!isStopped) subscription = nats.subscribe(subject, { callback, queue: topic });
+        })
+        .catch(() => {});
+      return {
+        async stop() {
+          isStopped = true;
+          subscription?.unsubscribe();
+          await Promise.all(handling);
+        },
+      };
+    },
+  };
+}
