@@ -43,12 +43,12 @@ const settleMs = 500;
 const leaderRole = "consumer rewind";
 
 /**
- * Starts the checks that no consumer of a service is ahead of its stream. NATS stores the sequence of a consumer apart from
- * the stream, so if the stream is rolled back, a consumer silently skips the events that get sequences below its own.
- * Therefore, after a rollback notice, all consumers of the stream that are older than the notice are recreated, and read
- * from before the first lost event. Without a notice, a consumer that stays ahead for a minute is recreated, and reads the
- * whole stream. The inbox ensures that each event takes effect once. One instance checks at each connect, at each rollback
- * notice, and once a minute.
+ * Starts the checks that no consumer of a service is ahead of its stream. NATS stores the progress of a consumer apart from
+ * the stream, so if the stream is rolled back, a consumer silently skips the events that get sequences which it has already
+ * delivered. Therefore, after a rollback notice, all consumers of the stream that are older than the notice are recreated,
+ * and read from before the first lost event. Without a notice, a consumer that stays ahead for a minute is recreated, and
+ * reads the whole stream. The inbox ensures that each event takes effect once. One instance checks at each connect, at
+ * each rollback notice, and once a minute.
  */
 export function startConsumerRewinder({ service, types, bus, leadership, log }: ConsumerRewinderOptions) {
   const stopping = new AbortController();

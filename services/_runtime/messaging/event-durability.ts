@@ -3,7 +3,7 @@ import type { EventBus } from "./event-bus.ts";
 import { eventStreamKinds } from "./event-streams.ts";
 import type { OutboxRelay } from "./outbox-relay.ts";
 
-/** The oldest recommended version of NATS. It gets security fixes, and can write events to disk before it acknowledges them. */
+/** The oldest recommended version: it gets security fixes, and can write events to disk before it acknowledges them. */
 const minVersion = "2.12.6";
 
 /**
