@@ -48,11 +48,16 @@ async function pushNewTills(count: number): Promise<Till[]> {
 /** Waits until till-ingest has received the result of each till from reporting. */
 async function waitUntilProcessed(tills: Till[]): Promise<void> {
   const ids = tills.map(({ id }) => id);
-  await eventually(`${tills.length} tills to be processed`, async () => {
-    const done = await sql`
+  await eventually(
+    `${tills.length} tills to be processed`,
+    async () => {
+      const done = await sql`
       select 1 from ${tableOf("till-ingest", "tills")} where id = any(${ids}::uuid[]) and result_revision = revision`;
-    return done.length === tills.length;
-  });
+      return done.length === tills.length;
+      // After a stream was deleted, consumers find out when their request for messages ends.
+    },
+    { timeoutSeconds: 60 },
+  );
 }
 
 async function waitUntilOutboxEmpty(): Promise<void> {

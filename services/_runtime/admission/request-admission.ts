@@ -21,8 +21,12 @@ const getMaxActivePerSender = () => (isContended() ? 1 : maxActivePerSender);
 /** All services in this process share their reads, because they share the event loop. */
 const reads = createQueue(getMaxActivePerSender);
 
-/** Large bodies that are read, in all services of this process. */
-const uploads = createQueue(getMaxActivePerSender);
+/**
+ * Large bodies that are read, in all services of this process. A body that arrives slowly gives up its turn after
+ * `maxUploadTurnMs`, because it takes little of the event loop.
+ */
+const uploads = createQueue(() => (isContended() ? 1 : Number.POSITIVE_INFINITY));
+const maxUploadTurnMs = 2_000;
 
 /** Creates the admission of requests to a service. A request waits only for requests of its own sender. */
 export function createRequestAdmission() {
@@ -39,11 +43,16 @@ export function createRequestAdmission() {
       return admitTo(isWrite ? writes : reads, senderId);
     },
     /**
-     * Waits until the large body of a request may be read. Meanwhile, the client waits, because nothing reads its bytes.
+     * Waits until the large body of a request may be read: at once, unless several senders share a busy event loop.
+     * Meanwhile, the client waits, because nothing reads its bytes. The result is released after `maxUploadTurnMs`.
      *
      * @throws `ApiError` rate_limited if too many large bodies of the sender are waiting.
      */
-    admitUpload: (senderId: string): Promise<AdmittedRequest> => admitTo(uploads, senderId),
+    async admitUpload(senderId: string): Promise<AdmittedRequest> {
+      const upload = await admitTo(uploads, senderId);
+      setTimeout(() => upload.release(), maxUploadTurnMs).unref();
+      return upload;
+    },
   };
 }
 
