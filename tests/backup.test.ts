@@ -111,11 +111,9 @@ describe("a backup", () => {
     await rm(join(folder, "installation-0"), { recursive: true });
 
     endpoint.setHandler(createFixedStatusResponseHandler(204));
-    const restoring = performance.now();
     const { stderr: progress } = await runBackupCommand("restore", 1);
     expect(progress.split("\n")).toEqual(expect.arrayContaining(["accounts restore", "reporting restore"]));
     const after = await startPragmaUnderTest(variablesFor(1), { adminKey: before.adminKey });
-    const seconds = (performance.now() - restoring) / 1000;
     try {
       const restored = copyOfTestLocation(after, testLocation);
       expect((await restored.getJson<{ data: object[] }>(ordersPath)).data).toEqual(orders.data);
@@ -128,7 +126,6 @@ describe("a backup", () => {
       const webhookIds = () => endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]);
       await eventually("a message for each report", () => new Set(webhookIds()).size === 3, { timeoutSeconds: 40 });
       await expectDatabaseConsistency({ ...environment, variables: variablesFor(1) });
-      expect(seconds).toBeLessThan(60);
     } finally {
       await after.stop();
       await receiver.close();
