@@ -32,7 +32,8 @@ export const reportingServiceConfigSchema = z.object({
    */
   CALCULATION_HEAP_MB: integerEnvSchema(64, 16_384).default(384),
   /**
-   * Number of worker threads that calculate reports. More than `REPORTING_TILL_PUSHED_CONCURRENCY` are never in use.
+   * Number of worker threads that calculate reports. More than `REPORTING_TILL_PUSHED_CONCURRENCY` are never in use. Tills
+   * of 4 MB or more have a further thread.
    */
   CALCULATION_THREADS: integerEnvSchema(1, 64).default(2),
   /** Seconds after which the claim of an accounting or bulk export expires, unless the claiming process renews it. */
