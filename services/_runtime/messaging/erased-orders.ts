@@ -20,7 +20,7 @@ export async function recordErasedOrders(
   await tx`
     insert into erased_orders (location_id, order_id)
     select distinct ${locationId}::uuid, id from unnest(${orderIds as string[]}::uuid[]) as input (id)
-    on conflict (location_id, order_id) do update set erased_at = excluded.erased_at`;
+    on conflict (location_id, order_id) do update set erased_at = excluded.erased_at, repeated_at = null`;
 }
 
 /** Returns which of these orders were erased. */

@@ -3,6 +3,8 @@ create table erased_orders (
   location_id uuid not null,
   order_id uuid not null,
   erased_at timestamptz not null default now(),
+  -- When the erasure was repeated, which webhooks does because data can be stored while an erasure runs.
+  repeated_at timestamptz,
   primary key (location_id, order_id)
 );
 create index erased_orders_by_time on erased_orders (erased_at);

@@ -10,18 +10,22 @@ const intervalSeconds = 300;
  */
 const delaySeconds = 120;
 
-/** Repeats erasures, because messages, responses and dead letters can be stored while an erasure runs. */
+/** Repeats each erasure once, because messages, responses and dead letters can be stored while an erasure runs. */
 export const repeatErasuresTask: PeriodicTask<Pick<WebhooksServiceContext, "db">> = {
   name: "repeat erasures",
   intervalSeconds,
   async run({ db }) {
+    const isDue = db.sql`repeated_at is null and erased_at < now() - make_interval(secs => ${delaySeconds})`;
     const locations = await db.sql<{ locationId: string; orderIds: string[] }[]>`
-      select location_id, array_agg(order_id) as order_ids from erased_orders
-      where erased_at between
-        now() - make_interval(secs => ${delaySeconds + 2 * intervalSeconds}) and
-        now() - make_interval(secs => ${delaySeconds})
-      group by location_id`;
+      select location_id, array_agg(order_id) as order_ids from erased_orders where ${isDue} group by location_id`;
     const located = await createLocationConditions(db);
-    for (const orders of locations) await db.transaction((tx) => eraseOrdersInMessages(tx, located, orders));
+    for (const orders of locations)
+      await db.transaction(async (tx) => {
+        await eraseOrdersInMessages(tx, located, orders);
+        // An order that was erased again meanwhile is due later.
+        await tx`
+          update erased_orders set repeated_at = now()
+          where location_id = ${orders.locationId} and order_id = any(${orders.orderIds}::uuid[]) and ${isDue}`;
+      });
   },
 };
