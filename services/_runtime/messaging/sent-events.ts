@@ -47,6 +47,13 @@ export async function findLastSentEvent(
   return event;
 }
 
+/** Returns the lowest sequence of the sent events of a stream; `Infinity` if there are none. */
+export async function findFirstSentSequence(sql: SqlClient, stream: EventStreamKind): Promise<number> {
+  const [row] = await sql<{ sequence: number | null }[]>`
+    select min(stream_sequence) as sequence from sent_events where stream = ${stream}`;
+  return row?.sequence ?? Number.POSITIVE_INFINITY;
+}
+
 const requeueBatchSize = 500;
 
 /**

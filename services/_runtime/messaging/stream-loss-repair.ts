@@ -3,7 +3,7 @@ import type { SqlClient } from "../database/postgres.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { EventBus } from "./event-bus.ts";
 import { type EventStreamKind, isStreamOrConsumerNotFound } from "./event-streams.ts";
-import { findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
+import { findFirstSentSequence, findLastSentEvent, requeueSentEvents, type SentEvent } from "./sent-events.ts";
 import { buildRollbackNoticeSubject, publishRollbackNotice } from "./stream-rollback-notice.ts";
 
 /** The interval between two checks on the same connection, in milliseconds. */
@@ -94,7 +94,9 @@ export function createStreamLossRepair({ service, sql, bus, stream, isLeader, lo
     // Sequences are missing after `ops location remove`, of which no events are left here, and if a block was lost.
     if ((info.state.num_deleted ?? 0) !== numDeleted) {
       const { state } = await manager.streams.info(name, { deleted_details: true });
-      const deleted = state.deleted ?? [];
+      // A stream can have millions of deleted sequences that are older than the sent events.
+      const oldest = await findFirstSentSequence(sql, stream);
+      const deleted = (state.deleted ?? []).filter((sequence) => sequence >= oldest);
       let found = 0;
       for (let start = 0; start < deleted.length; start += deletedBatchSize) {
         const batch = deleted.slice(start, start + deletedBatchSize);

@@ -109,6 +109,8 @@ describe("the personal data of an order", () => {
     await sql`update erased_orders set erased_at = now() - interval '3 hours' where order_id = ${orderId}`;
     await repeatErasuresTask.run({ db: service.db });
     expect(await readCustomerName(messageId)).toBeNull();
-    expect(await sql`select from erased_orders where order_id = ${orderId} and repeated_at is not null`).toHaveLength(1);
+    expect(await sql`select from erased_orders where order_id = ${orderId} and repeated_at is not null`).toHaveLength(
+      1,
+    );
   });
 });
