@@ -63,11 +63,12 @@ beforeAll(async () => {
   await testLocation.request("POST", "/v1/accounting/exports", {
     body: [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }],
   });
-  // The last one is read from PostgreSQL, and is missing from a response if PostgreSQL takes too long.
+  // The last ones are read from PostgreSQL, and are missing from a response if PostgreSQL takes too long.
   const lastMetrics = [
     "webhook_attempt_duration_seconds_count",
     "accounting_exports_unfinished",
     "tills_without_result",
+    "reports_without_metrics",
   ];
   exportedMetrics = await eventually("the metrics of the delivery, the export and the tills", async () => {
     const exported = await fetchLabelsByPrometheusMetric(`${product.process("all").opsUrl}/metrics`);

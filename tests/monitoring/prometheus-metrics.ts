@@ -44,7 +44,9 @@ function stripPromql(expression: string): string {
 
 /** Returns the names of the metrics in a PromQL expression. */
 export function listPromqlMetrics(expression: string): string[] {
-  const names = [...stripPromql(expression).matchAll(/[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)].map(([name]) => name);
+  const names = [...stripPromql(expression).matchAll(/(?<![\w:])[a-zA-Z_:][\w:]*(?!\w)(?!\s*\()/g)].map(
+    ([name]) => name,
+  );
   return [...new Set(names.filter((name) => !promqlKeywords.has(name)))];
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 import { type InterruptingProxy, startInterruptingProxy } from "@pragma/runtime/testing/interrupting-proxy";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -21,7 +22,8 @@ beforeAll(async () => {
   service = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    if (request.method === "POST") received.push(Buffer.concat(chunks).toString());
+    // The gateway appends a signature to the body.
+    if (request.method === "POST") received.push(Buffer.concat(chunks).subarray(0, -bodySignatureBytes).toString());
     await sleep(Math.random() * 5);
     response.setHeader("content-type", "text/plain").end(request.url?.includes("large") ? "x".repeat(200_000) : "ok");
   });
