@@ -5,6 +5,7 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { internalKeysVariableNames } from "@pragma/runtime/config/internal-keys";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { findFreePort } from "../deploy/local/free-port.js";
+import { processSettings } from "../deploy/local/process-settings.js";
 import { launchLocalServer } from "../deploy/local/run-server.js";
 import type { LocalServerUrls } from "../deploy/local/servers.js";
 import { readCurrentAndPeakMemoryMegabytes, readProcessCpuSeconds } from "./process-usage.ts";
@@ -91,8 +92,7 @@ export async function startBenchPragmaDeployment({
     DATA_KEYS: createRandomKey(),
     PRAGMA_ADMIN_KEY: adminKey,
     LOG_LEVEL: "info",
-    // As `npm start` and the image set it.
-    ...{ MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" },
+    ...processSettings.environment,
     ...Object.fromEntries(
       serviceNames.filter((name) => ports.has(name)).map((name) => [serviceUrlVariable(name), urlOf(name)]),
     ),
@@ -112,7 +112,7 @@ export async function startBenchPragmaDeployment({
       log: printBenchServerError,
       stopTimeoutMs: 35_000,
       command: process.execPath,
-      args: [...flags, mainProgram],
+      args: [...processSettings.flags, ...flags, mainProgram],
       env: { ...env, ...roleVariables },
       isReady: () => isProcessReady(opsPort),
     });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { requireFreePort, requirePortForBrowsers } from "./free-port.ts";
 import { startDocsPortal } from "./portal.ts";
+import { processSettings } from "./process-settings.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { getUrl, isUrlOk, launchLocalServer } from "./run-server.ts";
 import { readOrCreateLocalSecrets } from "./secrets.ts";
@@ -48,9 +49,8 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
     logFile,
     port,
     command: process.execPath,
-    args: [join(repositoryFolder, "services", "dist", "main.js")],
-    // As in the image, whose Dockerfile says why.
-    env: { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072", ...env },
+    args: [...processSettings.flags, join(repositoryFolder, "services", "dist", "main.js")],
+    env: { ...processSettings.environment, ...env },
     log: fail,
     // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
     stopTimeoutMs: 20_000,

@@ -1,11 +1,16 @@
+import { LRUCache } from "lru-cache";
 import { isEventLoopBusy } from "./event-loop-load.ts";
 
 /** For how many milliseconds after work of two senders the event loop counts as shared. */
 const presenceMs = 1_000;
+/** How long the pause after a piece of work is, in multiples of the time that the work has taken. */
+const pauseFactor = 2;
 
 let lastSenderId: string | undefined;
 let lastSeenAt = Number.NEGATIVE_INFINITY;
 let sharedUntil = Number.NEGATIVE_INFINITY;
+/** When the pauses of each sender end. The senders that are forgotten are those whose pauses are the oldest. */
+const pausedUntil = new LRUCache<string, number>({ max: 1_000 });
 
 /** Records that there is work of a sender, from which `isContended` derives whether several senders share this process. */
 export function recordSender(senderId: string): void {
@@ -20,9 +25,14 @@ export const isContended = (): boolean => performance.now() < sharedUntil && isE
 
 /**
  * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, twice
- * as long as the work has taken, up to `maxMs`, and otherwise 0. A sender with much work then uses at most a third of the
- * time.
+ * as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is, so that
+ * its requests and the events of all types together use at most a third of the time. A pause ends at most `maxMs` from now.
  */
-export function computePauseMs(startedAtMs: number, maxMs: number): number {
-  return isContended() ? Math.min(maxMs, 2 * (performance.now() - startedAtMs)) : 0;
+export function computePauseMs(senderId: string, startedAtMs: number, maxMs: number): number {
+  if (!isContended()) return 0;
+  const now = performance.now();
+  const begin = Math.max(now, pausedUntil.get(senderId) ?? 0);
+  const end = Math.min(now + maxMs, begin + pauseFactor * (now - startedAtMs));
+  pausedUntil.set(senderId, end);
+  return end - now;
 }

@@ -3,21 +3,43 @@ import { performance } from "node:perf_hooks";
 const sampleMs = 100;
 /** The share of time for which the event loop works, from 0 to 1, above which requests noticeably delay each other. */
 const busyUtilization = 0.7;
+/** How late timers run, in milliseconds, from which other processes noticeably delay this one. */
+const lateMs = 5;
+const probeMs = 20;
+/** The share of the latest measurement in the average. */
+const latestShare = 0.3;
 
 let sampledAt = performance.now();
 let lastUtilization = performance.eventLoopUtilization();
-let isBusy = false;
+let isUsed = false;
+let averageLatenessMs = 0;
+let isMeasuring = false;
 
 /**
  * Returns whether the event loop of this process worked for at least 70 % of the last sample, which is at least a tenth of
- * a second. While it is busy, the work of a location waits for earlier work of the same location.
+ * a second, or timers run late, because the processes of this machine need more CPU time than it has. While it is busy,
+ * the work of a location waits for earlier work of the same location.
  */
 export function isEventLoopBusy(): boolean {
+  measureLateness();
   const now = performance.now();
-  if (now - sampledAt < sampleMs) return isBusy;
-  const current = performance.eventLoopUtilization();
-  isBusy = performance.eventLoopUtilization(current, lastUtilization).utilization >= busyUtilization;
-  sampledAt = now;
-  lastUtilization = current;
-  return isBusy;
+  if (now - sampledAt >= sampleMs) {
+    const current = performance.eventLoopUtilization();
+    isUsed = performance.eventLoopUtilization(current, lastUtilization).utilization >= busyUtilization;
+    sampledAt = now;
+    lastUtilization = current;
+  }
+  return isUsed || averageLatenessMs >= lateMs;
+}
+
+/** Measures only while something asks, so that an idle process sleeps. */
+function measureLateness(): void {
+  if (isMeasuring) return;
+  isMeasuring = true;
+  const dueAt = performance.now() + probeMs;
+  const timer = setTimeout(() => {
+    isMeasuring = false;
+    averageLatenessMs += latestShare * (performance.now() - dueAt - averageLatenessMs);
+  }, probeMs);
+  timer.unref();
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { keepEventLoopBusy } from "../testing/keep-event-loop-busy.ts";
 import { isEventLoopBusy } from "./event-loop-load.ts";
 import { createRequestAdmission } from "./request-admission.ts";
 
@@ -40,28 +41,6 @@ it("handles three reads of a location at a time, in all services together, and d
   expect(finished).toHaveLength(41);
   expect(finished.indexOf("other")).toBeLessThan(4);
 });
-
-/** Keeps the event loop busy, and returns once that is known. Returns a function that ends the work. */
-async function keepEventLoopBusy(): Promise<() => Promise<void>> {
-  let isDone = false;
-  const work = async () => {
-    while (!isDone) {
-      for (const end = performance.now() + 20; performance.now() < end; );
-      await new Promise(setImmediate);
-    }
-  };
-  const working = work();
-  while (!isEventLoopBusy()) await new Promise(setImmediate);
-  // Until no work of earlier tests counts.
-  await sleep(1_100);
-  return async () => {
-    isDone = true;
-    await working;
-    // Until the event loop no longer counts as shared.
-    await sleep(1_100);
-    await waitUntilIdle();
-  };
-}
 
 it("handles one read of a location at a time while several share a busy event loop", async () => {
   const stopWork = await keepEventLoopBusy();

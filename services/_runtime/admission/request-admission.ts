@@ -101,7 +101,7 @@ export class AdmittedRequest {
     this.#permit = undefined;
     if (!permit) return;
     const hasMore = permit.isGranted && this.#queue.getWaitingCount(this.#senderId) > 0;
-    const pauseMs = hasMore ? computePauseMs(this.#startedAt, maxPauseMs) : 0;
+    const pauseMs = hasMore ? computePauseMs(this.#senderId, this.#startedAt, maxPauseMs) : 0;
     if (pauseMs > 0) setTimeout(permit.release, pauseMs);
     else permit.release();
   }

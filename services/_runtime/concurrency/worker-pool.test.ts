@@ -15,3 +15,13 @@ it("a task that exceeds its thread's heap fails without affecting other tasks", 
   await failing;
   expect(await pool.run(million)).toBe(1_000);
 });
+
+it("threads of bulk work leave the processor to the other threads", async () => {
+  const readNiceness = async (isBulk: boolean) => {
+    const bulkPool = createWorkerThreadPool<null, number>(import.meta.url, "../testing/thread-priority-task", {
+      ...{ threads: 1, heapMegabytes: 64, isBulk },
+    });
+    return bulkPool.run(null).finally(bulkPool.close);
+  };
+  expect(await readNiceness(true)).toBeGreaterThan((await readNiceness(false)) + 5);
+});

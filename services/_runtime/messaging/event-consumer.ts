@@ -124,7 +124,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     await setImmediate();
     const startedAtMs = performance.now();
     await handleNext(subjectKey);
-    const pauseMs = queue.getWaitingCount(locationId) > 0 ? computePauseMs(startedAtMs, maxPauseMs) : 0;
+    // Without capacity, the events of other locations wait in the stream until these are handled.
+    const canPause = queue.getWaitingCount(locationId) > 0 && hasCapacity();
+    const pauseMs = canPause ? computePauseMs(locationId, startedAtMs, maxPauseMs) : 0;
     if (pauseMs > 0) await sleep(pauseMs, stopping.signal);
   }
 

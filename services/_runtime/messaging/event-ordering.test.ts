@@ -18,6 +18,7 @@ import {
   waitUntilEventsHandled,
 } from "../testing/event-stream-admin.ts";
 import { eventually } from "../testing/eventually.ts";
+import { keepEventLoopBusy } from "../testing/keep-event-loop-busy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startTestService, type TestService } from "../testing/test-service.ts";
 import { writeEventToOutbox } from "./outbox.ts";
@@ -111,6 +112,32 @@ describe("events of many locations", () => {
     expect(begunTills).toHaveLength(601);
     // At most one event of each other location comes first, apart from those that were already being handled.
     expect(begunTills.findIndex(({ locationId }) => locationId === other)).toBeLessThanOrEqual(22);
+  });
+});
+
+describe("events of locations that share a busy event loop", () => {
+  it("are handled with pauses that are twice as long as the handling", async () => {
+    const locationIds = [randomUUID(), randomUUID()];
+    const handlings: { locationId: string; begin: number; end: number }[] = [];
+    handle = async ({ locationId }) => {
+      const begin = performance.now();
+      await sleep(60);
+      handlings.push({ locationId, begin, end: performance.now() });
+    };
+    const stopWork = await keepEventLoopBusy();
+    const tills = Array.from({ length: 10 }, () =>
+      locationIds.map((locationId) => ({ locationId, tillId: randomUUID(), revision: 1 })),
+    );
+    await publishTills(tills.flat());
+    await waitUntilEventsHandled(environment, service);
+    await stopWork();
+    for (const each of locationIds) {
+      const ofLocation = handlings.filter(({ locationId }) => locationId === each);
+      expect(ofLocation).toHaveLength(10);
+      // The first ones are handled before it is known that the event loop is shared.
+      const pauses = ofLocation.slice(3).map(({ begin }, index) => begin - (ofLocation[index + 2]?.end ?? 0));
+      expect(Math.min(...pauses)).toBeGreaterThanOrEqual(110);
+    }
   });
 });
 

@@ -38,9 +38,10 @@ class EndedWithoutFileError extends Error {
  */
 export default async function writeExportFile(input: ExportFileInput): Promise<ExportFileOutput> {
   const { database, schema, port } = input;
+  const freeUnusedBuffers = createBufferCollector();
   const sql = createSqlClient({ ...database, DATABASE_POOL: 1 }, { schema, log: { debug() {} } });
   try {
-    const written = await writeReports({ ...input, sql, mainThread: connectToMainThread(port) });
+    const written = await writeReports({ ...input, sql, mainThread: connectToMainThread(port), freeUnusedBuffers });
     return markWorkerOutputForTransfer(written, [written.buffer]);
   } catch (error) {
     if (error instanceof EndedWithoutFileError) return error.output;
@@ -58,15 +59,19 @@ export default async function writeExportFile(input: ExportFileInput): Promise<E
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** The buffer of a file, and those of the documents of some batches. */
-const maxExternalBytes = 6 * 1024 * 1024;
+/** The maximum size of the buffers of documents that are no longer used, in bytes. */
+const maxUnusedBytes = 8 * 1024 * 1024;
 
 /**
- * Frees buffers that are no longer used. The limits of the heap do not contain buffers, and the garbage collector frees
- * them seldom, because it runs when the heap is full.
+ * Returns a function that frees buffers that are no longer used. The limits of the heap do not contain buffers, and the
+ * garbage collector frees them seldom, because it runs when the heap is full. Each collection takes the time of several
+ * batches, so the buffers in use at the start, such as that of the file, do not count.
  */
-function freeUnusedBuffers(): void {
-  if (getHeapStatistics().external_memory > maxExternalBytes) collectGarbage();
+function createBufferCollector(): () => void {
+  const usedAtStart = getHeapStatistics().external_memory;
+  return () => {
+    if (getHeapStatistics().external_memory > usedAtStart + maxUnusedBytes) collectGarbage();
+  };
 }
 
 /** Sends messages to the main thread, and receives its messages. */
@@ -99,6 +104,7 @@ function connectToMainThread(port: ExportFileInput["port"]) {
 interface FileTask extends ExportFileInput {
   sql: SqlClient;
   mainThread: ReturnType<typeof connectToMainThread>;
+  freeUnusedBuffers(): void;
 }
 
 /** The file that is being written, and the tills whose rows are in it or in a file before. */
@@ -158,7 +164,7 @@ async function writeReport(task: FileTask, file: FileInProgress, report: ReportT
         if (encoded.rows === 0) return;
         file.writer.add(encoded);
         addToFile(file, encoded, till);
-        freeUnusedBuffers();
+        task.freeUnusedBuffers();
         mainThread.reportProgress(report, file.rows);
       },
     );

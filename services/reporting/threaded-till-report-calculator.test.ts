@@ -1,0 +1,44 @@
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildTestOrder, buildTestOrderProductRow, buildTestTill } from "./testing/till-fixtures.ts";
+import {
+  createThreadedTillReportCalculator,
+  largeTillBytes,
+  type ThreadedTillReportCalculator,
+} from "./threaded-till-report-calculator.ts";
+
+let calculator: ThreadedTillReportCalculator;
+beforeAll(() => {
+  calculator = createThreadedTillReportCalculator({ threads: 1, heapMegabytes: 512 });
+});
+afterAll(() => calculator?.close());
+
+function buildTask(orderCount: number) {
+  const productRowList = Array.from({ length: 25 }, () => buildTestOrderProductRow({ name: "x".repeat(1_000) }));
+  const till = buildTestTill(Array.from({ length: orderCount }, () => buildTestOrder({ productRowList })));
+  const bytes = Buffer.from(JSON.stringify(till));
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  const stored = {
+    calculatedAt: "2026-05-29T23:00:00.000Z",
+    creationTimes: new Map<string, string>(),
+    isCompressed: true,
+  };
+  const options = { version: "V2" as const, timeZone: "UTC", locationId: randomUUID(), ...stored };
+  return { bytes: new Uint8Array(bytes), hash, tillId: till.id, ...options };
+}
+
+it("calculates a small till while it calculates a large one", async () => {
+  const orderBytes = buildTask(2).bytes.byteLength - buildTask(1).bytes.byteLength;
+  const largeTask = buildTask(Math.ceil((1.5 * largeTillBytes) / orderBytes));
+  const finished: string[] = [];
+  const calculate = async (name: string, task: ReturnType<typeof buildTask>) => {
+    const till = await calculator.run(task);
+    finished.push(`${name}: ${till?.orders.length}`);
+  };
+  // Until there is a thread.
+  await calculate("first", buildTask(1));
+  const large = calculate("large", largeTask);
+  await calculate("small", buildTask(3));
+  expect(finished).toEqual(["first: 1", "small: 3"]);
+  await large;
+});
