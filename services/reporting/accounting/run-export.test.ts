@@ -253,7 +253,7 @@ describe("an accounting export that exceeds the size limit", () => {
     >`select v2, accounting_facts as accounting_data_json from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
-      writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });
+      writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", currency: "EUR", entriesBefore: 0 });
     }
     expect(blockMs).toBeLessThan((performance.now() - startedMs) / 2);
     await testService.remove();
