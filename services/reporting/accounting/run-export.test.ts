@@ -125,6 +125,37 @@ describe("two processes that run exports", () => {
   });
 });
 
+describe("the amounts of an export", () => {
+  const readAmounts = async (currencyCode: string) => {
+    const location = service.accounts.addLocation({ currencyCode });
+    const owner = { ...principal, location: { ...principal.location, id: location.id } };
+    const rows = { productRowList: [buildTestOrderProductRow()], paymentRowList: [buildTestOrderPaymentRow()] };
+    const till = buildTestTill([buildTestOrder({ id: randomUUID(), total: 1100, ...rows })], { id: randomUUID() });
+    await service.pushTills([till], location.id);
+    const request = (method: "GET" | "POST", path: string, body?: object) =>
+      service.request(method, path, { principal: owner, ...(body && { body }) });
+    const config = (await (await request("POST", "/v1/accounting/configs", {})).json()) as { id: string };
+    const item = { tillId: till.id, accountingConfigId: config.id, accountingProvider: "INEXWEB" };
+    const created = await request("POST", "/v1/accounting/exports", [item]);
+    const { id } = CreateAccountingExportResponse.parse(await created.json());
+    const url = await eventually("the export to be done", async () => {
+      const found = AccountingExport.parse(await (await request("GET", `/v1/accounting/exports/${id}`)).json());
+      return found.state === "done" && found.files[0]?.fileUrl;
+    });
+    const text = await (await request("GET", new URL(url).pathname)).text();
+    return text.split("\r\n").slice(1, -1).map((line) => line.split("\t").slice(11, 13));
+  };
+
+  it.each([
+    ["EUR", "11,00", "0,00"],
+    ["XPF", "1100", "0"],
+    ["TND", "1,100", "0,000"],
+  ])("have the decimals of the location's currency %s", async (currency, amount, zero) => {
+    const [payment] = await readAmounts(currency);
+    expect(payment).toEqual([amount, zero]);
+  });
+});
+
 describe("pending accounting exports", () => {
   it("alternate between locations: many exports of one location do not delay another location", async () => {
     const { sql } = service.db;

@@ -54,6 +54,14 @@ const salesLines: [string, string, number][] = [
 ];
 const cardLine: [string, string, number] = ["5115", "Carte bancaire", 1100];
 
+it("states contradicting figures with the decimals of the currency", () => {
+  const order = createSoldOrder({ paymentRowList: [] });
+  const messageIn = (currency: string) => createJournal([order], {}, {}, currency).gaps?.[0]?.message;
+  expect(messageIn("EUR")).toContain("Orders total 11.00");
+  expect(messageIn("XPF")).toContain("Orders total 1100");
+  expect(messageIn("TND")).toContain("Orders total 1.100");
+});
+
 describe("journal entries of sales", () => {
   it("credit sales and VAT separately, and debit the payments", () => {
     expect(journalLines([createSoldOrder()])).toEqual([[cardLine, ...salesLines]]);

@@ -82,7 +82,7 @@ describe("an endpoint with two addresses", () => {
     ["IPv4", v4, v6],
   ])("receives messages at %s, which takes longer than 250 ms to connect, if the other one refuses", async (_, slow, other) => {
     const listener = await listenSlowly(slow.address);
-    const post = createClient([other, slow]);
+    const post = createClient([slow, other]);
     setTimeout(listener.startAccepting, 300);
     const result = await post(listener.port);
     expect(result.status).toBe(204);
