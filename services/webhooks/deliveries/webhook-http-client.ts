@@ -152,7 +152,7 @@ function describeConnectionFailure(failure: unknown, host: string): string {
   const reason = describeErrorCode(failure.cause instanceof Error ? failure.cause : failure);
   // An address that is part of the URL is not repeated.
   const isNamedByUrl = failure.addresses.every((address) => host === address || host === `[${address}]`);
-  return isNamedByUrl ? reason : `${reason} Tried ${failure.addresses.join(", ")}.`;
+  return isNamedByUrl ? reason : `${reason.replace(/\.$/, "")}. Tried ${failure.addresses.join(", ")}.`;
 }
 
 function describeErrorCode(failure: Error): string {
