@@ -26,8 +26,10 @@ export function formatCurrencyAmount(
   const key = `${currency} ${isRounded}`;
   const format = formats.get(key) ?? new Intl.NumberFormat(siteLocale, describeFormat(currency, isRounded));
   formats.set(key, format);
+  // The positions of an axis can be fractions of a minor unit.
+  const amount = isRounded ? Math.round(minorUnits) : minorUnits;
   // TypeScript's type of decimal texts does not include the results of a function that returns a string.
-  return format.format(formatDecimalAmount(minorUnits, currency ?? currencyOfBareAmounts) as `${number}`);
+  return format.format(formatDecimalAmount(amount, currency ?? currencyOfBareAmounts) as `${number}`);
 }
 
 /** Formats an amount in cents as euros. Example: 280903 becomes €2,809.03. */
