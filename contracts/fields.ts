@@ -129,7 +129,9 @@ export const computedAmountField = (description: string) =>
   z.int().meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
 
 export const optionalAmountField = (description: string) =>
-  nullWhenAbsent(amountSchema).meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
+  nullWhenAbsent(amountSchema).meta({
+    description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)`,
+  });
 
 /** A count, 0 or more. */
 export const nonNegativeCountField = (description: string) => z.int().min(0).meta({ description });

@@ -17,7 +17,8 @@ export const StoredCurrency = z.enum([...currencyCodes, ...Object.keys(withdrawn
 });
 
 function describeInvalidCurrency(input: unknown): string {
-  const withdrawn = typeof input === "string" ? Object.entries(withdrawnCurrencies).find(([code]) => code === input) : undefined;
+  const withdrawn =
+    typeof input === "string" ? Object.entries(withdrawnCurrencies).find(([code]) => code === input) : undefined;
   if (!withdrawn) return "Must be an ISO 4217 currency code, such as EUR";
   const [code, { withdrawnIn }] = withdrawn;
   return `${code} was withdrawn from ISO 4217 in ${withdrawnIn}. Choose the currency that replaced it, such as EUR`;

@@ -5,10 +5,25 @@ import { currencyCodes, formatDecimalAmount, getCurrencyDecimals } from "../../.
 it("the guide lists the currencies whose decimals are not two", () => {
   const guide = readFileSync(new URL("../../docs/requests.mdx", import.meta.url), "utf8");
   for (const decimals of [0, 3, 4]) {
-    const [, codes = "", shown] = new RegExp(`\\| ((?:\`[A-Z]{3}\` ?)+)\\| ${decimals} \\| ([\\d.]+) \\|`).exec(guide) ?? [];
+    const [, codes = "", shown] =
+      new RegExp(`\\| ((?:\`[A-Z]{3}\` ?)+)\\| ${decimals} \\| ([\\d.]+) \\|`).exec(guide) ?? [];
     const listed = [...codes.matchAll(/[A-Z]{3}/g)].map(([code]) => code);
     // Codes without a minor unit, which begin with X as all codes of no country, have a row of their own.
-    const withoutMinorUnit = ["XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"];
+    const withoutMinorUnit = [
+      "XAG",
+      "XAU",
+      "XBA",
+      "XBB",
+      "XBC",
+      "XBD",
+      "XDR",
+      "XPD",
+      "XPT",
+      "XSU",
+      "XTS",
+      "XUA",
+      "XXX",
+    ];
     const expected = currencyCodes.filter(
       (code) => getCurrencyDecimals(code) === decimals && !withoutMinorUnit.includes(code),
     );

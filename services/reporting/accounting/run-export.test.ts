@@ -143,7 +143,10 @@ describe("the amounts of an export", () => {
       return found.state === "done" && found.files[0]?.fileUrl;
     });
     const text = await (await request("GET", new URL(url).pathname)).text();
-    return text.split("\r\n").slice(1, -1).map((line) => line.split("\t").slice(11, 13));
+    return text
+      .split("\r\n")
+      .slice(1, -1)
+      .map((line) => line.split("\t").slice(11, 13));
   };
 
   it.each([

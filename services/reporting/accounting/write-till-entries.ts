@@ -62,7 +62,10 @@ export default function writeTillEntries({
       "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
       gaps,
     );
-  const lines = encodeFecRows(toFecRows(entries, { ...rules, currency }, entriesBefore), fecFileFormatsByProvider[provider]);
+  const lines = encodeFecRows(
+    toFecRows(entries, { ...rules, currency }, entriesBefore),
+    fecFileFormatsByProvider[provider],
+  );
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 

@@ -124,7 +124,11 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     // NUL characters are replaced, because PostgreSQL cannot store them in text.
     const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
-    this.#resolve(this.#response ? { ...this.#response, response } : { status: null, reason, ...(triedAddresses && { triedAddresses }) });
+    this.#resolve(
+      this.#response
+        ? { ...this.#response, response }
+        : { status: null, reason, ...(triedAddresses && { triedAddresses }) },
+    );
   }
 }
 

@@ -80,14 +80,17 @@ describe("an endpoint with two addresses", () => {
   it.each([
     ["IPv6", v6, v4],
     ["IPv4", v4, v6],
-  ])("receives messages at %s, which takes longer than 250 ms to connect, if the other one refuses", async (_, slow, other) => {
-    const listener = await listenSlowly(slow.address);
-    const post = createClient([slow, other]);
-    setTimeout(listener.startAccepting, 300);
-    const result = await post(listener.port);
-    expect(result.status).toBe(204);
-    expect(result.milliseconds).toBeGreaterThan(300);
-  });
+  ])(
+    "receives messages at %s, which takes longer than 250 ms to connect, if the other one refuses",
+    async (_, slow, other) => {
+      const listener = await listenSlowly(slow.address);
+      const post = createClient([slow, other]);
+      setTimeout(listener.startAccepting, 300);
+      const result = await post(listener.port);
+      expect(result.status).toBe(204);
+      expect(result.milliseconds).toBeGreaterThan(300);
+    },
+  );
 
   it.each([
     ["IPv6", v6, v4],
