@@ -7,7 +7,12 @@ it("logs the addresses of an endpoint to which no connection could be made", asy
     log: { info, warn: vi.fn() },
     clock: () => new Date("2026-05-29T10:00:00Z"),
     config: { WEBHOOK_TIMEOUT_SECONDS: 15, WEBHOOK_RETRY_SCHEDULE: [5_000] },
-    findEndpoint: async () => ({ url: new URL("https://two.example/"), issue: undefined, apiKey: null, secrets: [] }),
+    findEndpoint: async () => ({
+      url: new URL("https://two.example/"),
+      issue: undefined,
+      apiKey: null,
+      secrets: [{ secret: "secret", expiresAt: Number.POSITIVE_INFINITY }],
+    }),
     httpClient: {
       post: async () => ({ status: null, reason: "Timed out.", triedAddresses: ["2001:db8::1", "192.0.2.1"] }),
       close: async () => {},

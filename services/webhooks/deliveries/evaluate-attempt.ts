@@ -6,7 +6,7 @@ export type WebhookPostResult =
   | {
       status: null;
       reason: string;
-      /** The IP addresses of the host that were tried, if no connection could be made. */
+      /** The IP addresses of the host that were tried, if no connection could be made, and the URL does not contain the address. */
       triedAddresses?: readonly string[];
     };
 

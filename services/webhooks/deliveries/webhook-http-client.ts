@@ -113,8 +113,10 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
-    const triedAddresses = error instanceof HostConnectionError ? error.addresses : undefined;
-    this.#settle(describeConnectionFailure(error, this.#host), triedAddresses);
+    const triedAddresses = findTriedAddresses(error, this.#host);
+    const reason = describeConnectionFailure(error);
+    const text = triedAddresses ? `${reason.replace(/\.$/, "")}. Tried ${triedAddresses.join(", ")}.` : reason;
+    this.#settle(text, triedAddresses);
   }
 
   /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */
@@ -147,16 +149,19 @@ const failureReasons: Record<string, string> = {
 };
 
 /**
- * Returns why a message could not be posted, for the operator of the endpoint. If no connection could be made, names the
- * addresses that were tried, because only one of them may be at fault.
+ * Returns the addresses with which no connection could be made, because only one of them may be at fault. Returns
+ * undefined for other errors, and for an address that is the host of the URL.
  */
-function describeConnectionFailure(failure: unknown, host: string): string {
-  if (!(failure instanceof Error)) return "The message could not be posted.";
-  if (!(failure instanceof HostConnectionError)) return describeErrorCode(failure);
-  const reason = describeErrorCode(failure.cause instanceof Error ? failure.cause : failure);
-  // An address that is part of the URL is not repeated.
-  const isNamedByUrl = failure.addresses.every((address) => host === address || host === `[${address}]`);
-  return isNamedByUrl ? reason : `${reason.replace(/\.$/, "")}. Tried ${failure.addresses.join(", ")}.`;
+function findTriedAddresses(error: unknown, host: string): readonly string[] | undefined {
+  if (!(error instanceof HostConnectionError)) return undefined;
+  const { addresses } = error;
+  return addresses.every((address) => host === address || host === `[${address}]`) ? undefined : addresses;
+}
+
+/** Returns why a message could not be posted, for the operator of the endpoint. */
+function describeConnectionFailure(error: unknown): string {
+  const failure = error instanceof HostConnectionError && error.cause instanceof Error ? error.cause : error;
+  return failure instanceof Error ? describeErrorCode(failure) : "The message could not be posted.";
 }
 
 function describeErrorCode(failure: Error): string {
