@@ -21,7 +21,7 @@ function describeInvalidCurrency(input: unknown): string {
     typeof input === "string" ? Object.entries(withdrawnCurrencies).find(([code]) => code === input) : undefined;
   if (!withdrawn) return "Must be an ISO 4217 currency code, such as EUR";
   const [code, { withdrawnIn }] = withdrawn;
-  return `${code} was withdrawn from ISO 4217 in ${withdrawnIn}. Choose the currency that replaced it, such as EUR`;
+  return `Must be a current ISO 4217 currency code, such as EUR: ${code} was withdrawn in ${withdrawnIn}`;
 }
 
 const applicationDefaultOption = (description: string) =>

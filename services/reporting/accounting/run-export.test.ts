@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { AccountingExport, CreateAccountingExportResponse } from "@pragma/contracts/accounting-export";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
@@ -106,7 +107,9 @@ describe("two processes that run exports", () => {
   it("each run two exports at a time, run every export once, and release their claims when they stop", async () => {
     const testService = await startTestReportingService({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
     const items = await createExportItems(testService, [{}, {}]);
-    const otherService = await startTestService(reporting, testService.environment);
+    const registry = createServiceRegistry(testService.environment.variables);
+    registry.registerLocalService("accounts", testService.accounts.fetch);
+    const otherService = await startTestService(reporting, testService.environment, registry);
     const ids: string[] = [];
     let stopped: Promise<void> | undefined;
     await whileExportsBlocked(async (countRunning) => {
