@@ -84,7 +84,7 @@ export function connectToHost(
     const next = remaining.shift();
     if (!next) return;
     attempt.addresses.push(next.address);
-    const socket = connect({ host: next.address, port, autoSelectFamily: false, highWaterMark: 64 * 1_024 });
+    const socket = connect({ host: next.address, port });
     sockets.add(socket);
     socket.once("connect", () => {
       if (isSettled) return;
