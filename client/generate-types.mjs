@@ -1,7 +1,8 @@
 /**
  * Generates TypeScript types of the API from the OpenAPI documents in `contracts`, and writes them to the folder
- * `generated`. Runs before each compilation, because the types are not committed. Writes a file only if its OpenAPI
- * document or the generator has changed.
+ * `generated`, with a copy of the list of currencies, because the published package cannot import `contracts`. Runs
+ * before each compilation, because these files are not committed. Writes a file only if its source or the generator has
+ * changed.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -30,6 +31,11 @@ for (const [name, document] of Object.entries(documents)) {
   if (existsSync(file) && readFileSync(file, "utf8").startsWith(head)) continue;
   writeFileAtomically(file, `${head}\n${await generateTypes(JSON.parse(source))}`);
 }
+
+const currencySource = readFileSync(join(contractsFolder, "currency.ts"), "utf8");
+const currencyCopy = join(generatedFolder, "currency.ts");
+if (!existsSync(currencyCopy) || readFileSync(currencyCopy, "utf8") !== currencySource)
+  writeFileAtomically(currencyCopy, currencySource);
 
 /**
  * @param {import("openapi-typescript").OpenAPI3} document

@@ -74,7 +74,7 @@ const inconsistentFiguresSchema = z.object({
     description:
       "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay.",
   }),
-  amount: z.int().meta({ description: "First figure minus second figure, in minor units (250 means 2.50)" }),
+  amount: z.int().meta({ description: "First figure minus second figure, in minor units (250 means 2.50 EUR)" }),
   message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
 });
 

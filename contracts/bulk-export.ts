@@ -74,7 +74,7 @@ const sumsDescription = bulkExportDataNames
   .join("; ");
 
 const sumsSchema = z.record(z.string(), z.int()).meta({
-  description: `Sums of amounts in minor units (1400 means 14.00), by column. ${sumsDescription}.`,
+  description: `Sums of amounts in minor units (1400 means 14.00 EUR, or 1400 JPY), by column. ${sumsDescription}.`,
 });
 
 const rowsSchema = z.int().min(0);

@@ -120,16 +120,18 @@ export function isAmountInRange(calculated: number): boolean {
   return Math.abs(calculated) <= maxAmount;
 }
 
-/** An amount of money in minor currency units (1400 means 14.00). */
+/** An amount of money in minor currency units (1400 means 14.00 EUR, or 1400 JPY). */
 export const amountField = (description: string) =>
-  amountSchema.meta({ description: `${description}, in minor units (1400 means 14.00)` });
+  amountSchema.meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
 
 /** A computed amount in minor currency units, without a limit, because a sum can exceed the limit of single amounts. */
 export const computedAmountField = (description: string) =>
-  z.int().meta({ description: `${description}, in minor units (1400 means 14.00)` });
+  z.int().meta({ description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)` });
 
 export const optionalAmountField = (description: string) =>
-  nullWhenAbsent(amountSchema).meta({ description: `${description}, in minor units (1400 means 14.00)` });
+  nullWhenAbsent(amountSchema).meta({
+    description: `${description}, in minor units (1400 means 14.00 EUR, or 1400 JPY)`,
+  });
 
 /** A count, 0 or more. */
 export const nonNegativeCountField = (description: string) => z.int().min(0).meta({ description });

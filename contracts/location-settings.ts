@@ -1,23 +1,28 @@
 import { z } from "zod";
+import { currencyCodes, withdrawnCurrencies } from "./currency.ts";
 import { defaultTimeZone, RequestDateTime, TimeZone } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
 
-/** The active ISO 4217 codes: currencies, funds, precious metals, XTS for tests, and XXX for no currency. */
-const currencies = (
-  "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD " +
-  "CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS " +
-  "GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT " +
-  "LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD " +
-  "OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP " +
-  "SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XAG XAU XBA " +
-  "XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG"
-).split(" ");
+const currencyMeta = { description: "ISO 4217 code of the location's currency", example: "EUR" };
 
-const Currency = z
-  .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
-  .meta({ description: "ISO 4217 code of the location's currency", example: "EUR" });
+/** The currency of a location in a request: one that is valid today. */
+const Currency = z.enum(currencyCodes, { error: ({ input }) => describeInvalidCurrency(input) }).meta(currencyMeta);
+
+/** The currency of a location in a response, which can have been withdrawn since it was chosen. */
+export const StoredCurrency = z.enum([...currencyCodes, ...Object.keys(withdrawnCurrencies)]).meta({
+  ...currencyMeta,
+  description: `${currencyMeta.description}. It can be withdrawn, such as BGN, if it was chosen before its withdrawal`,
+});
+
+function describeInvalidCurrency(input: unknown): string {
+  const withdrawn =
+    typeof input === "string" ? Object.entries(withdrawnCurrencies).find(([code]) => code === input) : undefined;
+  if (!withdrawn) return "Must be an ISO 4217 currency code, such as EUR";
+  const [code, { withdrawnIn }] = withdrawn;
+  return `Must be a current ISO 4217 currency code, such as EUR: ${code} was withdrawn in ${withdrawnIn}`;
+}
 
 const applicationDefaultOption = (description: string) =>
   nullWhenAbsent(z.boolean()).meta({ description: `${description}; null for the application's default` });

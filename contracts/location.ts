@@ -8,6 +8,7 @@ import {
   LocationSettingsChange,
   LocationSettingsInput,
   locationPosOptionsShape,
+  StoredCurrency,
 } from "./location-settings.ts";
 import { posApplicationNameInputSchema, posApplicationNameSchema } from "./pos-application.ts";
 
@@ -56,6 +57,7 @@ export const LocationDetails = z
     organizationId,
     agencyId,
     ...withoutFieldDefaults(locationPosOptionsShape),
+    currencyCode: StoredCurrency,
     locationSettings: LocationSettings,
   })
   .meta({

@@ -393,5 +393,7 @@ export const unattributedMeasures = ["sales", "salesWithoutTax"] as const satisf
  */
 export function describeMetricMeasure(name: MetricMeasure): string {
   const { unit, description } = getMetricMeasure(name);
-  return unit === "amount" ? `${description.replace(/\.$/, "")}, in minor units (1400 means 14.00)` : description;
+  return unit === "amount"
+    ? `${description.replace(/\.$/, "")}, in minor units (1400 means 14.00 EUR, or 1400 JPY)`
+    : description;
 }

@@ -107,10 +107,11 @@ const tillJsonV1 = z
     person_name: optionalTextField("Name of the clerk who closed the till"),
     person_id: optionalTextField("ID of the clerk who closed the till"),
     cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00)",
+      description:
+        "Cash in the drawer at the start of the shift (cash float), in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),
     cash_float_final: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
+      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),
     tickets: boundedArray(TicketV1, 10_000)
       .check(createUniqueIdsCheck("order", "order_id"))

@@ -113,10 +113,10 @@ export const TillV2 = z
     clerkName: optionalTextField("Name of the clerk who closed the till"),
     clerkId: optionalTextField("ID of the clerk who closed the till"),
     initialCashBalance: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00)",
+      description: "Cash in the drawer at the start of the shift, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),
     finalCashBalance: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00)",
+      description: "Cash in the drawer at the end of the shift, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
     }),
     financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
       description: "Financial movements: money received or paid out for reasons other than sales",

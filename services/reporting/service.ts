@@ -216,16 +216,16 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       "metrics_query_duration_seconds",
       "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
     );
+    const locations = createUncachedLocationLookupClient(registry, "reporting");
     const accountingExportLoop = startClaimLoop({
       name: "accounting exports",
       log,
       claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
       processItem: (claim, signal) =>
-        runAccountingExport({ db, objects, log, config, writer: entryWriterPool }, claim, signal),
+        runAccountingExport({ db, objects, log, config, locations, writer: entryWriterPool }, claim, signal),
       concurrency: accountingExportConcurrency,
       pollMs: exportPollMs,
     });
-    const locations = createUncachedLocationLookupClient(registry, "reporting");
     const bulkExportLoop = startClaimLoop({
       name: "bulk exports",
       log,

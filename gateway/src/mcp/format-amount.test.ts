@@ -10,7 +10,10 @@ describe("an amount", () => {
     [1_234, "TND", "1.234 TND"],
     [Number.MAX_SAFE_INTEGER, "EUR", "90071992547409.91 EUR"],
     [100, null, "100 minor units of an unknown currency"],
-    [100, "not a currency", "1.00 not a currency"],
+    [12_860, "HUF", "128.60 HUF"],
+    [1_400, "XPF", "1400 XPF"],
+    [1_234, "IQD", "1.234 IQD"],
+    [100, "ABC", "100 minor units of ABC"],
     [null, "EUR", "none"],
   ])("of %s minor units of %s is %s", (amount, currency, text) => {
     expect(formatAmount(amount, currency)).toBe(text);

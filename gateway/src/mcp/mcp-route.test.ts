@@ -519,6 +519,17 @@ describe("the currency of amounts", () => {
     expect([metrics?.get("since"), metrics?.get("until")]).toEqual(["2024-05-29", "2026-05-29"]);
   });
 
+  it.each([
+    ["HUF", 12_860, 128.6, "128.60 HUF"],
+    ["COP", 2_500_000, 25_000, "25000.00 COP"],
+    ["IQD", 8_520_000, 8_520, "8520.000 IQD"],
+    ["XPF", 1_400, 1_400, "1400 XPF"],
+  ])("find_orders filters and shows amounts with the decimals of %s", async (currency, total, inUnits, text) => {
+    respond = respondByPath({ "/v1/metrics/": metricsIn(currency), "/v1/orders/": ordersWithTotals(total, total - 1) });
+    const answer = await ask("find_orders", { minTotal: inUnits, maxTotal: inUnits });
+    expect(answer.text).toContain(`1 order matches, sum ${text}; 2 orders in the period`);
+  });
+
   it("find_orders shows minor units if the currency is unknown, and rejects amounts as arguments", async () => {
     respond = respondByPath({ "/v1/metrics/": metricsIn("JPY", "EUR"), "/v1/orders/": ordersWithTotals(1_500, 2_500) });
     const { text } = await ask("find_orders", { sort: "highest" });

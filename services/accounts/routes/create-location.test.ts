@@ -157,6 +157,19 @@ describe("POST /v1/locations/", () => {
     ]);
   });
 
+  it("accepts the currencies of ISO 4217 of today, and names the month in which another one was withdrawn", async () => {
+    const id = await createTestLocationAndGetId(accounts, { ...minimalCreateLocationTestBody, currencyCode: "XAD" });
+    expect((await fetchTestLocationDetails(accounts, id)).currencyCode).toBe("XAD");
+    const body = { ...minimalCreateLocationTestBody, currencyCode: "BGN" };
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
+    expect(problem.errors).toMatchObject([
+      {
+        path: "currencyCode",
+        message: expect.stringContaining("such as EUR: BGN was withdrawn in 2026-01"),
+      },
+    ]);
+  });
+
   it("reports all issues at once", async () => {
     const problem = await accounts.requestProblem({
       method: "POST",

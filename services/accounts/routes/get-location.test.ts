@@ -16,6 +16,18 @@ beforeAll(async () => {
 afterAll(() => accounts.remove());
 
 describe("GET /v1/locations/{id}", () => {
+  it("returns a currency that was withdrawn after it was chosen, and other fields can be changed", async () => {
+    const id = await createTestLocationAndGetId(accounts);
+    await accounts.db
+      .sql`update locations set options = jsonb_set(options, '{currencyCode}', '"BGN"') where id = ${id}`;
+    const path = `/v1/locations/${id}`;
+    const response = await accounts.request("PATCH", path, {
+      principal: operatorTestPrincipal,
+      body: { agencyId: "4" },
+    });
+    expect(LocationDetails.parse(await response.json())).toMatchObject({ agencyId: "4", currencyCode: "BGN" });
+  });
+
   it("returns 304 while the location has not changed", async () => {
     const id = await createTestLocationAndGetId(accounts);
     const path = `/v1/locations/${id}`;

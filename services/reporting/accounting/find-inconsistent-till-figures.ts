@@ -1,4 +1,5 @@
 import type { InconsistentTillFigures } from "@pragma/contracts/accounting-export";
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillAccountingData } from "./till-accounting-data.ts";
@@ -37,11 +38,17 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
  * - for each VAT rate, the prices of products with their net prices plus VAT, which may differ by one cent;
  * - the totals of orders with the prices of their products;
  * - the totals of orders with the amounts paid plus the amounts left to pay.
+ *
+ * Amounts in messages are in the given currency.
  */
 export function findInconsistentTillFigures(
   report: ReportV2,
   accountingData: TillAccountingData,
+  currency: string,
 ): InconsistentTillFigures[] {
+  const formatAmount = (amount: number) => formatDecimalAmount(amount, currency);
+  const describeDifference = (amount: number) =>
+    `${formatAmount(Math.abs(amount))} ${amount > 0 ? "is missing" : "is too much"}`;
   const gaps: InconsistentTillFigures[] = [];
   for (const { taxRate, taxable, tax, rounding } of computeSalesByVatRate(report, accountingData)) {
     if (Math.abs(rounding) <= maxRounding) continue;
@@ -70,15 +77,6 @@ export function findInconsistentTillFigures(
     });
   }
   return gaps;
-}
-
-function describeDifference(amount: number): string {
-  return `${formatAmount(Math.abs(amount))} ${amount > 0 ? "is missing" : "is too much"}`;
-}
-
-function formatAmount(amount: number): string {
-  const digits = String(Math.abs(amount)).padStart(3, "0");
-  return `${amount < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 function formatPercent(taxRate: number): string {

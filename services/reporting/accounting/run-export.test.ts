@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { AccountingExport, CreateAccountingExportResponse } from "@pragma/contracts/accounting-export";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
@@ -106,7 +107,9 @@ describe("two processes that run exports", () => {
   it("each run two exports at a time, run every export once, and release their claims when they stop", async () => {
     const testService = await startTestReportingService({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
     const items = await createExportItems(testService, [{}, {}]);
-    const otherService = await startTestService(reporting, testService.environment);
+    const registry = createServiceRegistry(testService.environment.variables);
+    registry.registerLocalService("accounts", testService.accounts.fetch);
+    const otherService = await startTestService(reporting, testService.environment, registry);
     const ids: string[] = [];
     let stopped: Promise<void> | undefined;
     await whileExportsBlocked(async (countRunning) => {
@@ -122,6 +125,40 @@ describe("two processes that run exports", () => {
     expect(attempts.toSorted()).toEqual([1, 1, 1, 1, 1, 2, 2]);
     await otherService.stop();
     await testService.environment.remove();
+  });
+});
+
+describe("the amounts of an export", () => {
+  const readAmounts = async (currencyCode: string) => {
+    const location = service.accounts.addLocation({ currencyCode });
+    const owner = { ...principal, location: { ...principal.location, id: location.id } };
+    const rows = { productRowList: [buildTestOrderProductRow()], paymentRowList: [buildTestOrderPaymentRow()] };
+    const till = buildTestTill([buildTestOrder({ id: randomUUID(), total: 1100, ...rows })], { id: randomUUID() });
+    await service.pushTills([till], location.id);
+    const request = (method: "GET" | "POST", path: string, body?: object) =>
+      service.request(method, path, { principal: owner, ...(body && { body }) });
+    const config = (await (await request("POST", "/v1/accounting/configs", {})).json()) as { id: string };
+    const item = { tillId: till.id, accountingConfigId: config.id, accountingProvider: "INEXWEB" };
+    const created = await request("POST", "/v1/accounting/exports", [item]);
+    const { id } = CreateAccountingExportResponse.parse(await created.json());
+    const url = await eventually("the export to be done", async () => {
+      const found = AccountingExport.parse(await (await request("GET", `/v1/accounting/exports/${id}`)).json());
+      return found.state === "done" && found.files[0]?.fileUrl;
+    });
+    const text = await (await request("GET", new URL(url).pathname)).text();
+    return text
+      .split("\r\n")
+      .slice(1, -1)
+      .map((line) => line.split("\t").slice(11, 13));
+  };
+
+  it.each([
+    ["EUR", "11,00", "0,00"],
+    ["XPF", "1100", "0"],
+    ["TND", "1,100", "0,000"],
+  ])("have the decimals of the location's currency %s", async (currency, amount, zero) => {
+    const [payment] = await readAmounts(currency);
+    expect(payment).toEqual([amount, zero]);
   });
 });
 
@@ -253,7 +290,7 @@ describe("an accounting export that exceeds the size limit", () => {
     >`select v2, accounting_facts as accounting_data_json from reports`;
     const startedMs = performance.now();
     for (const report of stored) {
-      writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", entriesBefore: 0 });
+      writeTillEntries({ stored: report, provider: "INEXWEB", config: "{}", currency: "EUR", entriesBefore: 0 });
     }
     expect(blockMs).toBeLessThan((performance.now() - startedMs) / 2);
     await testService.remove();

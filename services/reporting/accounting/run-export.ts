@@ -1,6 +1,8 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
-import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingServiceContext } from "../context.ts";
@@ -25,7 +27,7 @@ import {
   type TillJournalEntriesWorkerInput,
 } from "./write-till-entries.ts";
 
-interface ExportServices extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config"> {
+interface ExportServices extends Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations"> {
   writer: WorkerThreadPool<TillJournalEntriesWorkerInput, EncodedTillJournalEntries | FailedTillAccountingExport>;
 }
 
@@ -49,11 +51,12 @@ export async function runAccountingExport(
   const { db, log } = services;
   const { id: exportId, attempt, traceparent } = claim;
   const operation = { name: "accounting export", kind: SpanKind.CONSUMER };
-  await runWithObservabilityContext({ traceparent, operation }, async ({ traceId }) => {
+  await runWithObservabilityContext({ traceparent, operation }, async (context) => {
+    const { traceId } = context;
     const startedMs = performance.now();
     const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - startedMs });
     try {
-      const finished = await buildExport(services, claim, signal);
+      const finished = await buildExport(services, { claim, signal, context });
       if (finished && (await db.transaction((tx) => storeAccountingExportResult(tx, claim, finished)))) {
         const { state, items } = finished;
         log.info({ ...fields(), state, tills: items.length }, "accounting export finished");
@@ -68,12 +71,12 @@ export async function runAccountingExport(
 /** Returns the result of an export; undefined when the claim was lost, or was released because the process stops. */
 async function buildExport(
   services: ExportServices,
-  claim: AccountingExportClaim,
-  signal: AbortSignal,
+  run: Pick<ExportProgress, "claim" | "signal" | "context">,
 ): Promise<ComputedAccountingExport | undefined> {
+  const { claim } = run;
   const items: TillAccountingExportResult[] = [];
   const files: ComputedAccountingExport["files"] = [];
-  const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
+  const progress = { ...run, bytesLeft: services.config.EXPORT_MAX_BYTES };
   for (const planned of await findPlannedAccountingExportFiles(services.db.sql, claim)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
@@ -91,6 +94,7 @@ const interruptedFailure = buildFailedTillAccountingExport(
 interface ExportProgress {
   claim: AccountingExportClaim;
   signal: AbortSignal;
+  context: ObservabilityContext;
   /** The number of bytes that the export's files can still contain; negative after a till exceeded the limit. */
   bytesLeft: number;
 }
@@ -106,8 +110,9 @@ async function buildExportFile(
 ) {
   const { db } = services;
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
-  const { claim, signal } = progress;
+  const { claim, signal, context } = progress;
   const { locationId, number, provider } = planned;
+  const currency = await findCurrencyOfBooks(services, locationId, context);
   const items: TillAccountingExportResult[] = [];
   const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormatsByProvider[provider])];
   let entries = 0;
@@ -123,7 +128,7 @@ async function buildExportFile(
     let outcome: EncodedTillJournalEntries | FailedTillAccountingExport;
     if (claim.attempt > maxAttempts) outcome = interruptedFailure;
     else if (progress.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
-    else outcome = await writeTillInWorker(services, planned, { tillId, entriesBefore: entries });
+    else outcome = await writeTillInWorker(services, planned, { tillId, currency, entriesBefore: entries });
     if (outcome.failure === null) {
       progress.bytesLeft -= outcome.lines.byteLength;
       if (progress.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
@@ -150,18 +155,34 @@ async function buildExportFile(
 }
 
 /**
+ * Returns the currency of a location's books, which is the location's currency. Returns the default for a location that
+ * is being imported or removed. An error of accounts fails the attempt, because other decimals would be other amounts.
+ */
+async function findCurrencyOfBooks(
+  { locations }: Pick<ExportServices, "locations">,
+  locationId: string,
+  context: ObservabilityContext,
+): Promise<string> {
+  const currency = await locations.getCurrency(locationId, context).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "location_not_found") return null;
+    throw error;
+  });
+  return currency ?? defaultLocationPosOptions.currencyCode;
+}
+
+/**
  * Encodes a till in a worker thread. After a transient error, throws, so that the whole export is retried. After any
  * other error, only this till fails, and the other tills are exported.
  */
 async function writeTillInWorker(
   { db, objects, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
   { locationId, provider, config }: PlannedAccountingExportFile,
-  { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
+  { tillId, currency, entriesBefore }: { tillId: string; currency: string; entriesBefore: number },
 ): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
   try {
     const found = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
     const stored = found && "packed" in found ? await readPackedReport(objects, found.packed) : found;
-    return await writer.run({ stored, provider, config, entriesBefore });
+    return await writer.run({ stored, provider, config, currency, entriesBefore });
   } catch (error) {
     if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(maxBytes);
     if (isTransient(error)) throw error;

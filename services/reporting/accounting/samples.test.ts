@@ -23,6 +23,7 @@ it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("finds no gaps in the 
     report ?? expect.unreachable(),
     accountingData,
     ReplaceAccountingConfigRequest.parse({}),
+    "EUR",
   );
   expect(gaps).toBeNull();
   const credit = (account: string) =>

@@ -17,7 +17,7 @@ import { buildTillJournalEntries } from "./write-till-entries.ts";
 type Rules = z.input<typeof ReplaceAccountingConfigRequest>;
 type Orders = TillV2Input["orderList"];
 
-function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
+function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}, currency = "EUR") {
   const till = buildTestTill(orders, fields);
   const report = computeReportAndOrders(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
   if (!report) throw new Error("A till in training mode has no report.");
@@ -26,6 +26,7 @@ function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules:
     report,
     computeTillAccountingData(till, (instant) => instant.slice(0, 10)),
     config,
+    currency,
   );
 }
 
@@ -52,6 +53,14 @@ const salesLines: [string, string, number][] = [
   ["4457110", "TVA collectée 10 %", -100],
 ];
 const cardLine: [string, string, number] = ["5115", "Carte bancaire", 1100];
+
+it("states contradicting figures with the decimals of the currency", () => {
+  const order = createSoldOrder({ paymentRowList: [] });
+  const messageIn = (currency: string) => createJournal([order], {}, {}, currency).gaps?.[0]?.message;
+  expect(messageIn("EUR")).toContain("Orders total 11.00");
+  expect(messageIn("XPF")).toContain("Orders total 1100");
+  expect(messageIn("TND")).toContain("Orders total 1.100");
+});
 
 describe("journal entries of sales", () => {
   it("credit sales and VAT separately, and debit the payments", () => {

@@ -13,6 +13,8 @@ import type { TillAccountingData } from "./till-accounting-data.ts";
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
 export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingExportFile, "provider" | "config"> {
   stored: StoredReportAndAccountingData | undefined;
+  /** The ISO 4217 code of the location's currency. */
+  currency: string;
   /** The number of journal entries in the file before those of the till. */
   entriesBefore: number;
 }
@@ -38,6 +40,7 @@ export default function writeTillEntries({
   stored,
   provider,
   config,
+  currency,
   entriesBefore,
 }: TillJournalEntriesWorkerInput): EncodedTillJournalEntries | FailedTillAccountingExport {
   if (!stored)
@@ -52,14 +55,17 @@ export default function writeTillEntries({
   const accountingData = JSON.parse(stored.accountingDataJson) as TillAccountingData;
   // The stored config may be older than some fields. Parsing adds these fields with their defaults.
   const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
-  const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules);
+  const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules, currency);
   if (!entries)
     return buildFailedTillAccountingExport(
       "unbalanced",
       "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
       gaps,
     );
-  const lines = encodeFecRows(toFecRows(entries, rules, entriesBefore), fecFileFormatsByProvider[provider]);
+  const lines = encodeFecRows(
+    toFecRows(entries, { ...rules, currency }, entriesBefore),
+    fecFileFormatsByProvider[provider],
+  );
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
@@ -78,8 +84,13 @@ export function buildFailedTillAccountingExport(
  *
  * @throws Error when an entry is unbalanced although the figures of the till are consistent, which is a bug.
  */
-export function buildTillJournalEntries(report: ReportV2, accountingData: TillAccountingData, config: AccountingRules) {
-  const gaps = findInconsistentTillFigures(report, accountingData);
+export function buildTillJournalEntries(
+  report: ReportV2,
+  accountingData: TillAccountingData,
+  config: AccountingRules,
+  currency: string,
+) {
+  const gaps = findInconsistentTillFigures(report, accountingData, currency);
   if (gaps.length > 0) return { entries: null, gaps };
   const documentReference = `Z${report.reportNumber}`;
   const entries = [

@@ -75,6 +75,11 @@ export async function attemptWebhookDelivery(
     recordDuration(milliseconds / 1_000, { outcome, delivery: state });
     const { span } = context;
     if (postResult.status !== null) span.setAttribute("http.response.status_code", postResult.status);
+    else if (postResult.triedAddresses) {
+      const addresses = [...postResult.triedAddresses];
+      span.setAttribute("pragma.tried_addresses", addresses);
+      log.info({ deliveryId, webhookId, addresses, error }, "could not connect to the endpoint");
+    }
     if (error !== null) markSpanFailed(span, error);
     if (nextAttemptAt) onRetry(claim, nextAttemptAt);
     return isTest && outcome === "failed" ? "unknown" : outcome;

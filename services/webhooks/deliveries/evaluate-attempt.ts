@@ -3,7 +3,12 @@ import { computeNextWebhookAttemptAt, type WebhookRetrySchedule } from "./retry-
 /** The response to a posted message, or the reason why there is no response. */
 export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
-  | { status: null; reason: string };
+  | {
+      status: null;
+      reason: string;
+      /** The IP addresses of the host that were tried, if no connection could be made, and the URL does not contain the address. */
+      triedAddresses?: readonly string[];
+    };
 
 /** The effect of an attempt on its delivery. */
 export interface WebhookAttemptEvaluation {

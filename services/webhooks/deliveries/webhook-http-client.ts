@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
 import type { WebhookEndpointRules } from "../endpoints/check-endpoint.ts";
+import { HostConnectionError } from "../endpoints/connect-to-host.ts";
 import { createWebhookAddressCheckingConnector } from "../endpoints/guarded-connector.ts";
 import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
@@ -24,6 +25,7 @@ interface WebhookHttpClientOptions extends Pick<WebhookEndpointRules, "addressPo
   maxConnectionsPerOrigin: number;
 }
 
+/** Maximum time to connect to an endpoint over all of its addresses, with the lookup and TLS. */
 const connectTimeoutMs = 5_000;
 /** Number of bytes of a response body after which the connection is closed. */
 const maxReadBytes = 64 * 1_024;
@@ -50,7 +52,7 @@ export function createWebhookHttpClient({
   return {
     post: ({ url, headers, body }) =>
       new Promise((resolve) => {
-        const exchange = new HttpExchange(timeoutMs, resolve);
+        const exchange = new HttpExchange(url.hostname, timeoutMs, resolve);
         const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
         try {
           agent.dispatch({ ...request, headers, body: body as Buffer }, exchange);
@@ -64,6 +66,7 @@ export function createWebhookHttpClient({
 
 /** One request and the first part of its response. */
 class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly #host: string;
   readonly #resolve: (result: WebhookPostResult) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #storedChunks: Buffer[] = [];
@@ -72,7 +75,8 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   #response: { status: number; retryAfterMs: number | null } | undefined;
   #isSettled = false;
 
-  constructor(timeoutMs: number, resolve: (result: WebhookPostResult) => void) {
+  constructor(host: string, timeoutMs: number, resolve: (result: WebhookPostResult) => void) {
+    this.#host = host;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => {
       this.#settle(`The endpoint did not respond within ${timeoutMs / 1_000} s.`);
@@ -109,17 +113,24 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
-    this.#settle(describeConnectionFailure(error));
+    const triedAddresses = findTriedAddresses(error, this.#host);
+    const reason = describeConnectionFailure(error);
+    const text = triedAddresses ? `${reason.replace(/\.$/, "")}. Tried ${triedAddresses.join(", ")}.` : reason;
+    this.#settle(text, triedAddresses);
   }
 
   /** Resolves with the response if its headers have arrived, even if its body is incomplete, or else with `reason`. */
-  #settle(reason: string): void {
+  #settle(reason: string, triedAddresses?: readonly string[]): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
     // NUL characters are replaced, because PostgreSQL cannot store them in text.
     const response = Buffer.concat(this.#storedChunks).toString("utf8").replaceAll("\0", "\ufffd");
-    this.#resolve(this.#response ? { ...this.#response, response } : { status: null, reason });
+    this.#resolve(
+      this.#response
+        ? { ...this.#response, response }
+        : { status: null, reason, ...(triedAddresses && { triedAddresses }) },
+    );
   }
 }
 
@@ -137,11 +148,23 @@ const failureReasons: Record<string, string> = {
   UND_ERR_HEADERS_OVERFLOW: "The response has too many headers.",
 };
 
+/**
+ * Returns the addresses with which no connection could be made, because only one of them may be at fault. Returns
+ * undefined for other errors, and for an address that is the host of the URL.
+ */
+function findTriedAddresses(error: unknown, host: string): readonly string[] | undefined {
+  if (!(error instanceof HostConnectionError)) return undefined;
+  const { addresses } = error;
+  return addresses.every((address) => host === address || host === `[${address}]`) ? undefined : addresses;
+}
+
 /** Returns why a message could not be posted, for the operator of the endpoint. */
 function describeConnectionFailure(error: unknown): string {
-  // If the host has several addresses, the error contains one error per address. The first of these is described.
-  const failure = error instanceof AggregateError ? error.errors[0] : error;
-  if (!(failure instanceof Error)) return "The message could not be posted.";
+  const failure = error instanceof HostConnectionError && error.cause instanceof Error ? error.cause : error;
+  return failure instanceof Error ? describeErrorCode(failure) : "The message could not be posted.";
+}
+
+function describeErrorCode(failure: Error): string {
   const code = "code" in failure && typeof failure.code === "string" ? failure.code : "";
   const reason = failureReasons[code];
   if (reason) return reason;

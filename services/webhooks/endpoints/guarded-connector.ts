@@ -1,6 +1,7 @@
-import { isIP, type LookupFunction } from "node:net";
+import { isIP, isIPv6, type Socket } from "node:net";
 import { buildConnector } from "undici";
 import { getUrlPort, type WebhookEndpointRules } from "./check-endpoint.ts";
+import { connectToHost, getErrorCode, type HostConnectionAttempt, HostConnectionError } from "./connect-to-host.ts";
 
 /**
  * Returns the error for a host that has a forbidden address or no address. The message, which clients see, is the same
@@ -9,11 +10,14 @@ import { getUrlPort, type WebhookEndpointRules } from "./check-endpoint.ts";
 const createForbiddenAddressError = (cause?: unknown) =>
   new Error("The endpoint's host has no public address, or could not be resolved.", { cause });
 
+/** The time after which an idle connection is probed, in milliseconds, as undici sets it for its own connections. */
+const keepAliveDelayMs = 60_000;
+
 /**
  * Returns a connector that connects only to allowed addresses, and to none of this machine on a port of this
  * installation. For each connection, it resolves the host once, requires that all addresses of the host are allowed, and
  * connects to one of them, so that a DNS change after the check has no effect. If an address is forbidden, or if the host
- * cannot be resolved, the connection fails.
+ * cannot be resolved, the connection fails. `timeoutMs` limits the whole: the lookup, all addresses and TLS.
  */
 export function createWebhookAddressCheckingConnector(
   { addressPolicy, ownPorts, resolveHost }: Pick<WebhookEndpointRules, "addressPolicy" | "ownPorts" | "resolveHost">,
@@ -32,34 +36,51 @@ function createConnector(
   resolveHost: WebhookEndpointRules["resolveHost"],
   { timeoutMs }: { timeoutMs: number },
 ): buildConnector.connector {
-  const checkedLookup: LookupFunction = (host, options, callback) => {
-    resolveHost(host).then(
-      (addresses) => {
-        const forbidden = addresses.find(({ address }) => !addressPolicy.isAddressAllowed(address, host));
-        const [first] = addresses;
-        if (forbidden || !first) callback(createForbiddenAddressError(), "", 0);
-        else if (options.all) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      },
-      (error) => callback(createForbiddenAddressError(error), "", 0),
-    );
-  };
-  const connect = buildConnector({ timeout: timeoutMs, lookup: checkedLookup, autoSelectFamily: true });
+  const startTls = buildConnector({ timeout: timeoutMs });
+
+  async function findAllowedAddresses(host: string) {
+    const addresses = isIP(host)
+      ? [{ address: host, family: isIPv6(host) ? 6 : 4 }]
+      : await resolveHost(host).catch((error: unknown) => {
+          throw createForbiddenAddressError(error);
+        });
+    const isAllowed = addresses.every(({ address }) => addressPolicy.isAddressAllowed(address, host));
+    if (!isAllowed || addresses.length === 0) throw createForbiddenAddressError();
+    return addresses;
+  }
 
   return (options, callback) => {
-    const { hostname } = options;
-    // An IP address is checked here, because the lookup function is called only for host names.
-    if (isIP(hostname) && !addressPolicy.isAddressAllowed(hostname, hostname)) {
-      queueMicrotask(() => callback(createForbiddenAddressError(), null));
-      return;
-    }
-    connect(options, (...result) => {
-      const [, socket] = result;
-      const connectedAddress = socket?.remoteAddress;
-      if (!socket || (connectedAddress !== undefined && addressPolicy.isAddressAllowed(connectedAddress, hostname)))
-        return callback(...result);
-      socket.destroy();
-      callback(createForbiddenAddressError(), null);
-    });
+    const { hostname, protocol } = options;
+    let attempt: HostConnectionAttempt | undefined;
+    let connected: Socket | undefined;
+    let isSettled = false;
+    const settle: buildConnector.Callback = (...result) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      callback(...result);
+    };
+    const fail = (error: Error) => settle(error, null);
+    const settleTls: buildConnector.Callback = (...result) => {
+      const [error] = result;
+      if (!error) return settle(...result);
+      connected?.destroy();
+      fail(new HostConnectionError(getErrorCode(error), attempt?.addresses.slice(-1) ?? [], error));
+    };
+    const timer = setTimeout(() => {
+      fail(new HostConnectionError("ETIMEDOUT", attempt?.addresses ?? []));
+      attempt?.cancel();
+      connected?.destroy();
+    }, timeoutMs);
+
+    findAllowedAddresses(hostname).then((addresses) => {
+      if (isSettled) return;
+      attempt = connectToHost(addresses, getUrlPort(options), (error, socket) => {
+        if (!socket) return fail(error ?? createForbiddenAddressError());
+        connected = socket;
+        if (protocol === "https:") return startTls({ ...options, httpSocket: socket }, settleTls);
+        settle(null, socket.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs));
+      });
+    }, fail);
   };
 }

@@ -43,6 +43,7 @@ describe("an amount", () => {
 
   it("is rounded to whole units on axes", () => {
     expect(formatCurrencyAmount(280_960, "EUR", { isRounded: true })).toBe("€2,810");
+    expect(formatCurrencyAmount(0.4, "EUR", { isRounded: true })).toBe("€0");
     expect(formatCurrencyAmount(1_234_567, "TND", { isRounded: true }).replace("\u00a0", " ")).toBe("TND 1,235");
   });
 });

@@ -1,10 +1,11 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { canMeasureByDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics, MetricValues } from "@pragma/contracts/metrics";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, periodArguments } from "../period.ts";

@@ -1,3 +1,4 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { MetricDimension, MetricMeasure } from "@pragma/contracts/metric-definitions";
 import { getMetricMeasure } from "@pragma/contracts/metric-definitions";
 import type { MetricRow, Metrics } from "@pragma/contracts/metrics";
@@ -5,7 +6,7 @@ import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { type ComparedMetricsRequest, getComparedMetrics } from "../compared-metrics.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, findSameDaysBefore, type Period, periodArguments } from "../period.ts";
 import {

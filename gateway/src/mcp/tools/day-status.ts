@@ -1,9 +1,10 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import { countDays } from "@pragma/contracts/date-time";
 import type { Day } from "@pragma/contracts/day";
 import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
 import { ApiProblem, defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import {

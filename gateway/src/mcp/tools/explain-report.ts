@@ -1,10 +1,11 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { Day } from "@pragma/contracts/day";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { describeChecks } from "../day-checks.ts";
 import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findToolLocation, locationArgument, type ToolLocation } from "../location.ts";
 import { addDays } from "../period.ts";

@@ -1,10 +1,11 @@
+import { formatDecimalAmount, getCurrencyDecimals } from "@pragma/contracts/currency";
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { hasScope } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount, getCurrencyDecimals } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument, type ToolLocation } from "../location.ts";
 import { describeIncompleteToday, describePeriod, findPeriodIssue, type Period, periodArguments } from "../period.ts";
@@ -210,12 +211,13 @@ function createTotalMatcher(
 ): (order: OrderSummary) => boolean {
   const isRange = Number.isFinite(minTotal) || Number.isFinite(maxTotal);
   if (!isRange || !hasOrders) return () => true;
-  if (currency === null) {
+  const decimals = getCurrencyDecimals(currency);
+  if (decimals === undefined) {
     throw new ToolInputError(
       "minTotal and maxTotal cannot be used: the currency of these orders is unknown, or they have several. Remove both, and use sort highest or lowest, or choose a shorter period.",
     );
   }
-  const factor = 10 ** getCurrencyDecimals(currency);
+  const factor = 10 ** decimals;
   const [min, max] = [Math.round(minTotal * factor), Math.round(maxTotal * factor)];
   return ({ total }) => total >= min && total <= max;
 }

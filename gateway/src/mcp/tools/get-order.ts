@@ -1,8 +1,9 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool, type ToolContext } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { cleanText, formatCount, formatLocalTime } from "../format-text.ts";
 import { findCurrency } from "../request-metrics.ts";
 

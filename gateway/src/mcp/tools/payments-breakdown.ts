@@ -1,9 +1,10 @@
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import { countDays } from "@pragma/contracts/date-time";
 import type { MetricDimension } from "@pragma/contracts/metric-definitions";
 import { z } from "zod";
 import { Answer } from "../answer.ts";
 import { defineTool } from "../define-tool.ts";
-import { describeAmountUnit, formatAmount, formatDecimalAmount } from "../format-amount.ts";
+import { describeAmountUnit, formatAmount } from "../format-amount.ts";
 import { formatShare } from "../format-text.ts";
 import { findLocationAndPeriod, locationArgument } from "../location.ts";
 import { describePeriod, findPeriodIssue, maxDayStatusDays, periodArguments } from "../period.ts";

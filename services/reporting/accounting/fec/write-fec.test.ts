@@ -1,3 +1,5 @@
+import { currencyCodes, getCurrencyDecimals } from "@pragma/contracts/currency";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeFecTextInCharset, fecFileFormatsByProvider } from "./file-formats.ts";
 import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
@@ -10,16 +12,16 @@ const line = {
   debit: 0,
   credit: 123456,
 };
-const journal = { journalCode: "CA", journalLabel: "Caisse" };
+const journal = { journalCode: "CA", journalLabel: "Caisse", currency: "EUR" };
 
-function createRows(fields: Partial<typeof line> = {}): FecRow[] {
+function createRows(fields: Partial<typeof line> = {}, { currency = "EUR" } = {}): FecRow[] {
   const entry = {
     day: "2026-05-29",
     validatedOn: "2026-05-30",
     documentReference: "Z24",
     lines: [{ ...line, ...fields }],
   };
-  return toFecRows([entry, entry], journal);
+  return toFecRows([entry, entry], { ...journal, currency });
 }
 
 describe("FEC rows", () => {
@@ -35,6 +37,27 @@ describe("FEC rows", () => {
     });
     expect(second).toMatchObject({ EcritureNum: "2" });
     expect(createRows({ credit: 5 })[0]?.Credit).toBe("0,05");
+  });
+
+  it.each([
+    ["XPF", 1_400, "1400", "0"],
+    ["TND", 8_520, "8,520", "0,000"],
+    ["CHF", 8_520, "85,20", "0,00"],
+    ["IQD", 5, "0,005", "0,000"],
+  ])("have the decimals of %s", (currency, credit, text, zero) => {
+    expect(createRows({ credit }, { currency })[0]).toMatchObject({ Debit: zero, Credit: text });
+  });
+
+  it("have the decimals of every currency, and lose no digit", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...currencyCodes), fc.nat(Number.MAX_SAFE_INTEGER), (currency, credit) => {
+        const { Debit, Credit } = createRows({ credit }, { currency })[0] ?? expect.unreachable();
+        const [whole = "", fraction = ""] = Credit.split(",");
+        expect(fraction).toHaveLength(getCurrencyDecimals(currency) ?? -1);
+        expect(Number(whole + fraction)).toBe(credit);
+        expect(Debit.replace(",", "")).toMatch(/^0+$/);
+      }),
+    );
   });
 
   it("replace separators and line breaks in names", () => {

@@ -1,4 +1,5 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
+import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { AccountingJournalEntry } from "../journal.ts";
 import { encodeFecTextInCharset, type FecFileFormat } from "./file-formats.ts";
 
@@ -30,6 +31,11 @@ export const fecColumns = [
 /** A line of a FEC: the text of each column. */
 export type FecRow = Record<(typeof fecColumns)[number], string>;
 
+/** The journal of a file, and the ISO 4217 code of the currency of its books. */
+interface FecJournal extends Pick<AccountingRules, "journalCode" | "journalLabel"> {
+  currency: string;
+}
+
 /**
  * Returns the FEC rows of journal entries, in the same sequence as the entries. Entries are numbered without gaps from
  * `entriesBefore` + 1. The lettering columns are empty, because entries are not reconciled yet. The currency columns
@@ -37,7 +43,7 @@ export type FecRow = Record<(typeof fecColumns)[number], string>;
  */
 export function toFecRows(
   entries: AccountingJournalEntry[],
-  { journalCode, journalLabel }: Pick<AccountingRules, "journalCode" | "journalLabel">,
+  { journalCode, journalLabel, currency }: FecJournal,
   entriesBefore = 0,
 ): FecRow[] {
   return entries.flatMap(({ day, validatedOn, documentReference, lines }, index) =>
@@ -53,8 +59,8 @@ export function toFecRows(
       PieceRef: documentReference,
       PieceDate: formatDate(day),
       EcritureLib: text,
-      Debit: formatAmount(debit),
-      Credit: formatAmount(credit),
+      Debit: formatFecAmount(debit, currency),
+      Credit: formatFecAmount(credit, currency),
       EcritureLet: "",
       DateLet: "",
       ValidDate: formatDate(validatedOn),
@@ -69,10 +75,9 @@ function formatDate(day: string): string {
   return day.replaceAll("-", "");
 }
 
-/** Formats an amount in minor units with a decimal comma and no thousands separator: 123456 becomes 1234,56. */
-function formatAmount(amount: number): string {
-  const digits = String(amount).padStart(3, "0");
-  return `${digits.slice(0, -2)},${digits.slice(-2)}`;
+/** Formats an amount in minor units with a decimal comma and no thousands separator: 123456 EUR becomes 1234,56. */
+function formatFecAmount(amount: number, currency: string): string {
+  return formatDecimalAmount(amount, currency, ",");
 }
 
 /** The columns with free text. All other columns contain digits or codes, so they cannot contain field separators. */
