@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { defaultTimeZone, RequestDateTime, TimeZone } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
+import { defaultTimeZone, TimeZone } from "./time-zone.ts";
 
 /** The active ISO 4217 codes: currencies, funds, precious metals, XTS for tests, and XXX for no currency. */
 const currencies = (
