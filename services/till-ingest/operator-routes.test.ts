@@ -18,7 +18,7 @@ afterAll(() => service?.remove());
  */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
-  const operations = createTillOperatorRoutes({ db: service.db, log, requeueAfterSeconds: 300 });
+  const operations = createTillOperatorRoutes({ db: service.db, locations, log, requeueAfterSeconds: 300 });
   const tills = (await (await operations.request("/unfinished?seconds=60")).json()) as { tillId: string }[];
   return tills.map(({ tillId }) => tillId);
 }

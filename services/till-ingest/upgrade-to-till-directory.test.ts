@@ -8,6 +8,7 @@ import { runWithObservabilityContext } from "@pragma/runtime/observability/reque
 import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import { eraseTillPersonalData } from "./erase-till.ts";
@@ -231,9 +232,10 @@ describe("after the existing tills have been processed", () => {
         const row = buildTillRow();
         expect(await push(row.id, row.locationId)).toBe("stored");
         const author = { keyId: randomUUID(), consumer: "test" };
+        const locations = { getById: async () => ({ timeZone: "Europe/Paris" }) } as unknown as LocationLookupClient;
         await runWithObservabilityContext({}, (context) =>
           requestTillReprocessing(
-            { db, requeueAfterSeconds, quotas: null },
+            { db, locations, requeueAfterSeconds, quotas: null },
             { id: row.id, locationId: null, author, audit: operatorCommandAuditSource, context },
           ),
         );
