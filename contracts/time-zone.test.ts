@@ -18,7 +18,18 @@ describe("isAcceptedTimeZone", () => {
 
   it.each([
     ...[...abbreviations, "ist", "SystemV/EST5", "SystemV/EST5EDT", "systemv/yst9", "US/Pacific-New"],
-    ...["+01:00", "GMT+2", "Z", "Factory", "localtime", "posix/Europe/Paris", "Europe/Pariss", "Etc/Unknown", "", " UTC"],
+    ...[
+      "+01:00",
+      "GMT+2",
+      "Z",
+      "Factory",
+      "localtime",
+      "posix/Europe/Paris",
+      "Europe/Pariss",
+      "Etc/Unknown",
+      "",
+      " UTC",
+    ],
   ])("rejects %j", (name) => {
     const { error } = TimeZone.safeParse(name);
     expect(error?.issues[0]?.message).toContain("Must be an IANA time zone name, such as Europe/Paris");

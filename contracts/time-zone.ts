@@ -1,5 +1,4 @@
 import { Temporal } from "temporal-polyfill";
-import { z } from "zod";
 import { boundedString } from "./fields.ts";
 
 /** The time zone of a location for which no time zone is configured. */

@@ -154,8 +154,7 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
         ? ids
         : [];
     },
-    processItem: (id) =>
-      runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
+    processItem: (id) => runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
     concurrency: 1,
     pollMs: 1_000,
   });

@@ -5,10 +5,10 @@ import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-even
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
-import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import { eraseTillPersonalData } from "./erase-till.ts";

@@ -12,7 +12,9 @@ const systemFolders = ["/usr/share/zoneinfo", "/var/db/timezone/zoneinfo"];
 const versionFiles = ["tzdata.zi", "+VERSION"];
 
 /** Returns the version of the time zone data of the system; null if the system has none. */
-export async function readSystemTimeZoneDataVersion(folders: readonly string[] = systemFolders): Promise<string | null> {
+export async function readSystemTimeZoneDataVersion(
+  folders: readonly string[] = systemFolders,
+): Promise<string | null> {
   for (const folder of folders)
     for (const file of versionFiles) {
       const text = await readFile(join(folder, file), "utf8").catch(() => "");
@@ -37,6 +39,6 @@ export async function warnOfOldTimeZoneData(
   if (systemVersion === null || !isNewerTimeZoneData(systemVersion, version)) return;
   log.warn(
     { timeZoneData: version, systemTimeZoneData: systemVersion },
-    "Node.js has older time zone data than the system: local times of zones whose rules changed since are wrong. Update Node.js, then see the runbook \"Time zone data\" in docs/operations.md",
+    'Node.js has older time zone data than the system: local times of zones whose rules changed since are wrong. Update Node.js, then see the runbook "Time zone data" in docs/operations.md',
   );
 }

@@ -61,25 +61,31 @@ const maxReportVersion = 2 ** 31 - 1;
 
 const reprocessTillsQuery = z
   .object({
-  lteReportVersion: integerQueryParameter(z.int().min(0)).optional().meta({
-    description:
-      "Required unless `onlyOtherTimeZone` is `true`. Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
-    type: "integer",
-    minimum: 0,
-    example: 1,
-  }),
-  onlyOtherTimeZone: z.literal("true").optional().meta({
-    description:
-      "Set to `true` to reprocess only tills that were computed in another time zone than the current one of their location, after the time zone was corrected. No other value is allowed. With this parameter, the job is for one location.",
-  }),
-  locationId: locationIdQueryParameter(
-    "ID of the location whose tills are reprocessed. Defaults to the API key's location, or to all locations if the key has the scope `locations:any`.",
-  ),
+    lteReportVersion: integerQueryParameter(z.int().min(0)).optional().meta({
+      description:
+        "Required unless `onlyOtherTimeZone` is `true`. Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
+      type: "integer",
+      minimum: 0,
+      example: 1,
+    }),
+    onlyOtherTimeZone: z.literal("true").optional().meta({
+      description:
+        "Set to `true` to reprocess only tills that were computed in another time zone than the current one of their location, after the time zone was corrected. No other value is allowed. With this parameter, the job is for one location.",
+    }),
+    locationId: locationIdQueryParameter(
+      "ID of the location whose tills are reprocessed. Defaults to the API key's location, or to all locations if the key has the scope `locations:any`.",
+    ),
   })
   .check(({ value: { lteReportVersion, onlyOtherTimeZone }, issues }) => {
     if (lteReportVersion !== undefined || onlyOtherTimeZone) return;
     const message = "Is required. To select tills by their time zone instead, set onlyOtherTimeZone to true";
-    issues.push({ code: "custom", path: ["lteReportVersion"], message, input: lteReportVersion, params: { code: "required" } });
+    issues.push({
+      code: "custom",
+      path: ["lteReportVersion"],
+      message,
+      input: lteReportVersion,
+      params: { code: "required" },
+    });
   });
 
 /**
