@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { boundedString } from "./fields.ts";
 
 /**
  * Converts a date-time, which must have an offset or `Z`, to UTC with milliseconds. Keeps digits after the
@@ -79,25 +78,6 @@ function isInYearRange(dateTime: string): boolean {
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
   const margin = isInstant ? 0 : dayMs;
   return !(time < minTimeMs + margin || time > maxTimeMs - margin);
-}
-
-/** The time zone of a location for which no time zone is configured. */
-export const defaultTimeZone = "Europe/Paris";
-
-/** An IANA time zone name that the runtime supports, not an offset such as +01:00. */
-export const TimeZone = boundedString(64)
-  .refine((name) => /^[A-Za-z]/.test(name) && isKnownTimeZone(name), {
-    error: "Must be an IANA time zone name, such as Europe/Paris",
-  })
-  .meta({ description: "IANA name of the location's time zone", example: defaultTimeZone });
-
-function isKnownTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Formatters by time zone, of which there are a few hundred. Creating one takes as long as formatting 200 hours. */

@@ -44,7 +44,10 @@ export const busEventDataSchemas = {
     /** The format of the body. */
     version: z.enum(["V1", "V2"]),
     object: z.object({ key: z.string(), hash: z.string() }),
-    /** The location's time zone at the time of the push, for dates without an offset and for business days. */
+    /**
+     * The location's time zone when the revision was pushed or reprocessed, for dates without an offset and for business
+     * days.
+     */
     timeZone: z.string(),
     /** True if the body equals the previous body without personal data. Absent otherwise. */
     isErasure: z.boolean().optional(),

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { RequestDateTime, TimeZone, UtcDateTimeSchema } from "./date-time.ts";
+import { RequestDateTime, UtcDateTimeSchema } from "./date-time.ts";
 import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { TimeZone } from "./time-zone.ts";
 
 const millisecondsField = (description: string) =>
   z

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { currencyCodes, withdrawnCurrencies } from "./currency.ts";
-import { defaultTimeZone, RequestDateTime, TimeZone } from "./date-time.ts";
+import { RequestDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { LocaleCode } from "./locale.ts";
+import { defaultTimeZone, TimeZone } from "./time-zone.ts";
 
 const currencyMeta = { description: "ISO 4217 code of the location's currency", example: "EUR" };
 

@@ -68,6 +68,18 @@ export const LocationDetails = z
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
+/** A location after a change, with the number of tills that the change of its time zone affects. */
+export const ChangedLocation = LocationDetails.extend({
+  tillsInOtherTimeZone: z.int().min(0).nullable().meta({
+    description:
+      "Number of tills that were computed in another time zone than the location now has. Their reports, orders and business days change when the tills are reprocessed. Null if the request does not contain `locationSettings.timezone`, or if the tills cannot be counted at the moment.",
+  }),
+}).meta({
+  id: "ChangedLocation",
+  description: "A location after a change, with all its options and settings",
+  example: { ...locationDetailsExample, tillsInOtherTimeZone: null },
+});
+
 export const CreateLocationRequest = withUnstorableTextCheck(
   z.object({
     application: posApplicationNameInputSchema,

@@ -1,6 +1,7 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
+import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { Logger } from "@pragma/runtime/observability/logger";
 
 /** An API entity from PostgreSQL, with `Date` objects for times. JSON converts these to the API's date-time format. */
@@ -12,6 +13,8 @@ export type ApiEntityRowWithDates<Entity> = {
 export interface AccountsServiceContext {
   db: Database;
   log: Logger;
+  /** Sends requests to till-ingest. */
+  sendBusRequest: SendBusRequest;
   /** The rate limit of keys whose consumer has no rate limit of its own. */
   defaultRateLimit: RateLimit;
   /** For how many days the usage of API keys is kept. */

@@ -8,6 +8,7 @@ import type {
 } from "@pragma/contracts/location";
 import { defaultLocationPosOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
+import { otherTimeZoneTillsReplySchema, otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -173,6 +174,25 @@ export async function changeLocationAndPublishUpdate(
     });
     return changed;
   });
+}
+
+const countTimeoutMs = 5_000;
+
+/**
+ * Returns how many tills of a location were computed in another time zone than this one. Returns null if till-ingest does
+ * not reply, because the location has already been changed then.
+ */
+export async function countTillsInOtherTimeZone(
+  { sendBusRequest, log }: Pick<AccountsServiceContext, "sendBusRequest" | "log">,
+  request: { locationId: string; timeZone: string },
+): Promise<number | null> {
+  try {
+    const reply = await sendBusRequest(otherTimeZoneTillsTopic, JSON.stringify(request), { timeoutMs: countTimeoutMs });
+    return otherTimeZoneTillsReplySchema.parse(JSON.parse(reply)).count;
+  } catch (error) {
+    log.warn({ err: error, locationId: request.locationId }, "tills in another time zone could not be counted");
+    return null;
+  }
 }
 
 /** The type of an object after its undefined fields have been removed. */

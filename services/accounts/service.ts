@@ -30,14 +30,17 @@ export default defineService<typeof accountsServiceConfigSchema, AccountsService
   name: "accounts",
   module: import.meta.url,
   config: accountsServiceConfigSchema,
-  async createResources({ db, log }, config) {
+  async createResources({ db, log, sendBusRequest }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
     const usageRetention = {
       minutesDays: config.USAGE_MINUTES_RETENTION_DAYS,
       dailyTotalsDays: config.USAGE_DAYS_RETENTION_DAYS,
       failuresDays: config.FAILED_REQUESTS_RETENTION_DAYS,
     };
-    const services = { db, log, defaultRateLimit, usageRetention, auditRetentionDays: config.AUDIT_RETENTION_DAYS };
+    const services = {
+      ...{ db, log, sendBusRequest, defaultRateLimit, usageRetention },
+      auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    };
     const createdAdminKey = await ensureAdminApiKey(services, config.PRAGMA_ADMIN_KEY);
     if (createdAdminKey) process.stderr.write(`Admin key (shown only once): ${createdAdminKey}\n`);
     return { services };

@@ -1,4 +1,5 @@
 import { LocationRef } from "@pragma/contracts/principal";
+import { isAcceptedTimeZone } from "@pragma/contracts/time-zone";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -41,6 +42,10 @@ export function requireValidLocation(row: string): void {
   if (error)
     throw new InvalidArchiveError(
       `The location in the archive is not valid: ${error.issues.map(({ path }) => path[0]).join(", ")}.`,
+    );
+  if (!isAcceptedTimeZone(timeZone))
+    throw new InvalidArchiveError(
+      `The time zone of the location in the archive, ${timeZone}, is not an IANA name. Change it with PATCH /v1/locations/{id} before you export the location.`,
     );
 }
 

@@ -2,6 +2,7 @@ import type { BusEventType } from "@pragma/contracts/events";
 import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { tillDryRunTopic } from "@pragma/contracts/till-dry-run";
+import { otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
 import { usageBatchTopic } from "@pragma/contracts/usage";
 import { buildRequestSubject } from "@pragma/runtime/messaging/bus-requests";
 import { buildNatsConsumerName } from "@pragma/runtime/messaging/event-consumer";
@@ -42,6 +43,7 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
 
 /** The topics of the requests that each service may send over NATS. */
 const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = {
+  accounts: [otherTimeZoneTillsTopic],
   "till-ingest": [tillDryRunTopic],
   webhooks: [reportListingTopic],
 };

@@ -13,7 +13,7 @@ import { deleteTillMetrics, replaceTillMetrics } from "./queries/metrics.ts";
 import * as orders from "./queries/orders.ts";
 import { deletePackedTill, findPackedTill, listPackedOrders } from "./queries/packed-tills.ts";
 import * as reports from "./queries/reports.ts";
-import { updateOrdersWithoutTill } from "./queries/shifts.ts";
+import { moveOrdersWithoutTill, updateOrdersWithoutTill } from "./queries/shifts.ts";
 
 type TillPushedData = BusEventData<"till.pushed">;
 type ReportFinalizedData = BusEventData<"report.finalized">;
@@ -67,7 +67,10 @@ export async function replaceStoredReportAndOrders(
   if (previousReport) orderDays.before.push(...(await deletePackedOrders(tx, { locationId, tillId })));
   const reportDays = { before: previousReport ? [previousReport.day] : [], after: [report.day] };
   const days = [...reportDays.before, ...reportDays.after];
-  if (hasOrdersWithoutTill) days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
+  if (hasOrdersWithoutTill) {
+    days.push(...(await moveOrdersWithoutTill(tx, { locationId, tillId, day })));
+    days.push(...(await updateOrdersWithoutTill(tx, { locationId, tillId, orderIds })));
+  }
   await Promise.all([
     adjustReportAndOrderDayCounts(tx, { locationId, report: reportDays, order: orderDays }),
     updateDays(tx, { locationId, days, updatedAt: now, traceparent, shouldPublishNewDays: true }),

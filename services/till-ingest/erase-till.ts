@@ -94,7 +94,9 @@ export async function eraseTillPersonalData(
     const removedKeys = await scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
     if (!isChanged && removedKeys.length === 0) return [];
     const revision = { isErasure: true, requeueAfterSeconds };
-    const next = await saveNextTillRevision(tx, till, isChanged ? { ...revision, body: erased } : revision);
+    // The till may have been reprocessed in another time zone in the meantime.
+    const body = { ...erased, timeZone: till.timeZone };
+    const next = await saveNextTillRevision(tx, till, isChanged ? { ...revision, body } : revision);
     await insertTillRevision(tx, next, { reason: "replace", ...erasureAuthor });
     await writeTillPushedToOutbox(tx, next, { reason: "replace", traceparent });
     if (isChanged) {

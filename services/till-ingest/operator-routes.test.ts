@@ -1,4 +1,5 @@
 import { createLogger } from "@pragma/runtime/observability/logger";
+import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createTillOperatorRoutes } from "./service.ts";
@@ -18,7 +19,8 @@ afterAll(() => service?.remove());
  */
 async function listUnfinishedIds(): Promise<string[]> {
   const log = createLogger({ name: "test", level: "silent" });
-  const operations = createTillOperatorRoutes({ db: service.db, log, requeueAfterSeconds: 300 });
+  const locations = createUncachedLocationLookupClient(service.registry, "till-ingest");
+  const operations = createTillOperatorRoutes({ db: service.db, locations, log, requeueAfterSeconds: 300 });
   const tills = (await (await operations.request("/unfinished?seconds=60")).json()) as { tillId: string }[];
   return tills.map(({ tillId }) => tillId);
 }

@@ -1,3 +1,4 @@
+import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
@@ -32,19 +33,20 @@ interface TillReprocessing {
 }
 
 /**
- * Requests that a till's report is computed again from its current body, and returns the till with its next revision.
- * If an earlier reprocessing of the till is pending and not overdue, returns the till with its current revision
- * instead.
+ * Requests that a till's report is computed again from its current body, in the current time zone of its location, and
+ * returns the till with its next revision. If an earlier reprocessing of the till in this time zone is pending and not
+ * overdue, returns the till with its current revision instead.
  *
  * @throws `ApiError` till_not_found if there is no such till in the location (`locationId` null: in any location);
- * quota_exceeded.
+ * quota_exceeded; service_unavailable when accounts is unavailable.
  */
 export async function requestTillReprocessing(
   {
     db,
+    locations,
     requeueAfterSeconds,
     quotas,
-  }: Pick<TillIngestServiceContext, "db" | "requeueAfterSeconds"> & {
+  }: Pick<TillIngestServiceContext, "db" | "locations" | "requeueAfterSeconds"> & {
     /** Null if the request does not count, because it is an operator's. */
     quotas: Pick<TillIngestServiceContext, "revisionQuota" | "orderQuota"> | null;
   },
@@ -52,10 +54,11 @@ export async function requestTillReprocessing(
 ): Promise<TillRow> {
   const tillLocationId = locationId ?? (await findTillLocationId(db, id));
   if (tillLocationId === undefined) throw createTillNotFoundError(id);
+  const timeZone = await findCurrentTimeZone(locations, tillLocationId, context);
   return db.transaction(async (tx) => {
     const till = await lockTillRow(tx, { locationId: tillLocationId, id });
     if (!till) throw createTillNotFoundError(id);
-    if (await isBeingReprocessed(db, tx, till)) return till;
+    if (await isBeingReprocessed(db, tx, { till, timeZone })) return till;
     if (quotas)
       await consumeDailyQuotasOrThrow(tx, till.locationId, [
         { quota: quotas.revisionQuota, amount: 1 },
@@ -64,15 +67,38 @@ export async function requestTillReprocessing(
     await publishAuditEvent(tx, audit, {
       ...{ action: "till.reprocessed", locationId: till.locationId, target: { type: "till", id: till.id } },
     });
-    return createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent: context.traceparent });
+    const { traceparent } = context;
+    return createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
   });
 }
 
 /**
- * Returns whether the till's current revision comes from a reprocessing that has no report yet. Returns false if the
- * report is overdue, because the event may have been lost, or the calculation may have failed.
+ * Returns the time zone of a location, which may have changed since its tills were pushed; undefined if the location no
+ * longer exists. @throws `ApiError` service_unavailable when accounts is unavailable.
  */
-async function isBeingReprocessed(db: Database, tx: SqlTransaction, till: TillRow): Promise<boolean> {
+async function findCurrentTimeZone(
+  locations: TillIngestServiceContext["locations"],
+  locationId: string,
+  context: ObservabilityContext,
+): Promise<string | undefined> {
+  try {
+    return (await locations.getById(locationId, context)).timeZone;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "location_not_found") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns whether the till's current revision comes from a reprocessing in this time zone that has no report yet.
+ * Returns false if the report is overdue, because the event may have been lost, or the calculation may have failed.
+ */
+async function isBeingReprocessed(
+  db: Database,
+  tx: SqlTransaction,
+  { till, timeZone = till.timeZone }: { till: TillRow; timeZone: string | undefined },
+): Promise<boolean> {
+  if (till.timeZone !== timeZone) return false;
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
   if (!isPending) return false;
   const tills = { locationId: till.locationId, tillIds: [till.id] };
@@ -85,12 +111,18 @@ async function createReprocessRevision(
   tx: SqlTransaction,
   till: TillRow,
   {
+    timeZone = till.timeZone,
     requeueAfterSeconds,
     author,
     traceparent,
-  }: { requeueAfterSeconds: number; author: TillRevisionAuthor; traceparent: string | undefined },
+  }: {
+    timeZone: string | undefined;
+    requeueAfterSeconds: number;
+    author: TillRevisionAuthor;
+    traceparent: string | undefined;
+  },
 ): Promise<TillRow> {
-  const next = await saveNextTillRevision(tx, till, { requeueAfterSeconds });
+  const next = await saveNextTillRevision(tx, till, { timeZone, requeueAfterSeconds });
   await insertTillRevision(tx, next, { reason: "reprocess", ...author });
   await writeTillPushedToOutbox(tx, next, { reason: "reprocess", traceparent });
   return next;
@@ -104,7 +136,7 @@ const batchSize = 100;
 /** Queuing pauses while this number of tills wait for reports, so that newly pushed tills do not wait too long. */
 const maxPendingTills = 1_000;
 
-type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">;
+type ReprocessingServices = Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">;
 
 /**
  * Starts the loop that queues the tills of reprocessings in batches. The loop always continues the reprocessing with
@@ -122,27 +154,33 @@ export function startTillReprocessingLoop(services: ReprocessingServices): Claim
         ? ids
         : [];
     },
-    processItem: (id) =>
-      runWithObservabilityContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
+    processItem: (id) => runWithObservabilityContext({}, (context) => reprocessBatch(services, { id, context })),
     concurrency: 1,
     pollMs: 1_000,
   });
 }
 
 async function reprocessBatch(
-  { db, log, requeueAfterSeconds }: ReprocessingServices,
-  { id, traceparent }: { id: string; traceparent: string },
+  { db, locations, log, requeueAfterSeconds }: ReprocessingServices,
+  { id, context }: { id: string; context: ObservabilityContext },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const reprocessing = await tryLockBulkReprocessingRow(tx, id);
     if (!reprocessing) return;
     const { tills: keys, partition } = await listNextTillsToReprocess(tx, reprocessing, batchSize);
     const author = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
-    for (const [locationId, tills] of groupByLocation(keys)) {
+    const tillsByLocation = [...groupByLocation(keys)];
+    // Before any till is locked, because a request can take seconds.
+    const timeZones = new Map<string, string | undefined>();
+    for (const [locationId] of tillsByLocation)
+      timeZones.set(locationId, await findCurrentTimeZone(locations, locationId, context));
+    const { traceparent } = context;
+    for (const [locationId, tills] of tillsByLocation) {
+      const timeZone = timeZones.get(locationId);
       const ids = tills.map(({ id }) => id);
       for (const till of await lockTillsToReprocess(tx, reprocessing, { locationId, ids })) {
-        if (!(await isBeingReprocessed(db, tx, till)))
-          await createReprocessRevision(tx, till, { requeueAfterSeconds, author, traceparent });
+        if (!(await isBeingReprocessed(db, tx, { till, timeZone })))
+          await createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
       }
     }
     await recordBulkReprocessingProgress(tx, reprocessing, { count: keys.length, last: keys.at(-1), partition });

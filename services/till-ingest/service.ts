@@ -7,6 +7,7 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
+import { otherTimeZoneTillsHandler } from "./other-time-zone-tills.ts";
 import { backfillTillLocationsTask } from "./periodic/backfill-till-locations.ts";
 import { compressStoredTillBodiesTask } from "./periodic/compress-stored-bodies.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
@@ -49,7 +50,7 @@ const operatorAuthor = { keyId: "00000000-0000-0000-0000-000000000000", consumer
 
 /** Returns the routes for operators: list the tills that wait for their report, and requeue or reprocess a till. */
 export function createTillOperatorRoutes(
-  services: Pick<TillIngestServiceContext, "db" | "log" | "requeueAfterSeconds">,
+  services: Pick<TillIngestServiceContext, "db" | "locations" | "log" | "requeueAfterSeconds">,
 ): Hono {
   const { db, requeueAfterSeconds } = services;
   const app = new Hono();
@@ -108,7 +109,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
       () => countUncompressedTillBodies(db.sql, maxCountedBodies),
     );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
-    const reprocessingLoop = startTillReprocessingLoop({ db, log, requeueAfterSeconds });
+    const reprocessingLoop = startTillReprocessingLoop({ db, locations, log, requeueAfterSeconds });
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds, sendBusRequest },
@@ -117,7 +118,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
         orderQuota: createTillOrderQuota(config),
       },
       checks: { objects: () => objects.check() },
-      opsRoutes: createTillOperatorRoutes({ db, log, requeueAfterSeconds }),
+      opsRoutes: createTillOperatorRoutes({ db, locations, log, requeueAfterSeconds }),
       async close() {
         await reprocessingLoop.close();
         await reader.close();
@@ -145,6 +146,7 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     tillOrderRedactionSubscription,
     removeExpiredTillSubscription,
   ],
+  requestHandlers: [otherTimeZoneTillsHandler],
   periodic: [
     requeueTillsWithOverdueReportTask,
     removeOrphanedTillObjectsTask,

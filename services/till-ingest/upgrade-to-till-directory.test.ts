@@ -5,6 +5,7 @@ import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-even
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
@@ -231,9 +232,10 @@ describe("after the existing tills have been processed", () => {
         const row = buildTillRow();
         expect(await push(row.id, row.locationId)).toBe("stored");
         const author = { keyId: randomUUID(), consumer: "test" };
+        const locations = { getById: async () => ({ timeZone: "Europe/Paris" }) } as unknown as LocationLookupClient;
         await runWithObservabilityContext({}, (context) =>
           requestTillReprocessing(
-            { db, requeueAfterSeconds, quotas: null },
+            { db, locations, requeueAfterSeconds, quotas: null },
             { id: row.id, locationId: null, author, audit: operatorCommandAuditSource, context },
           ),
         );

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { defaultTimeZone, TimeZone } from "@pragma/contracts/date-time";
 import { maxOrdersPerTill } from "@pragma/contracts/till-v2";
+import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
 import { z } from "zod";
 
 const helpText = `Simulates restaurants against the API. Tables open and order, the kitchen is called, bills are printed, split and

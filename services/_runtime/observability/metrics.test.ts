@@ -28,6 +28,7 @@ it("exports the version of the process", async () => {
   expect(line).toMatch(/version="\d+\.\d+\.\d+"/);
   expect(line).toContain('commit="0123abc"');
   expect(line).toContain(`node="${process.version}"`);
+  expect(line).toContain(`tz="${process.versions.tz}"`);
   expect(line).toMatch(/ 1$/);
 });
 

@@ -4,6 +4,7 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { productVersion } from "../process/product-version.ts";
+import { timeZoneDataVersion } from "../process/time-zone-data.ts";
 
 /** The metrics of a process. The server for operators returns them in the text format of Prometheus. */
 export type PrometheusMetrics = ReturnType<typeof createPrometheusMetrics>;
@@ -142,11 +143,11 @@ async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
 const samplingIntervalMs = 100;
 
 /**
- * Registers the metrics of the process: its version, event loop delay and utilization, CPU time, memory and start time.
+ * Registers the metrics of the process: its version, that of its time zone data, event loop delay and utilization, CPU time, memory and start time.
  * `commit` is the commit from which the process was built.
  */
 export function registerProcessMetrics(metrics: PrometheusMetrics, { commit }: { commit: string }): void {
-  const build = { version: productVersion, commit, node: process.version };
+  const build = { version: productVersion, commit, node: process.version, tz: timeZoneDataVersion };
   metrics.observeGauge("build_info", "Always 1. The labels are the versions of this process", () => 1, build);
 
   const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });

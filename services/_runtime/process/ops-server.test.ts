@@ -11,6 +11,7 @@ import { eventually } from "../testing/eventually.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { processConfigSchema } from "./run-process.ts";
+import { readSystemTimeZoneDataVersion } from "./time-zone-data.ts";
 
 const token = randomUUID();
 const deadLetter = {
@@ -37,7 +38,7 @@ beforeAll(async () => {
   };
   metrics.observeGauge("renderings", "Renderings of the metrics", countRendering);
   const listening = { port: 0, host: "127.0.0.1", allowedHosts: ["reporting"] };
-  server = await startOpsServer({ ...listening, token, metrics, components: () => [component] });
+  server = await startOpsServer({ ...listening, token, commit: "0123abc", metrics, components: () => [component] });
 });
 afterAll(async () => {
   await server?.stop();
@@ -55,7 +56,15 @@ describe("the ops port", () => {
     expect((await fetchOps(path)).status).toBe(200);
   });
 
-  it.each(["/dead-letters", "/parked", "/counting/number", "/queues", "/queues/api/queues"])(
+  it("serves the versions of the process and of its time zone data", async () => {
+    expect(await (await fetchOps("/version", bearer)).json()).toEqual({
+      ...{ version: expect.stringMatching(/^\d+\.\d+\.\d+/), commit: "0123abc", node: process.version },
+      timeZoneData: process.versions.tz,
+      systemTimeZoneData: await readSystemTimeZoneDataVersion(),
+    });
+  });
+
+  it.each(["/version", "/dead-letters", "/parked", "/counting/number", "/queues", "/queues/api/queues"])(
     "requires the token at %s",
     async (path) => {
       expect((await fetchOps(path)).status).toBe(401);

@@ -10,6 +10,8 @@ import type { InFlightEvent } from "../messaging/consumer-progress.ts";
 import type { DeadLetter } from "../messaging/dead-letters.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ComponentDependencies, createReadinessReporter } from "./dependency-checks.ts";
+import { productVersion } from "./product-version.ts";
+import { readSystemTimeZoneDataVersion, timeZoneDataVersion } from "./time-zone-data.ts";
 
 interface OpsOptions {
   port: number;
@@ -22,6 +24,8 @@ interface OpsOptions {
    * there is no queue board.
    */
   token: string | undefined;
+  /** The commit from which the process was built. */
+  commit: string;
   metrics: PrometheusMetrics;
   components: () => ComponentOpsInterface[];
 }
@@ -29,9 +33,9 @@ interface OpsOptions {
 /** Enough for probes, Prometheus and operators. Without a maximum, open connections could exhaust the file descriptors. */
 const maxConnections = 100;
 
-/** Starts the HTTP server for operators, with routes for liveness, readiness, metrics, dead letters and queues. */
+/** Starts the HTTP server for operators, with routes for liveness, readiness, versions, metrics, dead letters and queues. */
 export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
-  const { port, host, allowedHosts, token, metrics, components } = options;
+  const { port, host, allowedHosts, token, commit, metrics, components } = options;
   const readiness = createReadinessReporter(components);
   readiness.registerMetrics(metrics);
   const renderMetrics = shareResult(async () => Buffer.from(await metrics.toPrometheusText()));
@@ -47,6 +51,12 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
     context.body(await renderMetrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }),
   );
   app.use(requireOperator(token));
+  app.get("/version", async (context) =>
+    context.json({
+      ...{ version: productVersion, commit, node: process.version, timeZoneData: timeZoneDataVersion },
+      systemTimeZoneData: await readSystemTimeZoneDataVersion(),
+    }),
+  );
   // `/parked` is the former name of this path. It still works, because scripts of operators may use it.
   app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>

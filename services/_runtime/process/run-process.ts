@@ -9,6 +9,7 @@ import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { connectWaitConfigSchema } from "../service-calls/service-registry.ts";
 import { type ComponentOpsInterface, startOpsServer } from "./ops-server.ts";
+import { timeZoneDataVersion, warnOfOldTimeZoneData } from "./time-zone-data.ts";
 import { UnusableServerError } from "./unusable-server-error.ts";
 
 /** A component of a process. Components start one after the other and stop in reverse sequence. */
@@ -173,13 +174,16 @@ export async function runProcessUntilSignal(
       host: config.OPS_HOST,
       allowedHosts: config.OPS_ALLOWED_HOSTS,
       token: config.OPS_TOKEN,
+      commit: config.PRAGMA_COMMIT,
       metrics,
       components: () => (isStarted ? components : []),
     });
     components.push({ name: "ops", checks: {}, stop: () => ops.stop() });
     await start({ environment, log, metrics, endStalledProcess }, (component) => components.push(component));
     isStarted = true;
-    log.info({ parts: components.map((component) => component.name), opsPort: ops.port }, "started");
+    const parts = components.map((component) => component.name);
+    log.info({ parts, opsPort: ops.port, node: process.version, timeZoneData: timeZoneDataVersion }, "started");
+    await warnOfOldTimeZoneData(log);
   } catch (error) {
     await fail("cannot start", error);
   }

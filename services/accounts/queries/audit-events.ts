@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AuditEvent } from "@pragma/contracts/audit";
 import type { BusEventData } from "@pragma/contracts/events";
-import type { DayOrInstant } from "@pragma/contracts/pagination";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { toCreatedAtCursor } from "@pragma/runtime/http/page-response";
 import {
@@ -70,11 +69,18 @@ interface AuditEventRow {
   requestId: string | null;
 }
 
+interface UpperBound {
+  instant: string;
+  /** Whether entries of exactly this instant are listed. */
+  isIncluded: boolean;
+}
+
 export interface AuditEventFilter {
   /** The id of the only location whose entries are listed; null lists all entries. */
   locationId: string | null;
-  since: DayOrInstant | null;
-  until: DayOrInstant | null;
+  /** The first instant whose entries are listed; null for no limit. */
+  since: string | null;
+  until: UpperBound | null;
   action: string | null;
   /** The id of an API key, or another type of actor. */
   actor: string | null;
@@ -88,10 +94,6 @@ interface AuditEventListOptions extends AuditEventFilter {
 /** Returns the query that lists the entries that match the filter, as their reader may see them. */
 export function buildAuditEventListSql(sql: SqlClient, { readerLocationId, ...filter }: AuditEventListOptions) {
   const { locationId, since, until, action, actor } = filter;
-  const timeZone = sql`coalesce((select time_zone from locations where id = ${locationId}), 'UTC')`;
-  /** Returns the start of the day that is this number of days after `day`. */
-  const startOfDay = (day: string, days: number) =>
-    sql`((${day}::text::date + ${days}::int)::timestamp at time zone ${timeZone})`;
   const isKeyId = actor !== null && /^[\da-f-]{36}$/i.test(actor);
   return {
     columns: sql`
@@ -100,8 +102,8 @@ export function buildAuditEventListSql(sql: SqlClient, { readerLocationId, ...fi
     table: sql`audit_events`,
     where: sql`
       ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}
-      and ${since === null ? sql`true` : "day" in since ? sql`created_at >= ${startOfDay(since.day, 0)}` : sql`created_at >= ${since.instant}::timestamptz`}
-      and ${until === null ? sql`true` : "day" in until ? sql`created_at < ${startOfDay(until.day, 1)}` : sql`created_at <= ${until.instant}::timestamptz`}
+      and ${since === null ? sql`true` : sql`created_at >= ${since}::timestamptz`}
+      and ${until === null ? sql`true` : sql`created_at ${until.isIncluded ? sql`<=` : sql`<`} ${until.instant}::timestamptz`}
       and ${action === null ? sql`true` : sql`action = ${action}`}
       and ${actor === null ? sql`true` : isKeyId ? sql`actor_key_id = ${actor}` : sql`actor_type = ${actor}`}`,
     toItem: (row: AuditEventRow) => toAuditEvent(row, readerLocationId),

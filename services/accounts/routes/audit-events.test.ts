@@ -5,12 +5,13 @@ import { CreatedApiKey, RotatedApiKey } from "@pragma/contracts/api-consumer";
 import { AuditEvent } from "@pragma/contracts/audit";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createResponseUnreadByClient } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { createTestLocationAndGetId } from "../testing/location-fixtures.ts";
+import { insertRecordedAuditEvent } from "../queries/audit-events.ts";
+import { createTestLocationAndGetId, minimalCreateLocationTestBody } from "../testing/location-fixtures.ts";
 import {
   type AccountsServiceUnderTest,
   buildTestLocationPrincipal,
@@ -164,6 +165,29 @@ describe("reading the audit log", () => {
     expect((await accounts.request("GET", "/v1/audit/export", { principal: unscoped })).status).toBe(403);
   });
 
+  it("filters by days of time zones for which PostgreSQL has other rules", async () => {
+    const read = async (timezone: string, createdAt: string, day: string) => {
+      const locationSettings = { ...minimalCreateLocationTestBody.locationSettings, timezone };
+      const id = await createTestLocationAndGetId(accounts, { ...minimalCreateLocationTestBody, locationSettings });
+      await accounts.db.transaction((tx) =>
+        insertRecordedAuditEvent(tx, {
+          ...{ id: randomUUID(), createdAt },
+          data: {
+            ...{ locationId: id, action: "webhook.paused", target: { type: "webhook", id: null }, details: {} },
+            ...{ actor: operatorCommandAuditSource.actor, requestId: null },
+          },
+        }),
+      );
+      const { data } = await accounts.getJson(`/v1/audit?locationId=${id}&since=${day}&until=${day}`, pageSchema);
+      return data.length;
+    };
+    // Summer time, and the second of two midnights.
+    expect(await read("CET", "2026-07-13T22:30:00Z", "2026-07-14")).toBe(1);
+    expect(await read("CET", "2026-07-14T22:30:00Z", "2026-07-14")).toBe(0);
+    expect(await read("America/Havana", "2025-11-02T04:30:00Z", "2025-11-02")).toBe(1);
+    expect(await read("America/Coyhaique", "2026-07-14T03:30:00Z", "2026-07-14")).toBe(1);
+  });
+
   it("filters by action, actor and time, and pages by token without gaps", async () => {
     await createKey();
     const { data: all } = await listEvents("", reader);
@@ -179,7 +203,8 @@ describe("reading the audit log", () => {
     expect(until).toContainEqual(middle);
     const [today = ""] = (middle?.createdAt ?? "").split("T");
     expect((await listEvents(`&since=${today}&until=${today}`)).data).toContainEqual(middle);
-    expect((await listEvents("&until=2026-01-01")).data).toEqual([]);
+    expect((await listEvents("&until=2026-01-01", reader)).data).toEqual([]);
+    expect((await listEvents("&since=0001-01-01&until=9999-12-31", reader)).data).toEqual(all);
     expect(new Set([...since, ...until].map(({ id }) => id)).size).toBe(all.length);
     const paged: string[] = [];
     for (let token: string | null = ""; token !== null; ) {

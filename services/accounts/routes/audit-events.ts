@@ -6,6 +6,8 @@ import {
   paginationQueryShape,
 } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
+import { computeStartOfDay } from "@pragma/contracts/time-zone";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import {
   getReadRestrictionLocationId,
@@ -15,6 +17,7 @@ import {
 import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import { buildAuditEventListSql, streamAuditEventLines } from "../queries/audit-events.ts";
+import { findLocationRef } from "../queries/locations.ts";
 
 const actorTypesWithoutKey = auditActorTypes.filter((type) => type !== "key");
 
@@ -50,12 +53,22 @@ const auditFilterQuery = z.object(auditFilterShape).check(checkSinceIsNotAfterUn
 const auditListQuery = z.object({ ...auditFilterShape, ...paginationQueryShape }).check(checkSinceIsNotAfterUntil);
 
 /** Returns the filter of a request, and the location whose view the principal gets. */
-function resolveAuditFilter(query: z.output<typeof auditFilterQuery>, principal: Principal) {
+async function resolveAuditFilter(query: z.output<typeof auditFilterQuery>, principal: Principal, sql: SqlClient) {
   const readerLocationId = getReadRestrictionLocationId(principal);
-  const { since = null, until = null, action = null, actor = null } = query;
+  const { since, until, action = null, actor = null } = query;
   const locationId =
     query.locationId === undefined ? readerLocationId : resolveAuthorizedLocationId(principal, query.locationId);
-  return { since, until, action, actor, locationId, readerLocationId };
+  const timeZone = (locationId !== null && (await findLocationRef(sql, locationId))?.timeZone) || "UTC";
+  return {
+    since: since === undefined ? null : "day" in since ? computeStartOfDay(since.day, timeZone) : since.instant,
+    until:
+      until === undefined
+        ? null
+        : "day" in until
+          ? { instant: computeStartOfDay(until.day, timeZone, 1), isIncluded: false }
+          : { instant: until.instant, isIncluded: true },
+    ...{ action, actor, locationId, readerLocationId },
+  };
 }
 
 const auditRouteDefaults = { tag: "Audit log", audience: "operator", scope: "audit:read" } as const;
@@ -74,7 +87,7 @@ export const listAuditEventsRoute = defineAccountsRoute({
   responses: { 200: { description: "A page of entries, newest first", schema: paginatedSchema(AuditEvent) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
-    const filter = resolveAuditFilter(query, principal);
+    const filter = await resolveAuditFilter(query, principal, db.sql);
     const { locationId } = filter;
     return queryNewestRowsPageResponse(
       { query, locationId, principal, url, origin },
@@ -102,7 +115,7 @@ export const exportAuditEventsRoute = defineAccountsRoute({
   },
   errors: ["location_forbidden"],
   async handle({ query, principal, services: { db } }) {
-    const lines = streamAuditEventLines(db.sql, resolveAuditFilter(query, principal));
+    const lines = streamAuditEventLines(db.sql, await resolveAuditFilter(query, principal, db.sql));
     // Reads the first entries before the response begins, so that an error still determines its status.
     const first = await lines.next();
     const body = ReadableStream.from(prependTo(lines, first));

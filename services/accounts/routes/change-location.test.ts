@@ -1,5 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { LocationDetails } from "@pragma/contracts/location";
+import { ChangedLocation, LocationDetails } from "@pragma/contracts/location";
+import { otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
+import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildTestLegacyLocationImportBody,
@@ -22,7 +27,7 @@ afterAll(() => accounts.remove());
 
 describe("PATCH /v1/locations/{id}", () => {
   const patch = (id: string, body: unknown) =>
-    accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
+    accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: ChangedLocation });
 
   it("changes the given fields and keeps the other fields", async () => {
     const id = await createTestLocationAndGetId(accounts, {
@@ -31,7 +36,7 @@ describe("PATCH /v1/locations/{id}", () => {
       tipsConfig: { isEnabled: true, predefinedValues: [1], format: "amount" },
     });
     const before = await fetchTestLocationDetails(accounts, id);
-    const changed = await patch(id, {
+    const { tillsInOtherTimeZone, ...changed } = await patch(id, {
       agencyId: "9",
       tipsConfig: null,
       locationSettings: { timezone: "America/Cayenne", country: null, menuButtonsCount: 4 },
@@ -45,7 +50,40 @@ describe("PATCH /v1/locations/{id}", () => {
     });
     expect(changed.updatedAt > before.updatedAt).toBe(true);
     expect(await fetchTestLocationDetails(accounts, id)).toEqual(changed);
+    // No till-ingest runs in this test, so that nothing counts the tills. The change is stored nevertheless.
+    expect(tillsInOtherTimeZone).toBeNull();
   });
+
+  it("returns how many tills were computed in another time zone", async () => {
+    const id = await createTestLocationAndGetId(accounts);
+    const requests: unknown[] = [];
+    const log = createLogger({ name: "test", level: "silent" });
+    const config = readConfigFromEnvironment(commonServiceConfigSchema, accounts.environment.variables);
+    const bus = createEventBus(config, { name: "till-ingest-test", log });
+    const { stop } = bus.answerRequests(otherTimeZoneTillsTopic, async (text) => {
+      requests.push(JSON.parse(text));
+      return JSON.stringify({ count: 2 });
+    });
+    const timezone = "America/Cayenne";
+    await eventually("the tills to be counted", async () => {
+      const { tillsInOtherTimeZone } = await patch(id, { locationSettings: { timezone } });
+      return tillsInOtherTimeZone === 2;
+    });
+    expect(requests.at(-1)).toEqual({ locationId: id, timeZone: timezone });
+    expect((await patch(id, { locationSettings: { city: "Kourou" } })).tillsInOtherTimeZone).toBeNull();
+    await stop();
+    await bus.close();
+  });
+
+  it.each(["IST", "VST", "SystemV/EST5", "US/Pacific-New", "+02:00", "Mars/Olympus"])(
+    "rejects the time zone %s, with which not everything can compute",
+    async (timezone) => {
+      const id = await createTestLocationAndGetId(accounts);
+      const body = { locationSettings: { timezone } };
+      const problem = await accounts.requestProblem({ method: "PATCH", path: `/v1/locations/${id}`, body });
+      expect(problem.errors?.map(({ path }) => path)).toEqual(["locationSettings.timezone"]);
+    },
+  );
 
   it("publishes location.updated with the new values", async () => {
     const id = await importTestLocation(accounts, buildTestLegacyLocationImportBody({ legacyId: 90_100 }));

@@ -1,5 +1,6 @@
 import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import {
+  ChangedLocation,
   ChangeLocationRequest,
   CreateLocationRequest,
   CreateLocationResponse,
@@ -22,6 +23,7 @@ import { z } from "zod";
 import { defineAccountsRoute } from "../context.ts";
 import {
   changeLocationAndPublishUpdate,
+  countTillsInOtherTimeZone,
   createLocationAndPublishUpdate,
   createLocationNotFoundError,
   findOrImportLegacyLocation,
@@ -139,7 +141,7 @@ export const changeLocationRoute = defineAccountsRoute({
   ...locationRouteDefaults,
   summary: "Change a location",
   description:
-    "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. An API key needs the scope `locations:any` to change any location other than its own.",
+    "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. Tills keep the time zone in which they were computed: after a change of `timezone`, `tillsInOtherTimeZone` is the number of tills to reprocess with `POST /v1/tills/reprocess?onlyOtherTimeZone=true`. An API key needs the scope `locations:any` to change any location other than its own.",
   request: {
     params: locationPathParams,
     body: createValidatingJsonBodyParser(ChangeLocationRequest, {
@@ -147,15 +149,16 @@ export const changeLocationRoute = defineAccountsRoute({
     }),
   },
   responses: {
-    200: { description: "The location after the change, with all its options and settings", schema: LocationDetails },
+    200: { description: "The location after the change, with all its options and settings", schema: ChangedLocation },
   },
   errors: ["location_not_found", "quota_exceeded"],
   async handle({ params, body, principal, services, audit }) {
     requireAccessToLocation(principal, params.id);
-    return jsonResponse(
-      200,
-      toLocationDetails(await changeLocationAndPublishUpdate(services, { id: params.id, change: body, audit })),
-    );
+    const changed = await changeLocationAndPublishUpdate(services, { id: params.id, change: body, audit });
+    const { timezone: timeZone } = body.locationSettings ?? {};
+    const tillsInOtherTimeZone =
+      timeZone === undefined ? null : await countTillsInOtherTimeZone(services, { locationId: changed.id, timeZone });
+    return jsonResponse(200, { ...toLocationDetails(changed), tillsInOtherTimeZone });
   },
 });
 

@@ -416,6 +416,40 @@ describe("a business day with live orders", () => {
   });
 });
 
+describe("after the time zone of the location was corrected and the tills were reprocessed", () => {
+  it("two evenings that were one day are two days, with their orders without a till", async () => {
+    const principal = newReader();
+    const { id: locationId } = principal.location;
+    // 18:00 in Cayenne on two days, of which the second till begins before midnight in Paris, and the first one after.
+    const evenings = ["2026-05-28T23:00:00.000Z", "2026-05-29T21:00:00.000Z"].map((startedAt, index) =>
+      buildTestTill([buildSale({ openedAt: startedAt })], {
+        ...{ startedAt, finalizedAt: "2026-05-30T03:00:00.000Z", reportNumber: index + 1, deviceIdentifier: "counter" },
+      }),
+    );
+    await service.pushTills(evenings, locationId);
+    const [first] = evenings;
+    const ordersWithoutTill = [{ orderId: randomUUID(), total: 500, isCanceled: false }];
+    await changeShift(shiftOf(principal, { tillId: first?.id ?? "", isOpen: false, ordersWithoutTill }));
+    expect(await readDay(principal, "2026-05-29")).toMatchObject({ tillCount: 2, state: "incomplete" });
+
+    await service.pushTills(evenings, locationId, { revision: 2, timeZone: "America/Cayenne" });
+    const moved = await readDay(principal, "2026-05-28");
+    expect(moved).toMatchObject({ tillCount: 1, state: "incomplete" });
+    expect(findCheck(moved, "orders_without_till")).toMatchObject({ amounts: [{ name: "withoutTill", amount: 500 }] });
+    const kept = await readDay(principal, "2026-05-29");
+    expect(kept).toMatchObject({ tillCount: 1 });
+    expect(findCheck(kept, "orders_without_till").status).toBe("passed");
+    const { sql } = service.db;
+    const daysIn = async (table: string) =>
+      (
+        await sql<{ day: string }[]>`
+          select distinct day::text as day from ${sql(table)} where location_id = ${locationId} order by day`
+      ).map(({ day }) => day);
+    const both = ["2026-05-28", "2026-05-29"];
+    expect([await daysIn("reports"), await daysIn("orders"), await daysIn("days")]).toEqual([both, both, both]);
+  });
+});
+
 describe("the removal of ended shifts", () => {
   it("removes those that ended long ago and orders that were found, but no open shift and no missing order", async () => {
     const principal = newReader();

@@ -87,6 +87,25 @@ export async function updateOrdersWithoutTill(
 }
 
 /**
+ * Moves the orders that the till of their shift does not contain to the business day of the till, which changes when the
+ * time zone of the location was corrected. Returns the days that change.
+ */
+export async function moveOrdersWithoutTill(
+  tx: SqlTransaction,
+  { locationId, tillId, day }: { locationId: string; tillId: string; day: string },
+): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    with previous as (
+      select order_id, day from orders_without_till
+      where location_id = ${locationId} and till_id = ${tillId} and day <> ${day}::text::date
+    )
+    update orders_without_till moved set day = ${day}::text::date
+    from previous where moved.location_id = ${locationId} and moved.order_id = previous.order_id
+    returning previous.day::text as day`;
+  return rows.length === 0 ? [] : [day, ...new Set(rows.map((row) => row.day))];
+}
+
+/**
  * Deletes shifts that ended so long ago that no event about them can arrive anymore, and orders that were found in a till
  * or became live again so long ago. Processes one partition at a time.
  */

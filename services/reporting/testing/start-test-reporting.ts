@@ -21,7 +21,7 @@ export interface TestReportingService extends TestServiceWithFakeAccounts {
   pushTills(
     tills: TillV2[],
     locationId: string,
-    options?: { revision?: number; erasedRevision?: number },
+    options?: { revision?: number; erasedRevision?: number; timeZone?: string },
   ): Promise<void>;
 }
 
@@ -40,14 +40,14 @@ export async function startTestReportingService(variables: Record<string, string
   return {
     ...service,
     objects,
-    async pushTills(tills, locationId, { revision = 1, ...erasure } = {}) {
+    async pushTills(tills, locationId, { revision = 1, timeZone = "Europe/Paris", ...erasure } = {}) {
       const eventFields = {
         locationId,
         revision,
         ...erasure,
         reason: "push",
         version: "V2",
-        timeZone: "Europe/Paris",
+        timeZone,
       } as const;
       const events = tills.map((till) => {
         const bytes = Buffer.from(JSON.stringify(till));

@@ -12,6 +12,8 @@ export interface BulkTillReprocessingRow {
   id: string;
   locationId: string | null;
   lteReportVersion: number;
+  /** Only tills that were computed in another time zone than this one are included; null includes all. */
+  timeZone: string | null;
   keyId: string;
   consumer: string;
   total: number;
@@ -30,15 +32,19 @@ export interface BulkTillReprocessingRow {
 }
 
 const reprocessingColumns = (sql: SqlClient | SqlTransaction) => sql`
-  id, location_id, lte_report_version, key_id, consumer, total, requeued_count, last_till_id, last_location_id, last_partition,
+  id, location_id, lte_report_version, time_zone, key_id, consumer, total, requeued_count, last_till_id, last_location_id, last_partition,
   created_at, finished_at`;
 
-type NewReprocessing = Pick<BulkTillReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
+type NewReprocessing = Pick<
+  BulkTillReprocessingRow,
+  "id" | "locationId" | "lteReportVersion" | "timeZone" | "keyId" | "consumer"
+>;
 
 /**
  * Inserts a reprocessing and returns it. If the location has an unfinished reprocessing that includes all tills of the
  * new reprocessing, returns the unfinished one instead. Otherwise, the unfinished one is marked as finished, so that a
- * location has at most one unfinished reprocessing.
+ * location has at most one unfinished reprocessing. Those after a change of the time zone are separate, because another
+ * one may have reprocessed tills before the change.
  */
 export async function findOrInsertBulkTillReprocessing(
   tx: SqlTransaction,
@@ -46,14 +52,14 @@ export async function findOrInsertBulkTillReprocessing(
   row: NewReprocessing,
 ): Promise<BulkTillReprocessingRow> {
   await acquireTransactionAdvisoryLock(tx, db, `reprocessing of ${row.locationId}`);
+  const isUnfinished = tx`
+    finished_at is null and location_id is not distinct from ${row.locationId}
+    and time_zone is ${row.timeZone === null ? tx`` : tx`not`} null`;
   const [unfinished] = await tx<BulkTillReprocessingRow[]>`
     select ${reprocessingColumns(tx)} from till_reprocessings
-    where finished_at is null and location_id is not distinct from ${row.locationId}
-    order by lte_report_version desc limit 1`;
-  if (unfinished && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
-  await tx`
-    update till_reprocessings set finished_at = now()
-    where finished_at is null and location_id is not distinct from ${row.locationId}`;
+    where ${isUnfinished} order by lte_report_version desc limit 1`;
+  if (unfinished?.timeZone === row.timeZone && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
+  await tx`update till_reprocessings set finished_at = now() where ${isUnfinished}`;
   const total = await countTillsToReprocess(tx, row);
   const [inserted] = await tx<[BulkTillReprocessingRow]>`
     insert into till_reprocessings ${tx({ ...row, total })} returning ${reprocessingColumns(tx)}`;
@@ -141,12 +147,12 @@ export async function listNextTillsToReprocess(
 /** Locks and returns these tills of a location, except those that no longer belong to the reprocessing. */
 export async function lockTillsToReprocess(
   tx: SqlTransaction,
-  { lteReportVersion }: BulkTillReprocessingRow,
+  { lteReportVersion, timeZone }: BulkTillReprocessingRow,
   { locationId, ids }: { locationId: string; ids: string[] },
 ): Promise<TillRow[]> {
   return tx<TillRow[]>`
     select ${tillColumns(tx)} from tills
-    where ${isTillToReprocess(tx, { locationId, lteReportVersion })} and id = any(${ids}::uuid[])
+    where ${isTillToReprocess(tx, { locationId, lteReportVersion, timeZone })} and id = any(${ids}::uuid[])
     order by id for update`;
 }
 
@@ -168,11 +174,12 @@ export async function recordBulkReprocessingProgress(
 }
 
 /** The tills that a reprocessing includes. */
-type ReprocessingSelection = Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion">;
+type ReprocessingSelection = Pick<BulkTillReprocessingRow, "locationId" | "lteReportVersion" | "timeZone">;
 
 /** Returns the SQL condition for the tills of a reprocessing. Excludes training tills, which have no report. */
-function isTillToReprocess(tx: SqlTransaction, { locationId, lteReportVersion }: ReprocessingSelection) {
+function isTillToReprocess(tx: SqlTransaction, { locationId, lteReportVersion, timeZone }: ReprocessingSelection) {
   return tx`
     coalesce(report_version, 0) <= ${lteReportVersion} and not is_training
-    ${locationId === null ? tx`` : tx`and location_id = ${locationId}`}`;
+    ${locationId === null ? tx`` : tx`and location_id = ${locationId}`}
+    ${timeZone === null ? tx`` : tx`and time_zone <> ${timeZone}`}`;
 }

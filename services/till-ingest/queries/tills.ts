@@ -94,6 +94,17 @@ export async function countTillOrders(tx: SqlTransaction, locationId: string): P
   return count;
 }
 
+/** Returns how many tills of a location have a report that was computed in another time zone than this one. */
+export async function countTillsInOtherTimeZone(
+  sql: SqlClient,
+  { locationId, timeZone }: { locationId: string; timeZone: string },
+): Promise<number> {
+  const [{ count }] = await sql<[{ count: number }]>`
+    select count(*)::int as count from tills
+    where location_id = ${locationId} and time_zone <> ${timeZone} and not is_training`;
+  return count;
+}
+
 /** Records the hash of a till's pushed body after an erasure, so that a repeated push of this body is recognized. */
 export async function recordErasedTillPushedHash(
   tx: SqlTransaction,
@@ -121,7 +132,8 @@ export async function deleteTill(tx: SqlTransaction, { locationId, id }: TillKey
 }
 
 /**
- * Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body.
+ * Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body, and
+ * only its time zone can change.
  * `isErasure` is true for a revision that erases personal data.
  */
 export async function saveNextTillRevision(
@@ -129,13 +141,14 @@ export async function saveNextTillRevision(
   till: TillRow,
   {
     body,
+    timeZone = till.timeZone,
     isErasure = false,
     requeueAfterSeconds,
-  }: { body?: NewTillRow; isErasure?: boolean; requeueAfterSeconds: number },
+  }: { body?: NewTillRow; timeZone?: string; isErasure?: boolean; requeueAfterSeconds: number },
 ): Promise<TillRow> {
   const revision = till.revision + 1;
   const next = {
-    ...{ revision, isTraining: body?.isTraining ?? till.isTraining },
+    ...{ revision, timeZone, isTraining: body?.isTraining ?? till.isTraining },
     ...(isErasure && { erasedRevision: revision }),
   };
   const replaced = body && {

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import type { LocationRef } from "@pragma/contracts/principal";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { otherTimeZoneTillsHandler } from "../other-time-zone-tills.ts";
 import { removeOldReprocessingsTask } from "../periodic/remove-old-reprocessings.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "../testing/start-test-till-ingest.ts";
 import { buildTestTill } from "../testing/till-fixtures.ts";
@@ -116,6 +118,79 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     ).toMatchObject({
       code: "till_not_found",
     });
+  });
+});
+
+describe("after the time zone of the location was corrected", () => {
+  let location: LocationRef;
+
+  /** Pushes tills to a location in Europe/Paris, and corrects its time zone. */
+  async function pushTillsAndCorrectTimeZone(count: number, timeZone: string): Promise<string[]> {
+    location = service.accounts.addLocation();
+    principal = buildTestPrincipal({ location: { ...location } });
+    const ids = await pushTills(count);
+    location.timeZone = timeZone;
+    return ids;
+  }
+  const listPublishedTimeZones = async (id: string) =>
+    (await service.tillPushedEvents(id)).map(({ timeZone }) => timeZone);
+
+  it("a till is reprocessed in the new time zone, even while an earlier reprocessing is pending", async () => {
+    const [id = ""] = await pushTillsAndCorrectTimeZone(1, "Indian/Reunion");
+    const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
+    await reprocess();
+    await reprocess();
+    expect(await listPublishedTimeZones(id)).toEqual(["Europe/Paris", "Indian/Reunion"]);
+    location.timeZone = "Indian/Mayotte";
+    await reprocess();
+    expect(await listPublishedTimeZones(id)).toEqual(["Europe/Paris", "Indian/Reunion", "Indian/Mayotte"]);
+  });
+
+  it("a job reprocesses all tills in the new time zone", async () => {
+    const ids = await pushTillsAndCorrectTimeZone(3, "America/Cayenne");
+    const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=9", { principal });
+    await waitUntilFinished(response.headers.get("location") ?? "");
+    for (const id of ids) expect(await listPublishedTimeZones(id)).toEqual(["Europe/Paris", "America/Cayenne"]);
+  });
+
+  it("a job with onlyOtherTimeZone=true reprocesses only tills of another time zone, once", async () => {
+    const ids = await pushTillsAndCorrectTimeZone(3, "America/Cayenne");
+    const timeZone = "America/Cayenne";
+    principal = { ...principal, location: principal.location && { ...principal.location, timeZone } };
+    const [newer = ""] = await pushTills(1);
+    const start = () => service.request("POST", "/v1/tills/reprocess?onlyOtherTimeZone=true", { principal });
+    const response = await start();
+    expect(response.status).toBe(202);
+    expect(BulkTillReprocessingStatus.parse(await response.json())).toMatchObject({ total: 3, timeZone });
+    expect(await waitUntilFinished(response.headers.get("location") ?? "")).toMatchObject({ total: 3, done: 3 });
+    for (const id of ids) expect(await listPublishedTimeZones(id)).toEqual(["Europe/Paris", timeZone]);
+    expect(await listPublishedRevisions(newer)).toEqual([1]);
+    expect(await (await start()).json()).toMatchObject({ total: 0 });
+  });
+
+  it("counts the tills that were computed in another time zone", async () => {
+    await pushTillsAndCorrectTimeZone(2, "America/Cayenne");
+    await service.request("POST", "/v2/tills/", { principal, body: buildTestTill({ isTraining: true }) });
+    const count = async (timeZone: string) =>
+      otherTimeZoneTillsHandler.handle(service, JSON.stringify({ locationId: principal.location?.id, timeZone }));
+    expect(JSON.parse(await count("America/Cayenne"))).toEqual({ count: 2 });
+    expect(JSON.parse(await count("Europe/Paris"))).toEqual({ count: 0 });
+  });
+
+  it("needs a location, and accounts", async () => {
+    const operator = buildTestPrincipal({ scopes: ["admin"], location: null });
+    const path = "/v1/tills/reprocess?onlyOtherTimeZone=true";
+    expect(await service.requestProblem({ method: "POST", path, principal: operator })).toMatchObject({
+      errors: [{ in: "query", path: "locationId", code: "required" }],
+    });
+    const [id = ""] = await pushTillsAndCorrectTimeZone(1, "America/Cayenne");
+    service.accounts.isUnavailable = true;
+    try {
+      const request = { method: "POST", path: `/v1/tills/${id}/reprocess`, principal };
+      expect((await service.requestProblem(request)).code).toBe("service_unavailable");
+    } finally {
+      service.accounts.isUnavailable = false;
+    }
   });
 });
 

@@ -31,7 +31,7 @@ export const reprocessTillRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess a till",
   description:
-    "Recomputes the report and orders of a till from its stored body. While the till is being reprocessed, " +
+    "Recomputes the report and orders of a till from its stored body, in the current time zone of its location. While the till is being reprocessed, " +
     "further requests return the same response and have no effect.",
   request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessTillResponse } },
@@ -59,18 +59,34 @@ export const reprocessTillRoute = defineTillIngestRoute({
 /** The maximum of a PostgreSQL integer. */
 const maxReportVersion = 2 ** 31 - 1;
 
-const reprocessTillsQuery = z.object({
-  lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
-    description:
-      "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
-    type: "integer",
-    minimum: 0,
-    example: 1,
-  }),
-  locationId: locationIdQueryParameter(
-    "ID of the location whose tills are reprocessed. Defaults to the API key's location, or to all locations if the key has the scope `locations:any`.",
-  ),
-});
+const reprocessTillsQuery = z
+  .object({
+    lteReportVersion: integerQueryParameter(z.int().min(0)).optional().meta({
+      description:
+        "Required unless `onlyOtherTimeZone` is `true`. Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed. `0` selects only tills without a report.",
+      type: "integer",
+      minimum: 0,
+      example: 1,
+    }),
+    onlyOtherTimeZone: z.literal("true").optional().meta({
+      description:
+        "Set to `true` to reprocess only tills that were computed in another time zone than the current one of their location, after the time zone was corrected. No other value is allowed. With this parameter, the job is for one location.",
+    }),
+    locationId: locationIdQueryParameter(
+      "ID of the location whose tills are reprocessed. Defaults to the API key's location, or to all locations if the key has the scope `locations:any`.",
+    ),
+  })
+  .check(({ value: { lteReportVersion, onlyOtherTimeZone }, issues }) => {
+    if (lteReportVersion !== undefined || onlyOtherTimeZone) return;
+    const message = "Is required. To select tills by their time zone instead, set onlyOtherTimeZone to true";
+    issues.push({
+      code: "custom",
+      path: ["lteReportVersion"],
+      message,
+      input: lteReportVersion,
+      params: { code: "required" },
+    });
+  });
 
 /**
  * The daily quota of jobs that the keys of a location start. A job can include all tills of the location, and these do
@@ -86,7 +102,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Reprocess tills",
   description:
-    "Starts a background job that recomputes the reports and orders of the tills that the query parameters select. Use this operation after an update of the report calculation. " +
+    "Starts a background job that recomputes the reports and orders of the tills that the query parameters select. Use this operation after an update of the report calculation, a correction of the location's time zone, or an update of the time zone data of the API. Reports and orders are computed in the current time zone of the location. " +
     "To follow the progress of the job, get the reprocessing job by its ID.",
   request: { query: reprocessTillsQuery },
   responses: {
@@ -95,15 +111,19 @@ export const reprocessTillsRoute = defineTillIngestRoute({
       schema: BulkTillReprocessingStatus,
     },
   },
-  errors: ["location_forbidden", "quota_exceeded"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services, audit, url }) {
+  errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
+  async handle({ query, principal, services, context, audit, url }) {
     rejectDryRun(url);
-    const { db, pollReprocessings, orderQuota } = services;
-    const isForAllLocations = locationId === undefined && hasScope(principal.scopes, "locations:any");
+    const { db, locations, pollReprocessings, orderQuota } = services;
+    const { lteReportVersion = maxReportVersion, onlyOtherTimeZone, locationId: requestedId } = query;
+    const isForAllLocations =
+      !onlyOtherTimeZone && requestedId === undefined && hasScope(principal.scopes, "locations:any");
+    const selectedId = isForAllLocations ? null : resolveAuthorizedLocationId(principal, requestedId);
     const row = {
       id: randomUUID(),
-      locationId: isForAllLocations ? null : resolveAuthorizedLocationId(principal, locationId),
+      locationId: selectedId,
       lteReportVersion: Math.min(lteReportVersion, maxReportVersion),
+      timeZone: onlyOtherTimeZone && selectedId ? (await locations.getById(selectedId, context)).timeZone : null,
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
@@ -118,7 +138,7 @@ export const reprocessTillsRoute = defineTillIngestRoute({
           ]);
         await publishAuditEvent(tx, audit, {
           ...{ action: "tills.reprocessed", locationId, target: { type: "reprocessing", id } },
-          details: { lteReportVersion: row.lteReportVersion },
+          details: { lteReportVersion: row.lteReportVersion, ...(row.timeZone && { timeZone: row.timeZone }) },
         });
       }
       return found;
@@ -165,6 +185,7 @@ function reprocessingResponse(row: BulkTillReprocessingRow): BulkTillReprocessin
     id: row.id,
     locationId: row.locationId,
     lteReportVersion: row.lteReportVersion,
+    timeZone: row.timeZone,
     total: row.total,
     done: row.requeuedCount,
     createdAt: row.createdAt.toISOString(),

@@ -89,6 +89,28 @@ describe("the deliveries of a webhook", () => {
     expect((await listDeliveriesPage(subscription, "?until=2026-01-01")).meta.totalCount).toBe(0);
   });
 
+  it("are filtered by days of time zones for which PostgreSQL has other rules", async () => {
+    const subscription = await service.createSubscription(receiver.addEndpoint().url, { events: ["order.paid"] });
+    await publishOrders(subscription, 1);
+    await waitForCount(subscription, "succeeded", 1);
+    const count = async (timeZone: string, createdAt: string, day: string) => {
+      await service.db.sql`
+        update webhook_deliveries set created_at = ${createdAt} where webhook_id = ${subscription.webhook.id}
+          and location_id = ${subscription.locationId}`;
+      const location = subscription.principal.location && { ...subscription.principal.location, timeZone };
+      const principal = { ...subscription.principal, location };
+      const { meta } = await listDeliveriesPage({ ...subscription, principal }, `?since=${day}&until=${day}`);
+      return meta.totalCount;
+    };
+    // Summer time, the first of two midnights, and zones that PostgreSQL may not know.
+    expect(await count("CET", "2026-07-13T22:30:00Z", "2026-07-14")).toBe(1);
+    expect(await count("CET", "2026-07-14T22:30:00Z", "2026-07-14")).toBe(0);
+    expect(await count("WET", "2026-07-13T23:30:00Z", "2026-07-14")).toBe(1);
+    expect(await count("America/Havana", "2025-11-02T04:30:00Z", "2025-11-02")).toBe(1);
+    expect(await count("America/Coyhaique", "2026-07-14T03:30:00Z", "2026-07-14")).toBe(1);
+    expect(await count("Asia/Tokyo", "2026-07-14T03:30:00Z", "0001-01-01")).toBe(0);
+  });
+
   it("return 400 for invalid filters", async () => {
     const { webhook, principal } = await service.createSubscription("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/deliveries?event=x&state=y&since=yesterday&until=1`;

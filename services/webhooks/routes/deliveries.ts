@@ -8,6 +8,7 @@ import {
   paginatedSchema,
   paginationQueryShape,
 } from "@pragma/contracts/pagination";
+import { computeStartOfDay } from "@pragma/contracts/time-zone";
 import { webhookEventNames } from "@pragma/contracts/webhook";
 import {
   WebhookDelivery,
@@ -75,9 +76,7 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
         : (await services.locations.getById(webhook.locationId, context)).timeZone;
     const { sql } = services.db;
     const boundInstant = (bound: DayOrInstant, addedDays = 0) =>
-      "day" in bound
-        ? sql`((${bound.day}::date + ${addedDays}::int)::timestamp at time zone ${timeZone})`
-        : sql`${bound.instant}::timestamptz`;
+      sql`${"day" in bound ? computeStartOfDay(bound.day, timeZone, addedDays) : bound.instant}::timestamptz`;
     const located = await createLocationConditions(services.db);
     const where = sql`
       ${located(sql`location_id = ${webhook.locationId}`)} and webhook_id = ${webhook.id}

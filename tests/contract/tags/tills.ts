@@ -127,6 +127,10 @@ export const tillsContractTestCases: TagContractTestCases = {
   reprocessTills: {
     requestsByOutcome: {
       202: ({ testLocation }) => ({ query: { lteReportVersion: "0", locationId: testLocation.locationId } }),
+      location_not_found: ({ product }) => ({
+        query: { onlyOtherTimeZone: "true", locationId: randomUUID() },
+        key: product.adminKey,
+      }),
     },
     statusForOtherLocation: 403,
   },
