@@ -27,7 +27,7 @@ const unicodeText = (maxLength: number) =>
       maxLength: 40,
     })
     // Requests with lone surrogates or NUL are rejected.
-    .map((parts) => parts.join("").toWellFormed().replaceAll("\0", "").slice(0, maxLength).toWellFormed());
+    .map((parts) => parts.join("").slice(0, maxLength).replaceAll(/\p{Cs}|\0/gu, ""));
 /** Labels of a config contain neither control characters nor |, and are not empty. */
 const label = (maxLength: number) =>
   unicodeText(maxLength).map((text) => text.replaceAll(/[\p{Cc}|]/gu, "") || "\u200b");
