@@ -27,12 +27,12 @@ export function computeOrderSettlement({ order, payments }: ReportableOrder): Or
   const excess = addMoneyAmounts(paid, -order.total);
   if (order.total < 0) return { paid, unpaid: excess === 0 ? 0 : -excess, overpaid: 0, includesChange: false };
   const isExcess = excess > 0 && order.leftToPay === 0;
-  const changeRows = payments.filter(({ paymentType }) => paymentType === "change");
-  const includesChange =
-    isExcess &&
-    [sum(settling.map(({ changeAmount }) => changeAmount)), sum(changeRows.map(({ amount }) => Math.abs(amount)))].includes(
-      excess,
-    );
+  const change = [
+    sum(settling.map(({ changeAmount }) => changeAmount)),
+    // Some points of sale record change as a row of its own.
+    sum(payments.filter(({ paymentType }) => paymentType === "change").map(({ amount }) => Math.abs(amount))),
+  ];
+  const includesChange = isExcess && change.includes(excess);
   return { paid, unpaid: order.leftToPay, overpaid: isExcess && !includesChange ? excess : 0, includesChange };
 }
 
