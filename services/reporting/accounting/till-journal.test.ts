@@ -472,10 +472,10 @@ describe("change that was given by another method than the payment", () => {
       { changePaymentMode: "restaurantCheck", changePaymentName: null },
       { changePaymentMode: "restaurantCheck", changePaymentName: "Titre restaurant" },
       { changePaymentMode: "custom", changePaymentName: "Autre titre" },
-      { status: "pending" },
-      { status: "cancelled" },
     ] as const)
-      expect(linesOfChange({ ...voucher, ...fields } as never)).toEqual([]);
+      expect(linesOfChange({ ...voucher, ...fields })).toEqual([]);
+    const pending = { ...paidBy({ ...voucher, status: "pending" }), leftToPay: 1100 };
+    expect(journalLines([pending])[0]).toEqual([["411", "Reste à payer", 1100], ...salesLines]);
   });
 
   it.each([
