@@ -111,7 +111,9 @@ const exportFailureSchema = z.object({
     description:
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
-  message: z.string().meta({ description: "Human-readable explanation of the failure, with the day and the report number" }),
+  message: z
+    .string()
+    .meta({ description: "Human-readable explanation of the failure, with the day and the report number" }),
   day: z.iso.date().nullable().meta({
     description:
       "Business day of the till in the location's time zone; null if the till has no report, or if an earlier version of the API ran the export",

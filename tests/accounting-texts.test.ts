@@ -20,14 +20,24 @@ const formats = {
 } as const;
 
 /** Characters that become longer, separators, spaces or nothing in one of the character sets. */
-const awkward = fc.constantFrom(..."€œÆ…½№ﷺ｜＂|\t\n\r\u0085\u2028\u3000\u00a0\u00ad\u200b\ufeff´¨\u0301\ufe0f\u{1f469}\"'");
+const awkward = fc.constantFrom(
+  ..."€œÆ…½№ﷺ｜＂|\t\n\r\u0085\u2028\u3000\u00a0\u00ad\u200b\ufeff´¨\u0301\ufe0f\u{1f469}\"'",
+);
 const unicodeText = (maxLength: number) =>
   fc
-    .array(fc.oneof(fc.string({ unit: "binary", maxLength: 20 }), awkward, fc.string({ unit: "grapheme", maxLength: 20 })), {
-      maxLength: 40,
-    })
+    .array(
+      fc.oneof(fc.string({ unit: "binary", maxLength: 20 }), awkward, fc.string({ unit: "grapheme", maxLength: 20 })),
+      {
+        maxLength: 40,
+      },
+    )
     // Requests with lone surrogates or NUL are rejected.
-    .map((parts) => parts.join("").slice(0, maxLength).replaceAll(/\p{Cs}|\0/gu, ""));
+    .map((parts) =>
+      parts
+        .join("")
+        .slice(0, maxLength)
+        .replaceAll(/\p{Cs}|\0/gu, ""),
+    );
 /** Labels of a config contain neither control characters nor |, and are not empty. */
 const label = (maxLength: number) =>
   unicodeText(maxLength).map((text) => text.replaceAll(/[\p{Cc}|]/gu, "") || "\u200b");
@@ -35,7 +45,11 @@ const label = (maxLength: number) =>
 const paid = generateTill({ seed: 1, orders: 12, day: "2026-05-29" });
 
 /** Returns the bytes of a file with a till in which all names are `names`, by turns. */
-function writeFile(provider: AccountingProvider, names: string[], labels: { journal: string; account: string; entry: string }) {
+function writeFile(
+  provider: AccountingProvider,
+  names: string[],
+  labels: { journal: string; account: string; entry: string },
+) {
   const nameAt = (index: number) => names[index % names.length] ?? "";
   const till = TillV2.parse({
     ...paid,

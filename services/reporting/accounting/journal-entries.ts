@@ -154,11 +154,7 @@ export function buildCashDifferenceEntryLines(
  * movements in cash or without a payment method. The amounts of payments already exclude their own change. Change in cash
  * on payments by other modes is subtracted.
  */
-function expectedCash(
-  report: ReportV2,
-  { changeByOtherMethods = [] }: TillAccountingData,
-  initial: number,
-): number {
+function expectedCash(report: ReportV2, { changeByOtherMethods = [] }: TillAccountingData, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
   const movements = report.reportEntries.filter(({ paymentMode }) => (paymentMode ?? "cash") === "cash");
   const amounts = [

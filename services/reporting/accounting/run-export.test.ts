@@ -210,7 +210,12 @@ describe("an accounting export whose process crashed", () => {
     const result = await waitForState(id, "done", "failed");
     expect(result).toMatchObject({ state: "failed", files: [] });
     expect(result.tills.map(({ failure }) => failure)).toMatchObject([
-      { code: "interrupted", day: "2026-05-29", reportNumber: 1, message: expect.stringMatching(/^Report 1 of 2026-05-29: /) },
+      {
+        code: "interrupted",
+        day: "2026-05-29",
+        reportNumber: 1,
+        message: expect.stringMatching(/^Report 1 of 2026-05-29: /),
+      },
     ]);
   });
 });

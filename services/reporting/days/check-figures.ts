@@ -107,10 +107,7 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
       counted: cash.counted,
     };
     const { opening, cashPayments, cashTips, cashMovements, counted } = amounts;
-    return compare(
-      amounts,
-      sum([counted, -opening, -cashPayments, -cashTips, amounts.cashChange, -cashMovements]),
-    );
+    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, amounts.cashChange, -cashMovements]));
   },
   movement_signs({ misdirectedMovements }) {
     if (!misdirectedMovements) return null;

@@ -35,5 +35,9 @@ export async function computeTillDryRun(services: TillDryRunServices, request: T
   if (!report) return buildTillDryRunWithoutReport(request, "training");
   const checked = await previewDayWithTill(services.db, { tillId, locationId }, report);
   const warnings = findTillWarnings(JSON.parse(report.v2));
-  return { ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null }, ...checked, warnings };
+  return {
+    ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null },
+    ...checked,
+    warnings,
+  };
 }

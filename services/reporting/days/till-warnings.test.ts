@@ -10,7 +10,11 @@ const warningsOf = (...movements: ["cash-in" | "cash-out" | "deposit" | "custome
 describe("warnings of a dry run", () => {
   it("name each movement whose sign contradicts its type, and state how to correct it", () => {
     expect(warningsOf(["cash-out", -1_995], ["cash-out", 1_995], ["cash-in", -50])).toEqual([
-      { path: "financialMovementList[1].amount", code: "movement_sign", message: expect.stringContaining("send -1995") },
+      {
+        path: "financialMovementList[1].amount",
+        code: "movement_sign",
+        message: expect.stringContaining("send -1995"),
+      },
       { path: "financialMovementList[2].amount", code: "movement_sign", message: expect.stringContaining("send 50") },
     ]);
   });

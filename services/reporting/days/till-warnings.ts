@@ -12,7 +12,9 @@ export function findTillWarnings({ reportEntries }: Pick<ReportV2, "reportEntrie
   return reportEntries
     .flatMap(({ entryType, entryAmount }, index) => {
       const message = describeWrongSign(entryType, entryAmount);
-      return message === null ? [] : [{ path: `financialMovementList[${index}].amount`, code: "movement_sign" as const, message }];
+      return message === null
+        ? []
+        : [{ path: `financialMovementList[${index}].amount`, code: "movement_sign" as const, message }];
     })
     .slice(0, maxWarnings);
 }

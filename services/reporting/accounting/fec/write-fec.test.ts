@@ -58,7 +58,9 @@ describe("FEC rows", () => {
     ["FULLL", "\u3000", "?"],
   ] as const)("have separators and lengths of %s that hold after encoding %j", (provider, text, expected) => {
     const format = fecFileFormatsByProvider[provider];
-    const [written] = encodeFecRows(createRows({ text, label: text }), format).toString("latin1").split("\r\n");
+    const [written] = encodeFecRows(createRows({ text, label: text }), format)
+      .toString("latin1")
+      .split("\r\n");
     const fields = written?.split(format.separator);
     expect(fields).toHaveLength(18);
     expect([fields?.[5], fields?.[10]]).toEqual([expected, expected]);

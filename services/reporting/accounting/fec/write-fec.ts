@@ -108,7 +108,10 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
  * delimited files take a quotation mark as the start of a field that can contain separators. Removes spaces at both ends.
  */
 function removeSeparators(text: string): string {
-  return text.replaceAll('"', "'").replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
+  return text
+    .replaceAll('"', "'")
+    .replaceAll(/[\p{Cc}\s|]+/gu, " ")
+    .trim();
 }
 
 function truncateText(length: number, text: string): string {
