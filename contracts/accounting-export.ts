@@ -66,15 +66,31 @@ export const CreateAccountingExportResponse = z.object({ id: exportId, tillsIds 
 
 export type CreateAccountingExportResponse = z.infer<typeof CreateAccountingExportResponse>;
 
+const inconsistentOrder = z
+  .object({
+    orderId: z.guid().meta({ description: "ID of the order" }),
+    openedAt: UtcDateTimeSchema.nullable().meta({ description: "When the order was opened; null if unknown" }),
+    tableName: z.string().nullable().meta({ description: "Name of the table; null if the order has none" }),
+    total: z.int().nullable().meta({ description: "Total of the order in minor units; null if unknown" }),
+    amount: z.int().meta({ description: "First figure minus second figure of the order, in minor units" }),
+  })
+  .meta({ id: "InconsistentOrder", description: "An order whose figures differ" });
+
 /** The kinds of figures of a till that can be inconsistent. */
 const gapCodes = ["vat", "products", "payments"] as const;
 
 const inconsistentFiguresSchema = z.object({
   code: z.enum(gapCodes).meta({
     description:
-      "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay.",
+      "Kind of inconsistency. `vat`: for one VAT rate, the total of the products differs by more than one cent from the sum of their VAT and their sales excluding VAT. `products`: the total of the orders differs from the total of their products. `payments`: the total of the orders differs from the sum of the amounts paid and the amounts left to pay, minus what guests paid too much.",
   }),
   amount: z.int().meta({ description: "First figure minus second figure, in minor units (250 means 2.50 EUR)" }),
+  orderCount: z.int().min(0).meta({
+    description: "Number of orders whose figures differ; 0 in exports of earlier versions of the API",
+  }),
+  orders: z.array(inconsistentOrder).meta({
+    description: "The 20 orders with the largest differences. Their differences can also cancel each other out.",
+  }),
   message: z.string().meta({ description: "Human-readable explanation of the difference, with both figures" }),
 });
 
@@ -95,7 +111,16 @@ const exportFailureSchema = z.object({
     description:
       "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
-  message: z.string().meta({ description: "Human-readable explanation of the failure" }),
+  message: z
+    .string()
+    .meta({ description: "Human-readable explanation of the failure, with the day and the report number" }),
+  day: z.iso.date().nullable().meta({
+    description:
+      "Business day of the till in the location's time zone; null if the till has no report, or if an earlier version of the API ran the export",
+  }),
+  reportNumber: z.int().min(1).nullable().meta({
+    description: "Number of the till's report, assigned by the point of sale; null as `day` is",
+  }),
   gaps: z
     .array(inconsistentFiguresSchema)
     .meta({ description: "Inconsistencies between the till's figures; empty unless `code` is `unbalanced`" }),

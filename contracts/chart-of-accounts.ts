@@ -38,7 +38,7 @@ export const defaultLedgerAccounts = {
     account: "4197",
     label: "Clients, autres avoirs",
     purpose:
-      "Account for amounts owed to customers: refunds that were not paid out, and payments for canceled or transferred orders",
+      "Account for amounts owed to customers: refunds that were not paid out, what guests paid beyond the total of an order, and payments for canceled or transferred orders",
   },
   tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for staff tips" },
   deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Account for customer deposits" },

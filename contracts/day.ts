@@ -35,7 +35,9 @@ export const dayCheckDescriptions = {
     "The payments that are attached to orders equal the totals that the point of sale declared, for each payment mode, without tips.",
   sales:
     "The sales equal the payments for them, including deposits and customer accounts, plus what guests still owe, minus what is owed to guests. Tips, change and payments for canceled orders are not part of the comparison.",
-  cash: "The counted cash equals the cash at the start of the shift, plus payments, tips and movements in cash.",
+  cash: "The counted cash equals the cash at the start of the shift, plus payments, tips and movements in cash, minus change in cash on other payments.",
+  movement_signs:
+    "Movements of the type cash-out have no amount above 0, and movements of the type cash-in none below 0. Amounts of movements are never corrected, so a cash-out above 0 counts as money that was added.",
   order_totals: "The totals of orders equal the prices of their products.",
   taxes: "The prices of products equal their price without VAT plus VAT, for each VAT rate.",
   order_taxes: "The VAT that orders declare equals the VAT of their products.",
@@ -74,14 +76,18 @@ const checkAmountDescriptions = {
   paidForUnsold:
     "Payments of orders that were canceled or transferred, which are also in `payments`, `deposits` or `customerAccounts`",
   unpaid: "What guests still owe for sales",
-  owed: "What is owed to guests",
+  owed: "What is owed to guests, including what they paid beyond the totals of their orders",
   tips: "Tips",
   change: "Change that guests received",
   opening: "Cash at the start of shifts",
   cashPayments: "Payments in cash",
   cashTips: "Tips in cash",
+  cashChange:
+    "Change in cash on payments by other modes, minus change on cash payments that was given by other modes. It reduces the expected cash.",
   cashMovements: "Financial movements in cash, or without a payment mode",
   counted: "Cash that was counted at the end of shifts",
+  negativeCashIn: "Movements of the type `cash-in` with amounts below 0",
+  positiveCashOut: "Movements of the type `cash-out` with amounts above 0",
   canceled: "Price of products that were canceled after the bill was printed",
   refunded: "Price of refunded products without a sale in the same till",
   withoutTill: "Totals of orders that were live and are in no till, as they were last sent",
@@ -101,6 +107,10 @@ const finding = z
     }),
     orderId: z.guid().nullable().meta({ description: "ID of an order that is in no till; null for other findings" }),
     paymentMode: z.enum(paymentModes).nullable().meta({ description: "Payment mode; null for other findings" }),
+    movementType: z.enum(["cash-in", "cash-out"]).nullable().meta({
+      description:
+        "Type of financial movements whose amounts have the wrong sign; null for other findings. `difference` is the sum of these amounts.",
+    }),
     taxRate: z.int().nullable().meta({ description: "VAT rate in hundredths of a percent; null for other findings" }),
     deviceIdentifier: z
       .string()

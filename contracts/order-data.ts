@@ -108,7 +108,9 @@ export const PosOrderData = z
     totalTax: amountField("VAT included in the total"),
     totalDiscount: amountField("Sum of the discounts on the order"),
     totalWithoutTax: amountField("Total excluding VAT"),
-    leftToPay: amountField("Part of the total that has not been paid yet"),
+    leftToPay: amountField(
+      "Part of the total that has not been paid yet; 0 or negative if guests paid more than the total",
+    ),
     guestsCount: unitCountField("Number of guests"),
     billPrintCount: optionalCountField("Number of times the bill was printed"),
     proofsOfPaymentCount: optionalCountField("Number of proofs of payment that were printed for the order"),

@@ -230,7 +230,8 @@ export const PosOrderPaymentRow = z
     changeAmount: amountField("Change that the customer received"),
     changePaymentName: optionalTextField("Name of the payment method with which change was given"),
     changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
-      description: "Payment mode with which change was given",
+      description:
+        "Payment mode with which change was given; null if it was the mode of the payment. Change in cash on a payment by another mode reduces the expected cash.",
     }),
     lastProofOfPaymentAmount: optionalAmountField("Amount on the most recently printed proof of payment"),
     totalProofOfPaymentAmount: optionalAmountField("Sum of the amounts on all printed proofs of payment"),

@@ -31,7 +31,7 @@ const FinancialMovement = z
     name: optionalTextField("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({
       description:
-        "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer.",
+        "Type of movement. `deposit`: customer deposit. `customerAccount`: payment to a customer account. `cash-in`: cash added to the drawer. `cash-out`: cash removed from the drawer, with an amount below 0.",
     }),
     recordedAt: nullWhenAbsent(RequestDateTime).meta({ description: "When the movement was recorded" }),
     deviceIdentifier: optionalTextField("ID of the device on which the movement was recorded"),

@@ -201,6 +201,8 @@ describe.each(installedSnippetLanguages)("the programs in $label", (language) =>
       expect(await snippet.exitCode).toBe(1);
       expect(snippet.errorOutput()).toContain(`Till ${till.id} was not exported (unbalanced).`);
       expect(snippet.errorOutput()).toContain("Orders total 17.50, but their products cost 16.50: 1.00 is missing.");
+      expect(snippet.errorOutput()).toMatch(/Report \d+ of 20\d\d-\d\d-\d\d: /);
+      expect(snippet.errorOutput()).toMatch(/ {2}Order [0-9a-f-]{36}: 100\n/);
     });
   });
 });

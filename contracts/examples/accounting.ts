@@ -44,11 +44,23 @@ export const accountingExportExample = {
       failure: {
         code: "unbalanced" as const,
         message:
-          "The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences.",
+          "Report 25 of 2026-05-30: The till's figures are inconsistent, so debits and credits would differ. `gaps` lists the differences and their orders.",
+        day: "2026-05-30",
+        reportNumber: 25,
         gaps: [
           {
             code: "payments" as const,
             amount: 250,
+            orderCount: 1,
+            orders: [
+              {
+                orderId: "3c1f0a52-7e1b-4f7a-9a53-0c8f5b1d2e64",
+                openedAt: "2026-05-30T18:12:00.000Z",
+                tableName: "12",
+                total: 4250,
+                amount: 250,
+              },
+            ],
             message: "Orders total 1842.50, but 1840.00 is paid or left to pay: 2.50 is missing.",
           },
         ],

@@ -48,12 +48,14 @@ export const dayExample = {
     {
       code: "cash",
       status: "failed",
-      meaning: "The counted cash equals the cash at the start of the shift, plus payments, tips and movements in cash.",
+      meaning:
+        "The counted cash equals the cash at the start of the shift, plus payments, tips and movements in cash, minus change in cash on other payments.",
       difference: -1500,
       amounts: [
         { name: "opening", amount: 15000 },
         { name: "cashPayments", amount: 0 },
         { name: "cashTips", amount: 0 },
+        { name: "cashChange", amount: 0 },
         { name: "cashMovements", amount: 0 },
         { name: "counted", amount: 13500 },
       ],
@@ -64,6 +66,7 @@ export const dayExample = {
           otherTillId: null,
           orderId: null,
           paymentMode: null,
+          movementType: null,
           taxRate: null,
           deviceIdentifier: null,
           firstReportNumber: null,

@@ -92,6 +92,7 @@ async function requestDryRun(
         cause,
       });
     });
-    return TillDryRun.parse(JSON.parse(reply));
+    // Replies of earlier versions have no warnings.
+    return TillDryRun.parse({ warnings: [], ...JSON.parse(reply) });
   });
 }

@@ -8,10 +8,8 @@ const [accountingConfigId = "", since, until] = process.argv.slice(2);
 const client = createApiClient({ baseUrl: PRAGMA_URL, apiKey: PRAGMA_API_KEY });
 
 const tills = [];
-for await (const { id } of client.items("/v2/reports", { params: { query: { since, until } } })) {
-  const { data: report } = await client.GET("/v2/reports/{id}", { params: { path: { id } } });
-  tills.push({ tillId: report.tillId, accountingConfigId, accountingProvider: "FULLL" as const });
-}
+for await (const { tillId } of client.items("/v2/reports", { params: { query: { since, until } } }))
+  tills.push({ tillId, accountingConfigId, accountingProvider: "FULLL" as const });
 
 const { data: created } = await client.POST("/v1/accounting/exports", { body: tills });
 const params = { path: { id: created.id } };
@@ -25,6 +23,8 @@ for (const { tillId, failure } of current.tills) {
   if (failure === null) continue;
   const gaps = failure.gaps.map(({ message }) => message);
   console.error([`Till ${tillId} was not exported (${failure.code}). ${failure.message}`, ...gaps].join(" "));
+  for (const { orderId, amount } of failure.gaps.flatMap(({ orders }) => orders))
+    console.error(`  Order ${orderId}: ${amount}`);
 }
 for (const { number, name, tills: tillCount } of current.files) {
   const path = { id: created.id, number };

@@ -31,8 +31,7 @@ $query = ['since' => $since, 'until' => $until, 'size' => 100];
 do {
     $page = get('/v2/reports/', $query);
     foreach ($page['data'] as $item) {
-        $tillId = get("/v2/reports/{$item['id']}")['tillId'];
-        $tills[] = ['tillId' => $tillId, 'accountingConfigId' => $configId, 'accountingProvider' => 'FULLL'];
+        $tills[] = ['tillId' => $item['tillId'], 'accountingConfigId' => $configId, 'accountingProvider' => 'FULLL'];
     }
     $query['pageToken'] = $page['nextPageToken'];
 } while ($query['pageToken'] !== null);
@@ -48,6 +47,9 @@ foreach ($export['tills'] as ['tillId' => $tillId, 'failure' => $failure]) {
     $gaps = array_column($failure['gaps'], 'message');
     $message = "Till $tillId was not exported ({$failure['code']}). {$failure['message']}";
     fwrite(STDERR, implode(' ', [$message, ...$gaps]) . "\n");
+    foreach (array_merge(...array_column($failure['gaps'], 'orders')) as ['orderId' => $orderId, 'amount' => $amount]) {
+        fwrite(STDERR, "  Order $orderId: $amount\n");
+    }
 }
 foreach ($export['files'] as $file) {
     // Do not convert the character set.

@@ -32,8 +32,7 @@ query = {"since": since, "until": until, "size": 100}
 while query.get("pageToken", "") is not None:
     page = get("/v2/reports/", query)
     for item in page["data"]:
-        till_id = get(f"/v2/reports/{item['id']}")["tillId"]
-        tills.append({"tillId": till_id, "accountingConfigId": config_id, "accountingProvider": "FULLL"})
+        tills.append({"tillId": item["tillId"], "accountingConfigId": config_id, "accountingProvider": "FULLL"})
     query["pageToken"] = page["nextPageToken"]
 
 post_headers = {**headers, "content-type": "application/json", "idempotency-key": str(uuid.uuid4())}
@@ -47,6 +46,8 @@ for till in export["tills"]:
     if failure := till["failure"]:
         message = f"Till {till['tillId']} was not exported ({failure['code']}). {failure['message']}"
         print(message, *(gap["message"] for gap in failure["gaps"]), file=sys.stderr)
+        for order in (order for gap in failure["gaps"] for order in gap["orders"]):
+            print(f"  Order {order['orderId']}: {order['amount']}", file=sys.stderr)
 for file in export["files"]:
     with open(file["name"], "wb") as output:  # Do not convert the character set.
         output.write(send(f"/v1/accounting/exports/{created['id']}/files/{file['number']}"))

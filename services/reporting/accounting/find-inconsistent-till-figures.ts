@@ -2,10 +2,8 @@ import type { InconsistentTillFigures } from "@pragma/contracts/accounting-expor
 import { formatDecimalAmount } from "@pragma/contracts/currency";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { type InconsistentOrders, maxVatRounding } from "./inconsistent-orders.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
-
-/** Maximum rounding difference that is tolerated for each VAT rate, in minor units. */
-const maxRounding = 1;
 
 /** Sales at a VAT rate (in hundredths of a percent). `rounding` is the products' price minus `taxable` and `tax`. */
 export interface VatRateSales {
@@ -37,9 +35,9 @@ export function computeSalesByVatRate(report: ReportV2, accountingData: TillAcco
  * Compares these figures:
  * - for each VAT rate, the prices of products with their net prices plus VAT, which may differ by one cent;
  * - the totals of orders with the prices of their products;
- * - the totals of orders with the amounts paid plus the amounts left to pay.
+ * - the totals of orders with the amounts paid plus the amounts left to pay, minus what is overpaid.
  *
- * Amounts in messages are in the given currency.
+ * Each difference names the orders that cause it. Amounts in messages are in the given currency.
  */
 export function findInconsistentTillFigures(
   report: ReportV2,
@@ -50,12 +48,16 @@ export function findInconsistentTillFigures(
   const describeDifference = (amount: number) =>
     `${formatAmount(Math.abs(amount))} ${amount > 0 ? "is missing" : "is too much"}`;
   const gaps: InconsistentTillFigures[] = [];
+  const { paid, unpaid, owed, overpaid = 0, inconsistentOrders = [] } = accountingData;
+  const findOrders = (code: InconsistentTillFigures["code"], taxRate: number | null = null) =>
+    inconsistentOrders.find((group) => group.code === code && group.taxRate === taxRate);
   for (const { taxRate, taxable, tax, rounding } of computeSalesByVatRate(report, accountingData)) {
-    if (Math.abs(rounding) <= maxRounding) continue;
+    if (Math.abs(rounding) <= maxVatRounding) continue;
     const parts = `${formatAmount(taxable)} without VAT plus ${formatAmount(tax)} of VAT`;
     gaps.push({
       code: "vat",
       amount: rounding,
+      ...describeOrders(findOrders("vat", taxRate), report),
       message: `Products at ${formatPercent(taxRate)} VAT cost ${formatAmount(taxable + tax + rounding)}, but are reported as ${parts}: ${describeDifference(rounding)}.`,
     });
   }
@@ -65,18 +67,41 @@ export function findInconsistentTillFigures(
     gaps.push({
       code: "products",
       amount: totalSales - products,
+      ...describeOrders(findOrders("products"), report),
       message: `Orders total ${formatAmount(totalSales)}, but their products cost ${formatAmount(products)}: ${describeDifference(totalSales - products)}.`,
     });
   }
-  const paidOrUnpaid = accountingData.paid + accountingData.unpaid - accountingData.owed;
+  const paidOrUnpaid = paid + unpaid - owed - overpaid;
   if (paidOrUnpaid !== totalSales) {
+    const orders = findOrders("payments");
+    const changeHint = orders?.includesChange ? ` ${includedChangeText}` : "";
     gaps.push({
       code: "payments",
       amount: totalSales - paidOrUnpaid,
-      message: `Orders total ${formatAmount(totalSales)}, but ${formatAmount(paidOrUnpaid)} is paid or left to pay: ${describeDifference(totalSales - paidOrUnpaid)}.`,
+      ...describeOrders(orders, report),
+      message: `Orders total ${formatAmount(totalSales)}, but ${formatAmount(paidOrUnpaid)} is paid or left to pay: ${describeDifference(totalSales - paidOrUnpaid)}.${changeHint}`,
     });
   }
   return gaps;
+}
+
+const includedChangeText =
+  "The difference is the change of these orders, so their payments probably include it. The `amount` of a payment must be net of change.";
+
+/** Returns the orders of a gap with the fields by which people find them. */
+function describeOrders(
+  group: InconsistentOrders | undefined,
+  report: ReportV2,
+): Pick<InconsistentTillFigures, "orderCount" | "orders"> {
+  if (!group) return { orderCount: 0, orders: [] };
+  const byId = new Map(report.orders.map((order) => [order.id, order]));
+  return {
+    orderCount: group.orderCount,
+    orders: group.orders.map(({ orderId, amount }) => {
+      const { openedAt = null, tableName = null, total = null } = byId.get(orderId) ?? {};
+      return { orderId, openedAt, tableName, total, amount };
+    }),
+  };
 }
 
 function formatPercent(taxRate: number): string {

@@ -2,17 +2,20 @@ import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accou
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
+import { computeCashChange } from "./change-by-other-methods.ts";
 import { computeSalesByVatRate } from "./find-inconsistent-till-figures.ts";
 import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 type PaymentMode = keyof AccountingRules["payments"];
+type RecordedPayment = ReportV2["reportRecordedPayments"][number];
 
 /**
  * Returns the lines of the entry for sales and their payments.
  *
  * Debit: payments by method; tips; unpaid amounts; discounts if sales are booked gross. Credit: sales excluding VAT, by
- * rate; VAT, by rate; tips; amounts owed to customers. Rounding differences (at most one cent for each VAT rate) are
+ * rate; VAT, by rate; tips; amounts owed to customers. Change that was given by another method than the payment is
+ * debited to the payment's account and credited to the account of the change. Rounding differences (at most one cent for each VAT rate) are
  * booked on the shortage and surplus accounts, so that payments, sales and VAT equal those of the report.
  */
 export function buildSalesEntryLines(
@@ -22,6 +25,7 @@ export function buildSalesEntryLines(
 ): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
   addPayments(entry, report, config);
+  addChange(entry, accountingData, config);
   const { unpaid, owedToCustomers, shortage, surplus } = config;
   const customerAccount = (account: typeof unpaid) => ({ account, auxiliary: auxiliaryAccountOf(config, account) });
   entry.debit(accountingData.unpaid, { ...customerAccount(unpaid), text: "Reste à payer" });
@@ -36,6 +40,7 @@ export function buildSalesEntryLines(
   }
   entry.credit(totalTips(report), { account: config.tips, text: "Pourboires" });
   entry.credit(accountingData.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
+  entry.credit(accountingData.overpaid ?? 0, { ...customerAccount(owedToCustomers), text: "Trop-perçus" });
   entry.credit(accountingData.paidInVain, {
     ...customerAccount(owedToCustomers),
     text: "Commandes annulées déjà payées",
@@ -50,8 +55,7 @@ export function buildSalesEntryLines(
 function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: AccountingRules): void {
   for (const { name, paymentMode, paymentType, totalAmount, tipsAmount } of report.reportRecordedPayments) {
     const isTip = paymentType === "tip";
-    const isOnAccount = paymentType === "customerAccount";
-    const account = isOnAccount ? config.unpaid : paymentAccount(config, { name, mode: paymentMode });
+    const account = receivedPaymentAccount(config, { name, paymentMode, paymentType });
     const auxiliary = auxiliaryAccountOf(config, account);
     const method = name ?? paymentMode;
     if (isPaymentReducingAmountDue({ paymentType })) entry.debit(totalAmount, { account, auxiliary, text: method });
@@ -60,6 +64,21 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
       auxiliary,
       text: isTip ? method : `Pourboires ${method}`,
     });
+  }
+}
+
+function addChange(
+  entry: JournalEntryBuilder,
+  { changeByOtherMethods = [] }: TillAccountingData,
+  config: AccountingRules,
+): void {
+  for (const { name, paymentMode, paymentType, changeName, changeMode, amount } of changeByOtherMethods) {
+    const received = receivedPaymentAccount(config, { name, paymentMode, paymentType });
+    const given = paymentAccount(config, { name: changeName, mode: changeMode });
+    if (received.account === given.account) continue;
+    const text = `Rendu sur ${name ?? paymentMode}`;
+    entry.debit(amount, { account: received, auxiliary: auxiliaryAccountOf(config, received), text });
+    entry.credit(amount, { account: given, auxiliary: auxiliaryAccountOf(config, given), text });
   }
 }
 
@@ -123,7 +142,7 @@ export function buildCashDifferenceEntryLines(
 ): AccountingJournalLine[] {
   const entry = new JournalEntryBuilder();
   if (!accountingData.cash || !config.cashDifference) return entry.lines;
-  const difference = accountingData.cash.counted - expectedCash(report, accountingData.cash.initial);
+  const difference = accountingData.cash.counted - expectedCash(report, accountingData, accountingData.cash.initial);
   const cash = paymentAccount(config, { name: null, mode: "cash" });
   entry.debit(difference, { account: cash, text: "Écart de caisse" });
   entry.credit(difference, { account: difference > 0 ? config.surplus : config.shortage, text: "Écart de caisse" });
@@ -132,9 +151,10 @@ export function buildCashDifferenceEntryLines(
 
 /**
  * Returns the cash that should be in the drawer, in minor units: the initial cash, payments and tips in cash, and
- * movements in cash or without a payment method. The amounts of payments already exclude change.
+ * movements in cash or without a payment method. The amounts of payments already exclude their own change. Change in cash
+ * on payments by other modes is subtracted.
  */
-function expectedCash(report: ReportV2, initial: number): number {
+function expectedCash(report: ReportV2, { changeByOtherMethods = [] }: TillAccountingData, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
   const movements = report.reportEntries.filter(({ paymentMode }) => (paymentMode ?? "cash") === "cash");
   const amounts = [
@@ -145,8 +165,17 @@ function expectedCash(report: ReportV2, initial: number): number {
       ),
     ),
     ...movements.map(({ entryAmount }) => entryAmount),
+    -computeCashChange(changeByOtherMethods),
   ];
   return amounts.reduce(addMoneyAmounts, initial);
+}
+
+/** Returns the account of a payment of an order, which is that of unpaid amounts if a customer account was charged. */
+function receivedPaymentAccount(
+  config: AccountingRules,
+  { name, paymentMode, paymentType }: Pick<RecordedPayment, "name" | "paymentMode" | "paymentType">,
+): AccountingAccount {
+  return paymentType === "customerAccount" ? config.unpaid : paymentAccount(config, { name, mode: paymentMode });
 }
 
 /** Returns the account of a payment method: the account configured for its name, or else the account of its mode. */

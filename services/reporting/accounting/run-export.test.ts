@@ -246,7 +246,48 @@ describe("an accounting export whose process crashed", () => {
     await service.db.sql`update accounting_exports set attempt = 4 where id = ${id} and state = 'running'`;
     const result = await waitForState(id, "done", "failed");
     expect(result).toMatchObject({ state: "failed", files: [] });
-    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["interrupted"]);
+    expect(result.tills.map(({ failure }) => failure)).toMatchObject([
+      {
+        code: "interrupted",
+        day: "2026-05-29",
+        reportNumber: 1,
+        message: expect.stringMatching(/^Report 1 of 2026-05-29: /),
+      },
+    ]);
+  });
+});
+
+describe("a till that cannot be exported", () => {
+  it("is named by its day, its report number and its orders, in failures of version 1.1 as far as they are known", async () => {
+    const testService = await startTestReportingService();
+    const { db, pushTills, request, remove } = testService;
+    const [sold, unpaid] = [randomUUID(), randomUUID()];
+    const fields = { productRowList: [buildTestOrderProductRow()], paymentRowList: [buildTestOrderPaymentRow()] };
+    const orders = [
+      buildTestOrder({ id: sold, total: 1100, ...fields }),
+      buildTestOrder({ id: unpaid, total: 1100, ...fields, paymentRowList: [], tableName: "12" }),
+    ];
+    const till = buildTestTill(orders, { id: randomUUID(), reportNumber: 48, startedAt: "2026-05-28T22:30:00.000Z" });
+    await pushTills([till], principal.location.id);
+    const [{ accountingConfigId }] = (await createExportItems(testService)) as [{ accountingConfigId: string }];
+    const id = await startExport(testService, [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }]);
+    const result = await eventually("the export to fail", async () => {
+      const current = await readExport(id, { request });
+      return current.state === "failed" && current;
+    });
+    const order = { orderId: unpaid, openedAt: "2026-05-29T12:00:00.000Z", tableName: "12", total: 1100, amount: 1100 };
+    expect(result.tills[0]?.failure).toMatchObject({
+      ...{ code: "unbalanced", day: "2026-05-29", reportNumber: 48 },
+      message: expect.stringMatching(/^Report 48 of 2026-05-29: /),
+      gaps: [{ code: "payments", amount: 1100, orderCount: 1, orders: [order] }],
+    });
+    const stored = { code: "unbalanced", message: "m", gaps: [{ code: "payments", amount: 1, message: "m" }] };
+    await db.sql`update accounting_export_tills set failure = ${JSON.stringify(stored)} where export_id = ${id}`;
+    expect((await readExport(id, { request })).tills[0]?.failure).toEqual({
+      ...{ ...stored, day: null, reportNumber: null },
+      gaps: [{ ...stored.gaps[0], orderCount: 0, orders: [] }],
+    });
+    await remove();
   });
 });
 

@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
+import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -17,7 +18,7 @@ import {
   storeAccountingExportResult,
   type TillAccountingExportResult,
 } from "../queries/accounting-exports.ts";
-import { findStoredReportAndAccountingData } from "../queries/reports.ts";
+import { findStoredReportAndAccountingData, type TillReportName } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {
@@ -118,7 +119,7 @@ async function buildExportFile(
   let entries = 0;
   let lastDay = "";
   let siret = "";
-  for (const { position, tillId } of planned.tills) {
+  for (const { position, tillId, day, reportNumber } of planned.tills) {
     if (signal.aborted) {
       await releaseAccountingExportClaim(db.sql, claim);
       return undefined;
@@ -144,7 +145,7 @@ async function buildExportFile(
       locationId,
       position,
       state: failure ? "failed" : "done",
-      failure: failure && JSON.stringify(failure),
+      failure: failure && JSON.stringify(nameReport(failure, { day, reportNumber })),
     });
   }
   // The ETag is computed only from ids, because the content of a file never changes after it is stored.
@@ -152,6 +153,15 @@ async function buildExportFile(
   const name = buildFecFileName({ siret, lastDay });
   const file = { locationId, number, name, etag, entries, content: Buffer.concat(chunks) };
   return { file, items, tills: chunks.length - 1 };
+}
+
+/** Adds the day and the number of the report, by which people find the till at the point of sale. */
+function nameReport(
+  { message, ...failure }: FailedTillAccountingExport["failure"],
+  { day, reportNumber }: TillReportName,
+): TillAccountingExportFailure {
+  const name = day === null ? "" : `Report ${reportNumber} of ${day}: `;
+  return { ...failure, message: `${name}${message}`, day, reportNumber };
 }
 
 /**

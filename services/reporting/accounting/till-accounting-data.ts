@@ -1,10 +1,9 @@
 import { addMoneyAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import {
-  isPaymentReducingAmountDue,
-  type ReportableOrder,
-  toReportableOrders,
-} from "../calculation/reportable-orders.ts";
+import { type ReportableOrder, toReportableOrders } from "../calculation/reportable-orders.ts";
+import { type ChangeByOtherMethod, listChangeByOtherMethods } from "./change-by-other-methods.ts";
+import { type InconsistentOrders, listInconsistentOrders } from "./inconsistent-orders.ts";
+import { computeOrderSettlement, sum } from "./order-settlement.ts";
 
 /**
  * The figures of a till that journal entries need and that its report does not contain. They are stored as JSON.
@@ -31,6 +30,12 @@ export interface TillAccountingData {
    * paid out.
    */
   owed: number;
+  /** The total that guests paid beyond the totals of their orders. Missing in data that version 1.1 stored. */
+  overpaid?: number;
+  /** Missing in data that version 1.1 stored. */
+  changeByOtherMethods?: ChangeByOtherMethod[];
+  /** The orders that cause gaps; empty if the figures of the till are consistent. Missing as `overpaid` is. */
+  inconsistentOrders?: InconsistentOrders[];
   /** Cash at the start and at the end of the shift; null unless the cash was counted both times. */
   cash: { initial: number; counted: number } | null;
 }
@@ -39,16 +44,21 @@ export interface TillAccountingData {
 export function computeTillAccountingData(till: TillV2, toDay: (instant: string) => string): TillAccountingData {
   const orders = toReportableOrders(till.orderList);
   const soldOrders = orders.filter(({ isSale }) => isSale);
-  const unpaidAmounts = soldOrders.map(unpaidAmount);
+  const settlements = soldOrders.map(computeOrderSettlement);
+  const unpaidAmounts = settlements.map(({ unpaid }) => unpaid);
+  const unsold = orders.filter(({ isSale }) => !isSale).map(computeOrderSettlement);
   const { initialCashBalance: initial, finalCashBalance: counted } = till;
   return {
     day: toDay(till.startedAt),
     closedOn: toDay(till.finalizedAt),
     salesByRate: totalsByVatRate(soldOrders),
-    paid: sum(soldOrders.map(settledAmount)),
-    paidInVain: sum(orders.filter(({ isSale }) => !isSale).map(settledAmount)),
+    paid: sum(settlements.map(({ paid }) => paid)),
+    paidInVain: sum(unsold.map(({ paid }) => paid)),
     unpaid: sum(unpaidAmounts.filter((amount) => amount > 0)),
     owed: sum(unpaidAmounts.filter((amount) => amount < 0).map((amount) => -amount)),
+    overpaid: sum(settlements.map(({ overpaid }) => overpaid)),
+    changeByOtherMethods: listChangeByOtherMethods(orders),
+    inconsistentOrders: listInconsistentOrders(soldOrders),
     cash: initial === null || counted === null ? null : { initial, counted },
   };
 }
@@ -60,21 +70,4 @@ function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesBy
     totals.set(rate, addMoneyAmounts(totals.get(rate) ?? 0, row.totalRow));
   }
   return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
-}
-
-function settledAmount({ payments }: ReportableOrder): number {
-  return sum(payments.filter(isPaymentReducingAmountDue).map(({ amount }) => amount));
-}
-
-/**
- * Returns the amount of an order that is left to pay; negative if it is owed to the customer. For a refund, the amount
- * is computed from the total and the payments, because some points of sale declare 0 instead of a negative amount.
- */
-function unpaidAmount(reportable: ReportableOrder): number {
-  const { total, leftToPay: declared } = reportable.order;
-  return total < 0 ? total - settledAmount(reportable) : declared;
-}
-
-function sum(amounts: number[]): number {
-  return amounts.reduce(addMoneyAmounts, 0);
 }

@@ -1,8 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
+import { paymentModes } from "@pragma/contracts/enumerations";
 import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { checkTillFigures } from "../days/check-figures.ts";
+import { computeTillFigures } from "../days/till-figures.ts";
 import {
   buildTestOrder,
   buildTestOrderDiscountRow,
@@ -11,11 +15,27 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
+import {
+  buildTestPaymentV1,
+  buildTestTicketItemV1,
+  buildTestTicketV1,
+  buildTestTillV1,
+} from "../testing/till-v1-fixtures.ts";
+import { convertTillV1ToV2 } from "../till-v1-conversion/convert-till-v1.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
-import { buildTillJournalEntries } from "./write-till-entries.ts";
+import writeTillEntries, { buildTillJournalEntries } from "./write-till-entries.ts";
 
 type Rules = z.input<typeof ReplaceAccountingConfigRequest>;
 type Orders = TillV2Input["orderList"];
+
+/** Returns the checks of a till by their codes, as its business day computes them. */
+function checkDay(orders: Orders, fields: Partial<TillV2Input> = {}) {
+  const till = buildTestTill(orders, fields);
+  const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+  const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
+  const figures = computeTillFigures(report, accountingData, till) ?? expect.unreachable();
+  return Object.fromEntries(checkTillFigures([{ tillId: till.id, figures }], []).map((check) => [check.code, check]));
+}
 
 function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}, currency = "EUR") {
   const till = buildTestTill(orders, fields);
@@ -276,8 +296,12 @@ describe("contradicting figures of a till", () => {
   const findGaps = (...args: Parameters<typeof createJournal>) => {
     const { entries, gaps } = createJournal(...args);
     expect(entries).toBeNull();
-    return gaps;
+    return gaps?.map(({ orderCount, orders, ...gap }) => {
+      expect(orders).toHaveLength(orderCount);
+      return { ...gap, orders: orders.map(({ orderId, amount }) => [orderId, amount]) };
+    });
   };
+  const aOrder = { id: "aaaaaaaa-0000-4000-8000-000000000001" };
 
   it("are tolerated up to one cent for each VAT rate, booked as rounding", () => {
     const low = buildTestOrderProductRow({ taxableAmount: 999 });
@@ -299,41 +323,202 @@ describe("contradicting figures of a till", () => {
   });
 
   it("are reported from two cents for a VAT rate", () => {
-    expect(findGaps([createSoldOrder({ productRowList: [buildTestOrderProductRow({ taxableAmount: 998 })] })])).toEqual(
-      [
-        {
-          code: "vat",
-          amount: 2,
-          message:
-            "Products at 10 % VAT cost 11.00, but are reported as 9.98 without VAT plus 1.00 of VAT: 0.02 is missing.",
-        },
-      ],
-    );
+    const order = createSoldOrder({ ...aOrder, productRowList: [buildTestOrderProductRow({ taxableAmount: 998 })] });
+    expect(findGaps([order, createSoldOrder()])).toEqual([
+      {
+        code: "vat",
+        amount: 2,
+        message:
+          "Products at 10 % VAT cost 22.00, but are reported as 19.98 without VAT plus 2.00 of VAT: 0.02 is missing.",
+        orders: [[aOrder.id, 2]],
+      },
+    ]);
   });
 
   it("are reported when the total of an order differs from the prices of its products", () => {
-    expect(findGaps([createSoldOrder({ total: 1200, leftToPay: 100 })])).toEqual([
+    expect(findGaps([createSoldOrder({ ...aOrder, total: 1200, leftToPay: 100 })])).toEqual([
       {
         code: "products",
         amount: 100,
         message: "Orders total 12.00, but their products cost 11.00: 1.00 is missing.",
+        orders: [[aOrder.id, 100]],
       },
     ]);
   });
 
   it("are reported all at once, including payments that differ from sales", () => {
-    const paid = createSoldOrder({ total: 1050, paymentRowList: [buildTestOrderPaymentRow({ amount: 1350 })] });
+    const paid = createSoldOrder({
+      ...aOrder,
+      ...{ total: 1050, leftToPay: 100 },
+      paymentRowList: [buildTestOrderPaymentRow({ amount: 1250 })],
+    });
     expect(findGaps([paid])).toEqual([
       {
         code: "products",
         amount: -50,
         message: "Orders total 10.50, but their products cost 11.00: 0.50 is too much.",
+        orders: [[aOrder.id, -50]],
       },
       {
         code: "payments",
         amount: -300,
         message: "Orders total 10.50, but 13.50 is paid or left to pay: 3.00 is too much.",
+        orders: [[aOrder.id, -300]],
       },
     ]);
+  });
+
+  it("name the orders with the largest differences, with what identifies them", () => {
+    const orders = Array.from({ length: 25 }, (_, index) => createSoldOrder({ total: 1100 + index, tableName: "12" }));
+    const { gaps } = createJournal(orders);
+    const [products] = gaps ?? [];
+    expect(products).toMatchObject({ code: "products", orderCount: 24, amount: 300 });
+    expect(products?.orders).toHaveLength(20);
+    expect(products?.orders[0]).toEqual({
+      orderId: orders[24]?.id,
+      ...{ openedAt: "2026-05-29T12:00:00.000Z", tableName: "12", total: 1124, amount: 24 },
+    });
+  });
+
+  it("are reported when payments include the change, instead of booking it as owed to guests", () => {
+    const cash = { amount: 1500, name: "Espèces", paymentMode: "cash" } as const;
+    const includesChange = [
+      [buildTestOrderPaymentRow({ ...cash, changeAmount: 400 })],
+      [
+        buildTestOrderPaymentRow(cash),
+        buildTestOrderPaymentRow({ ...cash, amount: -400, name: "Rendu", paymentType: "change" }),
+      ],
+    ];
+    for (const paymentRowList of includesChange) {
+      expect(findGaps([createSoldOrder({ ...aOrder, paymentRowList })])).toMatchObject([
+        { code: "payments", amount: -400, message: expect.stringContaining("must be net of change") },
+      ]);
+    }
+  });
+});
+
+/** Two meal vouchers of 10.00 for 16.50. The law forbids change. */
+const overpaidOrder = () => {
+  const voucher = { amount: 1000, name: "Titre restaurant", paymentMode: "restaurantCheck" } as const;
+  return createSoldOrder({
+    ...{ total: 1650, leftToPay: 0 },
+    productRowList: [buildTestOrderProductRow({ totalRow: 1650, taxableAmount: 1500, taxAmount: 150 })],
+    paymentRowList: [buildTestOrderPaymentRow(voucher), buildTestOrderPaymentRow(voucher)],
+  });
+};
+
+describe("overpaid orders", () => {
+  it("are booked on account 4197, and do not make the till inconsistent", () => {
+    expect(journalLines([overpaidOrder(), createSoldOrder()])[0]).toEqual([
+      ["5118", "Titre restaurant", 2000],
+      cardLine,
+      ["70610", "Prestations de services 10 %", -2500],
+      ["4457110", "TVA collectée 10 %", -250],
+      ["4197", "Trop-perçus", -350],
+    ]);
+    expect(
+      journalLines([overpaidOrder()], {}, { owedToCustomers: { account: "758", label: "Produits" } })[0],
+    ).toContainEqual(["758", "Trop-perçus", -350]);
+  });
+
+  it("are booked as refunds that are owed if the amount left to pay is negative", () => {
+    expect(journalLines([{ ...overpaidOrder(), leftToPay: -350 }])[0]).toContainEqual([
+      "4197",
+      "Remboursements dus",
+      -350,
+    ]);
+  });
+
+  it("of V1 tills, whose amount left to pay the API computes, are booked in the same way", () => {
+    const voucher = () =>
+      buildTestPaymentV1({ mode: paymentModes.indexOf("restaurantCheck"), amount: 1000, name: "TR" });
+    const items = [buildTestTicketItemV1({ price: { tax: 10, amount: 1650 } })];
+    const tillV1 = buildTestTillV1([buildTestTicketV1({ price: 1650, items, payments: [voucher(), voucher()] })]);
+    const till = convertTillV1ToV2(tillV1, { tillId: tillV1.tillJson.client_id, timeZone: "Europe/Paris" });
+    const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
+    const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
+    const { entries } = buildTillJournalEntries(report, accountingData, ReplaceAccountingConfigRequest.parse({}));
+    expect(entries?.[0]?.lines.at(-1)).toMatchObject({ account: "4197", credit: 350 });
+  });
+
+  it("match the checks of the day", () => {
+    const checks = checkDay([overpaidOrder()]);
+    expect(checks.sales).toMatchObject({ status: "passed", difference: 0 });
+    expect(checks.sales?.amounts).toContainEqual({ name: "owed", amount: 350 });
+  });
+});
+
+describe("change that was given by another method than the payment", () => {
+  const voucher = {
+    ...{ name: "Titre restaurant", paymentMode: "restaurantCheck", changeAmount: 350 },
+    ...{ changePaymentName: "Espèces", changePaymentMode: "cash" },
+  } as const;
+  const paidBy = (fields: Parameters<typeof buildTestOrderPaymentRow>[0]) =>
+    createSoldOrder({ paymentRowList: [buildTestOrderPaymentRow(fields)] });
+  const linesOfChange = (fields: Parameters<typeof buildTestOrderPaymentRow>[0], rules: Rules = {}) =>
+    journalLines([paidBy(fields)], {}, rules)[0]?.filter(([, text]) => text.startsWith("Rendu"));
+
+  it("is debited to the payment's account and credited to the account of the change", () => {
+    const rendered = "Rendu sur Titre restaurant";
+    expect(linesOfChange(voucher)).toEqual([
+      ["5118", rendered, 350],
+      ["531", rendered, -350],
+    ]);
+    expect(linesOfChange({ ...voucher, paymentType: "customerAccount" })?.[0]).toEqual(["411", rendered, 350]);
+    expect(linesOfChange({ ...voucher, changePaymentMode: "credit", changePaymentName: "Avoir" })?.[1]).toEqual([
+      "4197",
+      rendered,
+      -350,
+    ]);
+    const paymentMethods = [{ name: "Avoir", account: "41971", label: "Avoirs" }];
+    const creditNote = { ...voucher, changePaymentMode: "restaurantCheck", changePaymentName: "Avoir" } as const;
+    expect(linesOfChange(creditNote, { paymentMethods })?.[1]).toEqual(["41971", rendered, -350]);
+  });
+
+  it("adds no lines if it was given by the method of the payment, or if the payment was not validated", () => {
+    for (const fields of [
+      { changePaymentMode: null, changePaymentName: null },
+      { changePaymentMode: "restaurantCheck", changePaymentName: null },
+      { changePaymentMode: "restaurantCheck", changePaymentName: "Titre restaurant" },
+      { changePaymentMode: "custom", changePaymentName: "Autre titre" },
+    ] as const)
+      expect(linesOfChange({ ...voucher, ...fields })).toEqual([]);
+    const pending = { ...paidBy({ ...voucher, status: "pending" }), leftToPay: 1100 };
+    expect(journalLines([pending])[0]).toEqual([["411", "Reste à payer", 1100], ...salesLines]);
+  });
+
+  it.each([
+    ["in cash for a voucher", voucher, 10_000 - 350],
+    ["on a voucher that paid for a canceled order", { ...voucher, isCanceled: true }, 10_000 - 350],
+    ["in cash for a tip by card", { ...voucher, paymentType: "tip", paymentMode: "card" }, 10_000 - 350],
+    ["as a credit note for cash", { ...voucher, paymentMode: "cash", changePaymentMode: "credit" }, 11_100 + 350],
+    ["in cash for cash", { ...voucher, paymentMode: "cash" }, 11_100],
+  ] as const)("%s counts in the expected cash of the journal and of the day", (_, fields, counted) => {
+    const { isCanceled = false, ...payment } = { isCanceled: false, ...fields };
+    const order = { ...paidBy(payment), isCanceled };
+    const till = { initialCashBalance: 10_000, finalCashBalance: counted };
+    if (fields.paymentMode !== "card") expect(journalLines([order], till)).toHaveLength(1);
+    expect(checkDay([order], till).cash).toMatchObject({ status: "passed", difference: 0 });
+    expect(checkDay([order], { ...till, finalCashBalance: counted + 1 }).cash).toMatchObject({ difference: 1 });
+  });
+});
+
+describe("accounting data that version 1.1 stored", () => {
+  const exportStored = (order: Orders[number]) => {
+    const till = buildTestTill([order]);
+    const v2 = JSON.stringify(computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2);
+    const current = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
+    const { overpaid: _, changeByOtherMethods: __, inconsistentOrders: ___, ...accountingData } = current;
+    const stored = { v2, accountingDataJson: JSON.stringify(accountingData) };
+    return writeTillEntries({ stored, provider: "FULLL", config: "{}", entriesBefore: 0 }).failure?.code ?? "done";
+  };
+
+  it("must be computed again only if the till may be overpaid, or have change by another mode", () => {
+    expect(exportStored(overpaidOrder())).toBe("outdated_report");
+    const withChange = (fields: object) =>
+      createSoldOrder({ paymentRowList: [buildTestOrderPaymentRow({ changeAmount: 350, ...fields })] });
+    expect(exportStored(withChange({ paymentMode: "restaurantCheck" }))).toBe("outdated_report");
+    expect(exportStored(withChange({ paymentMode: "cash" }))).toBe("done");
+    expect(exportStored(createSoldOrder({ total: 1200 }))).toBe("unbalanced");
   });
 });

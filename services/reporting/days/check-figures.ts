@@ -92,18 +92,35 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     };
     return compare(amounts, sum([totalSales, -paid, -unpaid, owed]));
   },
-  cash({ cash, recordedPayments, movements }) {
-    if (!cash) return null;
+  cash({ cash, recordedPayments, movements, cashChange }) {
+    // Version 1.1 did not store by which mode the change on other payments was given.
+    const hasUnknownChange =
+      cashChange === undefined && recordedPayments.some(([mode, , , change]) => mode !== "cash" && change !== 0);
+    if (!cash || hasUnknownChange) return null;
     const inCash = recordedPayments.filter(([mode]) => mode === "cash");
     const amounts = {
       opening: cash.initial,
       cashPayments: sumRecorded(inCash.filter(isForOrder)),
       cashTips: sum(inCash.map(getTips)),
+      cashChange: cashChange ?? 0,
       cashMovements: sum(movements.filter(([mode]) => mode === "cash" || mode === null).map(([, amount]) => amount)),
       counted: cash.counted,
     };
     const { opening, cashPayments, cashTips, cashMovements, counted } = amounts;
-    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, -cashMovements]));
+    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, amounts.cashChange, -cashMovements]));
+  },
+  movement_signs({ misdirectedMovements }) {
+    if (!misdirectedMovements) return null;
+    const { cashIn: negativeCashIn, cashOut: positiveCashOut } = misdirectedMovements;
+    const findings = [
+      { movementType: "cash-in" as const, difference: negativeCashIn },
+      { movementType: "cash-out" as const, difference: positiveCashOut },
+    ];
+    return {
+      amounts: { negativeCashIn, positiveCashOut },
+      findings: findings.filter(({ difference }) => difference !== 0),
+      difference: null,
+    };
   },
   order_totals: ({ totalSales, productSales }) =>
     compare({ declared: totalSales, rows: productSales }, totalSales - productSales),
@@ -167,6 +184,7 @@ const emptyFinding: DayCheckFinding = {
   otherTillId: null,
   orderId: null,
   paymentMode: null,
+  movementType: null,
   taxRate: null,
   deviceIdentifier: null,
   firstReportNumber: null,

@@ -11,6 +11,7 @@ import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";
 import { previewDayWithTill } from "./preview-day-with-till.ts";
+import { findTillWarnings } from "./till-warnings.ts";
 
 export type TillDryRunServices = Pick<ReportingServiceContext, "db" | "log" | "calculator">;
 
@@ -33,5 +34,10 @@ export async function computeTillDryRun(services: TillDryRunServices, request: T
   }
   if (!report) return buildTillDryRunWithoutReport(request, "training");
   const checked = await previewDayWithTill(services.db, { tillId, locationId }, report);
-  return { ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null }, ...checked };
+  const warnings = findTillWarnings(JSON.parse(report.v2));
+  return {
+    ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null },
+    ...checked,
+    warnings,
+  };
 }

@@ -115,7 +115,8 @@ describe("a business day", () => {
       payments: [{ paymentMode: "cash", recordedAmount: 2_200, tipsAmount: 0, changeAmount: 0, declaredAmount: 2_200 }],
     });
     expect(day.reconciliation.map(({ code, status }) => `${code} ${status}`)).toEqual([
-      ...["recorded_payments passed", "sales passed", "cash passed", "order_totals passed", "taxes passed"],
+      ...["recorded_payments passed", "sales passed", "cash passed", "movement_signs passed"],
+      ...["order_totals passed", "taxes passed"],
       ...["order_taxes passed", "order_net_totals passed", "order_discounts passed"],
       ...["cancellations_after_bill passed", "refunds_without_sale passed"],
       ...["report_number_gaps passed", "report_number_repeats passed", "shift_overlaps passed"],
@@ -160,6 +161,7 @@ describe("a business day", () => {
       recorded_payments: ["failed", 50, "cash", "card"],
       sales: ["failed", 100, null],
       cash: ["failed", -100, null],
+      movement_signs: ["passed", null],
       order_totals: ["failed", 100, null],
       taxes: ["failed", -1, 1_000],
       order_taxes: ["failed", -10, null],
@@ -174,6 +176,29 @@ describe("a business day", () => {
     });
     expect(findCheck(day, "refunds_without_sale").amounts).toEqual([{ name: "refunded", amount: -1_100 }]);
     expect(findCheck(day, "cancellations_after_bill").amounts).toEqual([{ name: "canceled", amount: 1_100 }]);
+  });
+
+  it("fails the check of movements whose sign contradicts their type, in a dry run too", async () => {
+    const principal = newReader();
+    const movement = (type: "cash-in" | "cash-out" | "deposit", amount: number) => ({ type, amount, name: "Motif" });
+    const financialMovementList = [movement("deposit", -500), movement("cash-out", 2_000), movement("cash-in", -300)];
+    const till = buildTill("2026-05-29", 1, { financialMovementList, finalCashBalance: 7_300 });
+    await service.pushTills([till], principal.location.id);
+    const check = findCheck(await readDay(principal, "2026-05-29"), "movement_signs");
+    expect(check).toMatchObject({ status: "failed", difference: null, findingCount: 2 });
+    expect(check.amounts).toEqual([
+      { name: "negativeCashIn", amount: -300 },
+      { name: "positiveCashOut", amount: 2_000 },
+    ]);
+    expect(check.findings.map(({ tillId, movementType, difference }) => [tillId, movementType, difference])).toEqual([
+      [till.id, "cash-in", -300],
+      [till.id, "cash-out", 2_000],
+    ]);
+    const correct = buildTill("2026-05-30", 2, {
+      financialMovementList: [movement("cash-out", -2_000), movement("cash-in", 300), movement("cash-in", 0)],
+    });
+    await service.pushTills([correct], principal.location.id);
+    expect(findCheck(await readDay(principal, "2026-05-30"), "movement_signs").status).toBe("passed");
   });
 
   it("tells tips, change, deposits and customer accounts apart", async () => {

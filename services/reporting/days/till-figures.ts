@@ -1,6 +1,7 @@
 import { AmountOutOfRangeError, addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
+import { computeCashChange } from "../accounting/change-by-other-methods.ts";
 import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
 import { toReportableOrders } from "../calculation/reportable-orders.ts";
 
@@ -31,6 +32,10 @@ export interface TillFigures {
   declaredPayments: [PaymentMode, number][];
   /** Financial movements: mode and amount. */
   movements: [Movement["paymentMode"], number][];
+  /** Sums of `cash-in` movements below 0 and `cash-out` movements above 0. Missing in figures that version 1.1 stored. */
+  misdirectedMovements?: { cashIn: number; cashOut: number };
+  /** As `computeCashChange` returns it. Missing if the accounting data of the till does not contain it. */
+  cashChange?: number;
   /** VAT rate, price without VAT, VAT, and what the product rows add up to, which is null if it is not known. */
   taxes: [number, number, number, number | null][];
   canceledAfterBill: number;
@@ -49,6 +54,7 @@ interface TillSettlement {
   /** Payments for orders that are not sales, because they were canceled or transferred. */
   paidForUnsold: number;
   unpaid: number;
+  /** What is owed to guests, including what they paid beyond the totals of orders. */
   owed: number;
 }
 
@@ -112,6 +118,11 @@ export function deriveTillFiguresFromReport(report: ReportV2, accountingData: Ti
         amounts: { amount: entryAmount },
       })),
     ).map(({ key: [mode], amounts: { amount } }) => [mode, amount]),
+    misdirectedMovements: {
+      cashIn: sumMovements(report, (type, amount) => type === "cash-in" && amount < 0),
+      cashOut: sumMovements(report, (type, amount) => type === "cash-out" && amount > 0),
+    },
+    ...(accountingData?.changeByOtherMethods && { cashChange: computeCashChange(accountingData.changeByOtherMethods) }),
     taxes: addUpTaxes(report, accountingData),
     canceledAfterBill: sum(
       report.reportCancellations.filter(({ afterFinalization }) => afterFinalization).map(({ amount }) => amount),
@@ -120,11 +131,19 @@ export function deriveTillFiguresFromReport(report: ReportV2, accountingData: Ti
       paid: accountingData.paid,
       paidForUnsold: accountingData.paidInVain,
       unpaid: accountingData.unpaid,
-      owed: accountingData.owed,
+      owed: addMoneyAmounts(accountingData.owed, accountingData.overpaid ?? 0),
     },
     cash: accountingData?.cash ?? null,
     orderFigures: null,
   };
+}
+
+function sumMovements(
+  { reportEntries }: ReportV2,
+  isIncluded: (type: Movement["entryType"], amount: number) => boolean,
+): number {
+  const entries = reportEntries.filter(({ entryType, entryAmount }) => isIncluded(entryType, entryAmount));
+  return sum(entries.map(({ entryAmount }) => entryAmount));
 }
 
 function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null): TillFigures["taxes"] {

@@ -6,7 +6,7 @@ import {
   type SqlTransaction,
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
-import { sortTillsByClosingTime } from "./reports.ts";
+import { listTillsByClosingTime, type TillReportName } from "./reports.ts";
 
 export interface AccountingExportRow {
   id: string;
@@ -280,7 +280,7 @@ export async function storeAccountingExportResult(
 export interface PlannedAccountingExportFile
   extends Pick<AccountingExportFileMetadataRow, "number" | "locationId" | "provider"> {
   config: string;
-  tills: { position: number; tillId: string }[];
+  tills: (TillReportName & { position: number; tillId: string })[];
 }
 
 /** Returns the files to write for an export. The tills of each file are sorted by closing time. */
@@ -298,8 +298,8 @@ export async function findPlannedAccountingExportFiles(
   // Reports are read for one file at a time, so that each statement reads the reports of one location.
   for (const file of files) {
     const positions = new Map(file.tills.map(({ tillId, position }) => [tillId, position]));
-    const sorted = await sortTillsByClosingTime(sql, { locationId: file.locationId, tillIds: [...positions.keys()] });
-    file.tills = sorted.map((tillId) => ({ tillId, position: positions.get(tillId) as number }));
+    const sorted = await listTillsByClosingTime(sql, { locationId: file.locationId, tillIds: [...positions.keys()] });
+    file.tills = sorted.map((till) => ({ ...till, position: positions.get(till.tillId) as number }));
   }
   return files;
 }

@@ -176,18 +176,23 @@ export interface StoredReportAndAccountingData {
   accountingDataJson: string | null;
 }
 
-/**
- * Returns the given tills of a location, sorted by closing time. Tills without a report follow at the end.
- */
-export async function sortTillsByClosingTime(
+/** What names the report of a till to people. Both are null if the till has no report. */
+export interface TillReportName {
+  /** The business day, YYYY-MM-DD. */
+  day: string | null;
+  reportNumber: number | null;
+}
+
+/** Returns the given tills of a location, sorted by closing time. Tills without a report follow at the end. */
+export async function listTillsByClosingTime(
   sql: SqlClient,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
-): Promise<string[]> {
-  const rows = await sql<{ tillId: string }[]>`
-    select requested.till_id from unnest(${tillIds}::uuid[]) as requested (till_id)
+): Promise<(TillReportName & { tillId: string })[]> {
+  return sql<(TillReportName & { tillId: string })[]>`
+    select requested.till_id, day::text as day, (finalized::json ->> 'reportNumber')::float8 as report_number
+    from unnest(${tillIds}::uuid[]) as requested (till_id)
     left join reports on reports.location_id = ${locationId} and reports.till_id = requested.till_id
     order by finalized::json ->> 'finalizedAt' collate "C", requested.till_id`;
-  return rows.map(({ tillId }) => tillId);
 }
 
 /** Returns where the till is packed instead if it is packed. */

@@ -165,6 +165,15 @@ function exportNotFoundError(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
+/** Returns a stored failure. Those of version 1.1 name neither the report nor orders. */
+function parseStoredFailure(text: string): TillAccountingExportFailure {
+  const { gaps, ...failure }: TillAccountingExportFailure = JSON.parse(text);
+  return {
+    ...{ day: null, reportNumber: null, ...failure },
+    gaps: gaps.map((gap) => ({ ...{ orderCount: 0, orders: [] }, ...gap })),
+  };
+}
+
 /** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
 function toExportResponse(
   {
@@ -191,7 +200,7 @@ function toExportResponse(
       tillId,
       ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileMetadataRow),
       state,
-      failure: failure === null ? null : (JSON.parse(failure) as TillAccountingExportFailure),
+      failure: failure === null ? null : parseStoredFailure(failure),
       fileNumber: state === "done" ? fileNumber : null,
     })),
     files: files.flatMap((file) => {

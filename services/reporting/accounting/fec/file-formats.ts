@@ -25,20 +25,27 @@ export const fecFileFormatsByProvider: Record<AccountingProvider, FecFileFormat>
 };
 
 /**
- * Encodes a text in the character set of a file. If the set lacks a character, a similar character replaces it, such as
- * the letter without its accent. If there is no similar character, a question mark replaces it.
+ * Returns a text that contains only characters of a character set. If the set lacks a character, a similar text replaces
+ * it, such as the letter without its accent. If there is none, a question mark replaces it. The result can be longer than
+ * the text, and can contain characters that the text does not, such as the vertical bar of a full-width form.
  */
-export function encodeFecTextInCharset(text: string, charset: Charset): Buffer {
+export function toCharset(text: string, charset: Charset): string {
   const replacements = new Map<string, string>();
-  const encodable = text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
+  return text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
     const replacement = replacements.get(letter) ?? closestInCharset(charset, letter);
     replacements.set(letter, replacement);
     return replacement;
   });
-  return iconv.encode(encodable, charset);
+}
+
+/** Encodes a text that contains only characters of the set, one byte for each character. */
+export function encodeCharset(text: string, charset: Charset): Buffer {
+  return iconv.encode(text, charset);
 }
 
 function closestInCharset(charset: Charset, letter: string): string {
+  // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.
+  if (/^[\p{M}\p{Cf}]$/u.test(letter)) return "";
   const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
   if (isInCharset(letter)) return letter;
   const plain = (asciiReplacements[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");

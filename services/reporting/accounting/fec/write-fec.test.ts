@@ -1,7 +1,7 @@
 import { currencyCodes, getCurrencyDecimals } from "@pragma/contracts/currency";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeFecTextInCharset, fecFileFormatsByProvider } from "./file-formats.ts";
+import { encodeCharset, fecFileFormatsByProvider, toCharset } from "./file-formats.ts";
 import { buildFecFileName, encodeFecHeader, encodeFecRows, type FecRow, toFecRows } from "./write-fec.ts";
 
 const line = {
@@ -68,6 +68,27 @@ describe("FEC rows", () => {
     expect(lines[0]).toContain("Bon d'achat café -10 %");
   });
 
+  it.each([
+    ["FULLL", "Midi ｜ soir", "Midi soir"],
+    ["ISACOMPTA", "Midi ｜ soir", "Midi soir"],
+    ["ISACOMPTA", "€".repeat(30), "EUR".repeat(10)],
+    ["ISACOMPTA", `${"œ".repeat(15)}x`, "oe".repeat(15)],
+    ["FULLL", "ﷺ".repeat(300), "?".repeat(200)],
+    ["FULLL", "…".repeat(100), ".".repeat(200)],
+    ["FULLL", "\u{1d15e}´x", "? x"],
+    ["FULLL", '"Menu" du jour', "'Menu' du jour"],
+    ["FULLL", "\u200b\u{e0001}", "?"],
+    ["FULLL", "\u3000", "?"],
+  ] as const)("have separators and lengths of %s that hold after encoding %j", (provider, text, expected) => {
+    const format = fecFileFormatsByProvider[provider];
+    const [written] = encodeFecRows(createRows({ text, label: text }), format)
+      .toString("latin1")
+      .split("\r\n");
+    const fields = written?.split(format.separator);
+    expect(fields).toHaveLength(18);
+    expect([fields?.[5], fields?.[10]]).toEqual([expected, expected]);
+  });
+
   it("have short texts without accents for ISACOMPTA", () => {
     const text = "Caisse Z24 Commandes annulées déjà payées";
     const bytes = encodeFecRows(createRows({ text }), fecFileFormatsByProvider.ISACOMPTA);
@@ -79,15 +100,16 @@ it("writes 18 column names in the first line", () => {
   expect(encodeFecHeader(fecFileFormatsByProvider.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
-describe("encodeFecTextInCharset", () => {
+describe("toCharset", () => {
   it.each([
     ["Œuf à 5 €", "ISO-8859-15", "\xbcuf \xe0 5 \xa4"],
     ["Œuf à 5 €", "US-ASCII", "OEuf a 5 EUR"],
     ["l’été – Čapek", "ISO-8859-15", "l'\xe9t\xe9 - Capek"],
     ["e\u0301", "ISO-8859-15", "\xe9"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
+    ["Cafe\u{1f469}\u200d\u{1f373} \u2615\ufe0f\u200b\u00ad", "ISO-8859-15", "Cafe?? ?"],
   ] as const)("encodes %s in %s", (text, charset, expected) => {
-    expect(encodeFecTextInCharset(text, charset).toString("latin1")).toBe(expected);
+    expect(encodeCharset(toCharset(text, charset), charset).toString("latin1")).toBe(expected);
   });
 });
 

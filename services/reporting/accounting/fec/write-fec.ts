@@ -1,7 +1,7 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import { formatDecimalAmount } from "@pragma/contracts/currency";
 import type { AccountingJournalEntry } from "../journal.ts";
-import { encodeFecTextInCharset, type FecFileFormat } from "./file-formats.ts";
+import { encodeCharset, type FecFileFormat, toCharset } from "./file-formats.ts";
 
 /**
  * The columns of a FEC (fichier des écritures comptables), from left to right, for a company taxed on industrial and
@@ -85,7 +85,7 @@ const textColumns = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as 
 
 /** Returns the encoded first line of a file, which contains the column names. */
 export function encodeFecHeader({ separator, charset }: FecFileFormat): Buffer {
-  return encodeFecTextInCharset(`${fecColumns.join(separator)}\r\n`, charset);
+  return encodeCharset(`${fecColumns.join(separator)}\r\n`, charset);
 }
 
 /** Returns the rows as encoded lines. Each line ends with CR and LF. */
@@ -93,29 +93,34 @@ export function encodeFecRows(rows: FecRow[], { separator, charset, maxTextLengt
   // Cleaned texts are cached, because many rows of a till contain the same texts, such as the label of an account.
   const cleanTexts = new Map<string, string>();
   const cleanText = (text: string) => {
-    const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(text));
+    // First of all, because replacements of characters can be separators and spaces, and longer than the characters.
+    const clean = cleanTexts.get(text) ?? truncateText(maxTextLength, removeSeparators(toCharset(text, charset)));
     cleanTexts.set(text, clean);
-    return clean;
+    // A text of invisible characters would leave a column empty that must not be.
+    return clean === "" && text !== "" ? "?" : clean;
   };
   const lines = rows.map((row) => {
     const cleanRow = { ...row };
     for (const column of textColumns) cleanRow[column] = cleanText(row[column]);
     return fecColumns.map((column) => cleanRow[column]).join(separator);
   });
-  return encodeFecTextInCharset([...lines, ""].join("\r\n"), charset);
+  return encodeCharset([...lines, ""].join("\r\n"), charset);
 }
 
 /**
  * Replaces each sequence of white space, control characters and vertical bars with one space, so that the text contains
- * no line break and no field separator of any format. Removes spaces at both ends.
+ * no line break and no field separator of any format. Replaces quotation marks with apostrophes, because many readers of
+ * delimited files take a quotation mark as the start of a field that can contain separators. Removes spaces at both ends.
  */
 function removeSeparators(text: string): string {
-  return text.replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
+  return text
+    .replaceAll('"', "'")
+    .replaceAll(/[\p{Cc}\s|]+/gu, " ")
+    .trim();
 }
 
 function truncateText(length: number, text: string): string {
-  const letters = Array.from(text);
-  return letters.length > length ? letters.slice(0, length).join("").trimEnd() : text;
+  return text.slice(0, length).trimEnd();
 }
 
 /**
