@@ -37,7 +37,7 @@ it("describes a nullable enumeration as the enumeration or null", () => {
   const document = createTestDocument({ ...deprecatedTestOperation, responses });
   const enumeration = { type: "string", enum: ["cash", "card"] };
   const orNull = { anyOf: [enumeration, { type: "null" }] };
-  const { content } = document.paths?.["/v1/things"]?.get?.responses[200];
+  const { content } = document.paths?.["/v1/things"]?.get?.responses[200] ?? {};
   expect(content["application/json"].schema.properties).toEqual({
     kind: { ...orNull, default: null, description: "The kind" },
     kinds: { type: "array", items: orNull },
