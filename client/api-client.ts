@@ -1,6 +1,12 @@
-import type { FetchResponse, MaybeOptionalInit } from "openapi-fetch";
+import type { MaybeOptionalInit, ParseAs, ParseAsResponse } from "openapi-fetch";
 import createFetchClient, { type Middleware } from "openapi-fetch";
-import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
+import type {
+  HttpMethod,
+  OkStatus,
+  PathsWithMethod,
+  RequiredKeysOf,
+  ResponseObjectMap,
+} from "openapi-typescript-helpers";
 import { createErrorFromResponse, NoResponse } from "./api-problem.ts";
 import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
@@ -13,14 +19,33 @@ interface ApiCallResult<Data> {
   response: Response;
 }
 
+/** The body of one response: undefined if it has none, and never if it has another content type than JSON. */
+type JsonBodyOf<ApiResponse> = ApiResponse extends { content: { "application/json": infer Body } }
+  ? Body
+  : ApiResponse extends { content: Record<string, unknown> }
+    ? never
+    : undefined;
+
+/** The JSON of an operation's successful responses; never if the operation has only other content types. */
+type JsonOf<Operation, Responses = ResponseObjectMap<Operation>> = {
+  [Status in keyof Responses & OkStatus]: JsonBodyOf<Responses[Status]>;
+}[keyof Responses & OkStatus];
+
 /**
- * The type of an operation's successful response body. `Init` can specify how the body is parsed. Only the type of
- * successful responses has a required `data`, with or without the compiler option `exactOptionalPropertyTypes`.
+ * The type of an operation's successful response body. It is JSON, also if the caller could request another content type
+ * with `Accept`, unless `Init` specifies with `parseAs` how the body is parsed.
  */
-export type ResponseDataOf<Operation, Init> =
-  Operation extends Record<string | number, unknown>
-    ? Extract<FetchResponse<Operation, Init, MediaType>, { data: unknown }>["data"]
-    : never;
+export type ResponseDataOf<Operation, Init> = ParseAsResponse<JsonOf<Operation>, Init>;
+
+/**
+ * The input that an operation requires if its response can be text or a file: how the body is parsed. Without it, the client
+ * would parse a file as JSON.
+ */
+export type ParseAsArgument<Operation> = [JsonOf<Operation>] extends [never]
+  ? { parseAs: Exclude<ParseAs, "json"> }
+  : Operation extends { responses: { 200: { content: { "application/octet-stream": unknown } } } }
+    ? { parseAs: ParseAs }
+    : unknown;
 
 /** The last argument of a call, as a tuple. The argument is optional if the operation requires no input. */
 export type ApiClientMethodInitArgument<Init> = RequiredKeysOf<Init> extends never ? [init?: Init] : [init: Init];
@@ -28,7 +53,8 @@ export type ApiClientMethodInitArgument<Init> = RequiredKeysOf<Init> extends nev
 /** A function that calls the operation with one HTTP method at the given path of the OpenAPI document. */
 export type ApiClientMethod<Paths extends object, Method extends HttpMethod> = <
   Path extends PathsWithMethod<Paths, Method>,
-  Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
+  Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]> &
+    ParseAsArgument<Paths[Path][Method & keyof Paths[Path]]>,
 >(
   path: Path,
   ...init: ApiClientMethodInitArgument<Init>

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import type { BulkExportFormat } from "@pragma/contracts/bulk-export";
 import {
@@ -7,38 +6,14 @@ import {
   bulkExportSums,
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
-import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import { encodeExportRows } from "@pragma/reporting/exports/encode-export-rows";
-import { createExportFileWriter, FileBuffer } from "@pragma/reporting/exports/export-file-formats";
-import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
 import { parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import { convertGeneratedTillToV1 } from "./harness/convert-till-to-v1.ts";
+import { computedTills, exportedLocationId, writeExportFile } from "./harness/bulk-export-file.ts";
 import { parseCsv } from "./harness/parse-csv.ts";
-
-const locationId = randomUUID();
-
-/** The reports and orders of random tills, in either format. */
-const computedTills = fc
-  .array(
-    fc.record({ seed: fc.integer(), orders: fc.integer({ min: 0, max: 30 }), version: fc.constantFrom("V1", "V2") }),
-    { minLength: 1, maxLength: 3 },
-  )
-  .map((options) =>
-    options.flatMap(({ version, ...rest }, index) => {
-      const till = generateTill({ ...rest, day: `2026-05-2${index}` });
-      const toV1 = () => TillV1.parse(convertGeneratedTillToV1(till, { application: "POPINA", legacyId: 1 }));
-      const parsed =
-        version === "V1"
-          ? convertTillV1ToV2(toV1(), { tillId: till.id, timeZone: "Europe/Paris" })
-          : TillV2.parse(till);
-      return computeReportAndOrders(parsed, { locationId }) ?? [];
-    }),
-  );
 
 type Row = Record<string, unknown>;
 
@@ -47,31 +22,14 @@ interface WrittenExport {
   sums: Record<string, number>;
 }
 
-/** Writes the rows of tills to one file, as the service does, and reads the file. */
+/** Writes the rows of tills to one file, and reads the file. */
 async function exportTills(
   tills: ComputedReportAndOrders[],
-  { data, format }: { data: BulkExportData; format: BulkExportFormat },
+  options: { data: BulkExportData; format: BulkExportFormat },
 ): Promise<WrittenExport> {
-  const buffer = new FileBuffer(new ArrayBuffer(1));
-  const writer = createExportFileWriter({ data, format, buffer });
-  const sums: Record<string, number> = {};
-  let rowCount = 0;
-  for (const { reportV2, orders } of tills) {
-    const isOfReports = data === "reports" || data === "taxes";
-    const documents = isOfReports ? [reportV2] : orders.map(({ v2 }) => v2);
-    const till = { locationId, businessDay: "2026-05-20", reportId: reportV2.id, tillId: reportV2.tillId };
-    const encoded = encodeExportRows({
-      ...{ data, format, till, currencyCode: "EUR", checksum: writer.checksum, maxDocumentBytes: 2 ** 20 },
-      documents: documents.map((document) => JSON.stringify(document)),
-    });
-    for (const [column, sum] of Object.entries(encoded.sums)) sums[column] = (sums[column] ?? 0) + sum;
-    rowCount += encoded.rows;
-    if (encoded.rows > 0) writer.add(encoded);
-  }
+  const { file, rows, sums } = writeExportFile(tills, options);
   // The service stores no file without rows.
-  if (rowCount === 0) return { rows: [], sums };
-  writer.finish();
-  return { rows: await readRows(Buffer.from(new Uint8Array(buffer.bytes, 0, buffer.size)), { data, format }), sums };
+  return { rows: rows === 0 ? [] : await readRows(file, options), sums };
 }
 
 async function readRows(
@@ -192,7 +150,7 @@ function toComparableRow(data: BulkExportData, row: Row): Row {
 describe("a CSV file", () => {
   it("keeps texts that a spreadsheet program would run as formulas from being run", async () => {
     const till = generateTill({ seed: 1, orders: 1, day: "2026-05-29" });
-    const [computed] = [computeReportAndOrders(TillV2.parse(till), { locationId })];
+    const [computed] = [computeReportAndOrders(TillV2.parse(till), { locationId: exportedLocationId })];
     const names = [
       '=HYPERLINK("http://x")',
       "+1",

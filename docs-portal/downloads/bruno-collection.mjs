@@ -1,4 +1,4 @@
-import { listCollectionFolders } from "./collection-requests.mjs";
+import { initialVariables, listCollectionFolders, writeResponseScript } from "./collection-requests.mjs";
 
 /** @typedef {import("./collection-requests.mjs").CollectionRequest} CollectionRequest */
 /** @typedef {import("./collection-requests.mjs").CollectionParameter} CollectionParameter */
@@ -19,6 +19,9 @@ export function createBrunoCollection(document) {
         variables: [
           { name: "baseUrl", value: document.servers[0].url, type: "text", enabled: true, secret: false },
           { name: "apiKey", value: "", type: "text", enabled: true, secret: true },
+          ...Object.entries(initialVariables).map(([key, value]) => ({
+            ...{ name: key, value, type: "text", enabled: true, secret: false },
+          })),
         ],
       },
     ],
@@ -54,7 +57,9 @@ function createBrunoItem(request, index) {
       ],
       headers: headers.map((header) => createBrunoParameter(header)),
       body: body === undefined ? { mode: "none" } : { mode: "json", json: body },
-      script: { res: request.savedVariable === undefined ? null : writeSaveScript(request.savedVariable) },
+      // A run would wait for the end of a stream.
+      script: request.endsByItself ? {} : { req: "bru.runner.skipRequest();" },
+      ...(request.endsByItself && { tests: writeScript(request) }),
       docs: description,
     },
   };
@@ -68,16 +73,30 @@ function createBrunoParameter({ name, value, isEnabled }, type) {
   return { name, value, enabled: isEnabled, ...(type && { type }) };
 }
 
-/**
- * Returns a script that stores the ID of the first item in a successful response.
- * @param {string} variable
- */
-function writeSaveScript(variable) {
+/** @param {CollectionRequest} request */
+function writeScript(request) {
+  const script = writeResponseScript(request);
   return [
-    "if ([200, 201, 202].includes(res.getStatus())) {",
-    "  const body = res.getBody();",
-    "  const [first] = [body.data ?? body].flat();",
-    `  if (first && first.id) bru.setVar(${JSON.stringify(variable)}, first.id);`,
-    "}",
+    "const status = res.getStatus();",
+    "const check = (text, isTrue) => test(text, () => expect(isTrue, JSON.stringify(res.getBody())).to.equal(true));",
+    ...(script.length === 1
+      ? []
+      : [
+          "const readBody = () => res.getBody();",
+          "const save = (name, value) => bru.setVar(name, value);",
+          "let isRepeated = false;",
+          "const repeat = () => {",
+          "  const repeats = Number(bru.getVar(`repeats of ${req.getName()}`) ?? 0);",
+          `  if (repeats >= ${maxRepeats}) return;`,
+          "  bru.setVar(`repeats of ${req.getName()}`, repeats + 1);",
+          "  bru.runner.setNextRequest(req.getName());",
+          "  isRepeated = true;",
+          "};",
+        ]),
+    ...script,
+    ...(script.length === 1 ? [] : ["if (isRepeated) await bru.sleep(1000);"]),
   ].join("\n");
 }
+
+/** The maximum number of repeats of a request in a run, one per second. */
+const maxRepeats = 30;

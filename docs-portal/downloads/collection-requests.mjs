@@ -10,8 +10,9 @@
  * @property {CollectionParameter[]} queryParameters
  * @property {CollectionParameter[]} headers
  * @property {string | undefined} body JSON text
- * @property {string | undefined} savedVariable the variable in which the request stores the ID of the first item in its
- *   response, so that the next request can get this item
+ * @property {Record<string, string>} savedVariables the variables that the request stores, so that the next requests can use
+ *   them, with the place of their value in the response, such as `data.0.id`
+ * @property {boolean} endsByItself whether the response ends without the client
  */
 /** @typedef {{ name: string, value: string, description: string, isEnabled: boolean }} CollectionParameter */
 
@@ -25,28 +26,61 @@
  * @returns {CollectionFolder[]}
  */
 export function listCollectionFolders(document) {
-  const resources = new Set(Object.keys(document.paths).flatMap((path) => path.match(/[^/]+(?=\/\{id\})/) ?? []));
+  const idPaths = Object.keys(document.paths).filter((path) => path.endsWith("/{id}"));
+  const idVariables = new Map(idPaths.map((path) => [path.slice(0, -"/{id}".length), idVariableOf(path)]));
   const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ path, method, operation })),
   );
-  return document.tags.map((/** @type {{ name: string }} */ { name }) => ({
+  const tags = document.tags.map((/** @type {{ name: string }} */ { name }) => name);
+  const names = [...firstFolders.filter((name) => tags.includes(name)), ...tags.filter(isNotFirst)];
+  return names.map((name) => ({
     name,
-    requests: routes
-      .filter(({ operation }) => operation.tags[0] === name)
-      .map((route) => createCollectionRequest(document, resources, route)),
+    requests: sortByVariables(
+      routes
+        .filter(({ operation }) => operation.tags[0] === name)
+        .map((route) => createCollectionRequest(document, idVariables, route)),
+    ),
   }));
 }
 
+/** The folders whose requests create what the requests of the other folders read. */
+const firstFolders = ["Health", "API documents", "Locations", "Catalog", "Tills"];
+
+/** @param {string} name */
+const isNotFirst = (name) => !firstFolders.includes(name);
+
+/**
+ * Sorts requests so that each one follows those that store the variables in its path, and so that what is created first is
+ * deleted last.
+ * @param {CollectionRequest[]} requests
+ * @returns {CollectionRequest[]}
+ */
+function sortByVariables(requests) {
+  const deletions = requests.filter(({ method }) => method === "DELETE").reverse();
+  const waiting = requests.filter(({ method }) => method !== "DELETE");
+  /** @type {CollectionRequest[]} */
+  const sorted = [];
+  while (waiting.length > 0) {
+    const unsaved = new Set(waiting.flatMap(({ savedVariables }) => Object.keys(savedVariables)));
+    for (const name of sorted.flatMap(({ savedVariables }) => Object.keys(savedVariables))) unsaved.delete(name);
+    const next = waiting.findIndex((request) => listPathVariablesOf(request).every((name) => !unsaved.has(name)));
+    sorted.push(...waiting.splice(Math.max(next, 0), 1));
+  }
+  return [...sorted, ...deletions];
+}
+
+/** @param {CollectionRequest} request */
+const listPathVariablesOf = ({ pathParameters }) => pathParameters.map(({ value }) => value.slice(2, -2));
+
 /**
  * @param {OpenApiDocument} document
- * @param {Set<string>} resources the path segments before an ID
+ * @param {Map<string, string>} idVariables the variables with the IDs of resources, by the path of their list
  * @param {{ path: string, method: string, operation: any }} route
  * @returns {CollectionRequest}
  */
-function createCollectionRequest(document, resources, { path, method, operation }) {
+function createCollectionRequest(document, idVariables, { path, method, operation }) {
   const parameters = operation.parameters ?? [];
-  const lastSegment = path.split("/").at(-1) ?? "";
-  const isListOrCreation = method === "get" || (method === "post" && !path.includes("{"));
+  const savedId = idVariables.get(path) ?? listedIdVariables[operation.operationId];
   const media = Object.values(operation.requestBody?.content ?? {})[0];
   const example = media === undefined ? undefined : exampleOf(document, media);
   return {
@@ -69,18 +103,38 @@ function createCollectionRequest(document, resources, { path, method, operation 
         header.name === "Idempotency-Key" ? { ...header, value: "{{$guid}}", isEnabled: true } : header,
       ),
     ],
-    body: media === undefined ? undefined : JSON.stringify(replaceIds(example, resources), null, 2),
-    savedVariable:
+    body: media === undefined ? undefined : writeBody(operation.operationId, example, [...idVariables.values()]),
+    savedVariables:
       savedVariablesByOperationId[operation.operationId] ??
-      (isListOrCreation && resources.has(lastSegment) ? idVariableOf(lastSegment) : undefined),
+      (savedId === undefined ? {} : { [savedId]: method === "get" ? "data.0.id" : "id" }),
+    endsByItself: operation.responses[200]?.content?.["text/event-stream"] === undefined,
   };
 }
 
 /**
- * The variables of the operations whose path does not name the resource that they create.
+ * The variables that store the ID of the first item of a list at another path than that of the item.
  * @type {Record<string, string>}
  */
-const savedVariablesByOperationId = { recoverDeliveries: "recoveryId" };
+const listedIdVariables = { listDeliveries: "deliveryId", recoverDeliveries: "recoveryId" };
+
+/**
+ * The values that requests store in addition to IDs, or instead of them.
+ * @type {Record<string, Record<string, string>>}
+ */
+const savedVariablesByOperationId = {
+  getOwnLocation: { locationId: "id", legacyId: "legacyId" },
+  pushTillV2: { tillId: "tillId" },
+  pushTillV1: {},
+  listTills: {},
+  upsertLiveOrders: { orderLiveId: "0.id" },
+  recoverDeliveries: { recoveryId: "id" },
+  listDays: { date: "data.0.date" },
+  getExport: { name: "files.0.name" },
+  getAccountingExport: { number: "files.0.number" },
+};
+
+/** The values of variables before a request has stored one. */
+export const initialVariables = { name: "manifest.json", number: "1" };
 
 /**
  * Returns the parameters in one part of a request. Optional parameters are disabled, so that a request without changes
@@ -106,18 +160,22 @@ function parametersIn(parameters, place) {
  * @param {string} parameter
  */
 function pathVariableOf(path, parameter) {
-  const segments = path.split("/");
-  const resource = segments[segments.indexOf(`{${parameter}}`) - 1] ?? "";
-  return parameter === "id" ? idVariableOf(resource) : parameter;
+  return parameter === "id" ? idVariableOf(path.slice(0, path.indexOf("/{id}") + "/{id}".length)) : parameter;
 }
 
+/** The path segments that only group the resources below them. */
+const groups = ["accounting", "auth"];
+
 /**
- * @param {string} resource a path segment, such as `deliveries`
- * @returns {string} such as `deliveryId`
+ * Returns the variable with the ID of the resource at a path, such as `deliveryId` for `/v1/webhooks/deliveries/{id}`, and
+ * `accountingExportId` for `/v1/accounting/exports/{id}`, because there are other exports.
+ * @param {string} path
  */
-function idVariableOf(resource) {
-  const words = resource.split("-").map((word) => word.replace(/ies$/, "y").replace(/(?<!s)s$/, ""));
-  const [first, ...others] = words;
+function idVariableOf(path) {
+  const [resource = "", parent = ""] = path.split("/").slice(0, -1).reverse();
+  const segments = groups.includes(parent) ? [parent, resource] : [resource];
+  const words = segments.flatMap((segment) => segment.split("-"));
+  const [first, ...others] = words.map((word) => word.replace(/ies$/, "y").replace(/(?<!s)s$/, ""));
   return `${first}${others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Id`;
 }
 
@@ -137,16 +195,40 @@ function exampleOf(document, { example, examples = {}, schema }) {
 }
 
 /**
- * Returns the example with the variable of a resource in each field with an ID, such as `recipientId`. An example ID
- * does not exist at the location of the user.
+ * Returns the example of an operation as JSON, with variables instead of the IDs in it. An example ID does not exist at the
+ * location of the user, or belongs to another location.
+ * @param {string} operationId
  * @param {any} example
- * @param {Set<string>} resources
+ * @param {string[]} idVariables
  */
-function replaceIds(example, resources) {
-  if (Array.isArray(example)) return example;
-  const variables = [...resources].map(idVariableOf).filter((name) => name in example);
-  return { ...example, ...Object.fromEntries(variables.map((name) => [name, `{{${name}}}`])) };
+function writeBody(operationId, example, idVariables) {
+  const values = { ...valuesByOperationId[operationId] };
+  for (const name of idVariables) values[name] ??= `{{${name}}}`;
+  const replace = (/** @type {any} */ part) =>
+    Object.fromEntries(
+      Object.entries(part)
+        .filter(([name]) => values[name] !== null)
+        .map(([name, value]) => [name, values[name] ?? value]),
+    );
+  // One item shows the form, and others would need further IDs.
+  const body = Array.isArray(example) ? example.slice(0, 1).map(replace) : replace(example);
+  if (body.tillJson) body.tillJson = { ...body.tillJson, client_id: "s{{$guid}}" };
+  if (Array.isArray(body) && body[0]?.data) body[0] = { ...body[0], data: { ...body[0].data, id: body[0].id } };
+  // A variable with a number.
+  return JSON.stringify(body, null, 2).replaceAll('"{{legacyId}}"', "{{legacyId}}");
 }
+
+/**
+ * The values of fields at the top of a body; null for a field that is omitted.
+ * @type {Record<string, Record<string, string | null>>}
+ */
+const valuesByOperationId = {
+  pushTillV2: { id: "{{$guid}}" },
+  replaceTill: { id: "{{tillId}}" },
+  pushTillV1: { legacyId: "{{legacyId}}" },
+  fetchLegacyTills: { legacyId: "{{legacyId}}" },
+  createAccountingExport: { locationId: null },
+};
 
 /**
  * Returns the names of the variables in the paths of the requests, in the sequence of their first use.
@@ -154,6 +236,31 @@ function replaceIds(example, resources) {
  * @returns {string[]}
  */
 export function listPathVariables(folders) {
-  const parameters = folders.flatMap(({ requests }) => requests.flatMap(({ pathParameters }) => pathParameters));
-  return [...new Set(parameters.map(({ value }) => value.slice(2, -2)))];
+  return [...new Set(folders.flatMap(({ requests }) => requests.flatMap(listPathVariablesOf)))];
+}
+
+/**
+ * Returns the lines of a script that runs after a request, for any program: the program defines `status`, `readBody`, `save`,
+ * `check` and `repeat` before. A request in a run is repeated until a background job has ended and until a list contains what
+ * the next requests need. The reports of a till, for example, are computed after the push.
+ * @param {CollectionRequest} request
+ */
+export function writeResponseScript({ savedVariables, method }) {
+  const lines = ['check("The request succeeds", status < 400);'];
+  if (Object.keys(savedVariables).length === 0 && method !== "GET") return lines;
+  return [
+    ...lines,
+    `const places = ${JSON.stringify(savedVariables)};`,
+    "let isIncomplete = false;",
+    "if ([200, 201, 202].includes(status)) {",
+    "  const body = readBody();",
+    '  isIncomplete = ["queued", "pending", "running", "waiting", "active"].includes(body?.state);',
+    "  for (const [name, place] of Object.entries(places)) {",
+    '    const value = place.split(".").reduce((part, key) => part?.[key], body);',
+    "    if (value !== undefined && value !== null) save(name, value);",
+    '    else if (place.startsWith("data.")) isIncomplete = true;',
+    "  }",
+    "}",
+    "if (isIncomplete) repeat();",
+  ];
 }

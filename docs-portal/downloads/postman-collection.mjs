@@ -1,4 +1,4 @@
-import { listCollectionFolders, listPathVariables } from "./collection-requests.mjs";
+import { initialVariables, listCollectionFolders, listPathVariables, writeResponseScript } from "./collection-requests.mjs";
 
 /** @typedef {import("./collection-requests.mjs").CollectionRequest} CollectionRequest */
 /** @typedef {import("./collection-requests.mjs").CollectionParameter} CollectionParameter */
@@ -19,7 +19,10 @@ export function createPostmanCollection(document) {
     variable: [
       { key: "baseUrl", value: document.servers[0].url },
       { key: "apiKey", value: "" },
-      ...listPathVariables(folders).map((key) => ({ key, value: "" })),
+      ...["legacyId", ...listPathVariables(folders)].map((key) => ({
+        key,
+        value: initialVariables[/** @type {keyof typeof initialVariables} */ (key)] ?? "",
+      })),
     ],
     item: folders.map(({ name, requests }) => ({ name, item: requests.map(createPostmanItem) })),
   };
@@ -46,8 +49,8 @@ function createPostmanItem(request) {
       header: headers.map(createPostmanParameter),
       ...(body !== undefined && { body: { mode: "raw", raw: body, options: { raw: { language: "json" } } } }),
     },
-    ...(request.savedVariable !== undefined && {
-      event: [{ listen: "test", script: { type: "text/javascript", exec: writeSaveScript(request.savedVariable) } }],
+    ...(request.endsByItself && {
+      event: [{ listen: "test", script: { type: "text/javascript", exec: writeScript(request) } }],
     }),
   };
 }
@@ -57,16 +60,28 @@ function createPostmanParameter({ name, value, description, isEnabled }) {
   return { key: name, value, description, ...(!isEnabled && { disabled: true }) };
 }
 
-/**
- * Returns the lines of a script that stores the ID of the first item in a successful response.
- * @param {string} variable
- */
-function writeSaveScript(variable) {
+/** @param {CollectionRequest} request */
+function writeScript(request) {
+  const script = writeResponseScript(request);
   return [
-    "if ([200, 201, 202].includes(pm.response.code)) {",
-    "  const body = pm.response.json();",
-    "  const [first] = [body.data ?? body].flat();",
-    `  if (first && first.id) pm.collectionVariables.set(${JSON.stringify(variable)}, first.id);`,
-    "}",
+    "const status = pm.response.code;",
+    "const check = (text, isTrue) => pm.test(text, () => pm.expect(isTrue, pm.response.text()).to.be.true);",
+    ...(script.length === 1
+      ? []
+      : [
+          "const readBody = () => (/json/.test(pm.response.headers.get('content-type')) ? pm.response.json() : {});",
+          "const save = (name, value) => pm.collectionVariables.set(name, value);",
+          "const repeat = () => {",
+          "  const repeats = Number(pm.variables.get(`repeats of ${pm.info.requestName}`) ?? 0);",
+          `  if (repeats >= ${maxRepeats}) return;`,
+          "  pm.variables.set(`repeats of ${pm.info.requestName}`, repeats + 1);",
+          "  pm.execution.setNextRequest(pm.info.requestName);",
+          "  setTimeout(() => {}, 1000);",
+          "};",
+        ]),
+    ...script,
   ];
 }
+
+/** The maximum number of repeats of a request in a run, one per second. */
+const maxRepeats = 30;

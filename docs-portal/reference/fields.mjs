@@ -165,8 +165,11 @@ function typeWord(type, { format, items, properties, additionalProperties }) {
 
 /** @param {any} schema @returns {string[]} the values of an enumeration, except null */
 export function enumValues(schema) {
-  const choices = schema.enum ?? schema.items?.enum ?? [];
-  return choices.filter((/** @type {unknown} */ value) => value !== null).map(String);
+  const content = schema.items ?? schema;
+  return alternatives(content)
+    .flatMap((choice) => choice.enum ?? [])
+    .filter((value) => value !== null)
+    .map(String);
 }
 
 /** @param {any} schema @returns {any[]} the alternatives of a schema, or the schema itself if it has none */

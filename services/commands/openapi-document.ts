@@ -4,6 +4,7 @@ import { problemSchema } from "@pragma/contracts/problem";
 import { type ApiScope, scopeDescriptions } from "@pragma/contracts/scopes";
 import type { ApiOperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
 import { z } from "zod";
+import { separateNullFromEnumerations } from "./nullable-enumerations.ts";
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
@@ -135,7 +136,7 @@ export function createOpenApiDocument(
     });
   }
   const { info, servers, tags } = options;
-  return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
+  return separateNullFromEnumerations(app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags }));
 }
 
 function descriptionOf({ description: text, scope, deprecation }: ApiOperationDefinition): string {

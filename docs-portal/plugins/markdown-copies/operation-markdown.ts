@@ -103,7 +103,9 @@ function describeSchemaType(document: OpenApiDocument, schema: OpenApiSchemaObje
   return format === undefined ? name : `${name}, ${format}`;
 }
 
-function describeEnum({ enum: choices }: OpenApiSchemaObject): string {
+function describeEnum({ enum: ownChoices, anyOf = [] }: OpenApiSchemaObject): string {
+  // A nullable enumeration is any of the enumeration and null.
+  const choices = ownChoices ?? anyOf.find((choice) => choice.enum)?.enum;
   if (choices === undefined) return "";
   // The type already states whether the value can be null.
   const values = choices.filter((choice) => choice !== null);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BulkExport, BulkExportListItem, BulkExportManifest } from "@pragma/contracts/bulk-export";
+import { bulkExportSums } from "@pragma/contracts/bulk-export-columns";
 import { countDays } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { BulkExportFileRow, BulkExportRow } from "../queries/bulk-exports.ts";
@@ -37,8 +38,10 @@ export function toBulkExport(row: BulkExportRow, files: BulkExportFileRow[], ori
   };
 }
 
-function buildManifest({ currencyCode, reports }: BulkExportRow, files: FileTotals[]): BulkExportManifest {
-  const manifest = { rows: 0, reports, bytes: 0, files: files.length, sums: {} as Record<string, number> };
+function buildManifest({ data, currencyCode, reports }: BulkExportRow, files: FileTotals[]): BulkExportManifest {
+  // An export without rows has no files, but the sum of each column.
+  const sums: Record<string, number> = Object.fromEntries(bulkExportSums[data].columns.map((column) => [column, 0]));
+  const manifest = { rows: 0, reports, bytes: 0, files: files.length, sums };
   const hash = createHash("sha256");
   for (const { rows, bytes, sums, sha256 } of files) {
     manifest.rows += rows;

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { BulkExport } from "@pragma/contracts/bulk-export";
+import { bulkExportDataNames, bulkExportSums } from "@pragma/contracts/bulk-export-columns";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
@@ -157,6 +158,7 @@ describe("an export", () => {
       .digest("hex");
     expect(after.manifest?.sha256).toBe(hash);
     const manifest = await service.request("GET", `/v1/exports/${after.id}/files/manifest.json`, { principal });
+    expect(manifest.headers.get("content-type")).toBe("application/json");
     expect(await manifest.json()).toEqual(after);
     // Reports of packed tills, too.
     const reports = await exportAll(principal, { data: "reports", since: "2026-05-02", until: "2026-05-02" });
@@ -180,14 +182,12 @@ describe("an export", () => {
     ]);
   });
 
-  it("without any report is done without files", async () => {
-    const principal = newPrincipal();
-    const { state, files, manifest } = await exportAll(principal, { data: "items", format: "parquet" });
-    expect({ state, files, manifest }).toMatchObject({
-      state: "done",
-      files: [],
-      manifest: { rows: 0, files: 0, sums: {} },
-    });
+  it.each(bulkExportDataNames)("of %s without any report is done without files, with sums of 0", async (data) => {
+    const exported = await exportAll(newPrincipal(), { data, format: "parquet" });
+    const sums = Object.fromEntries(bulkExportSums[data].columns.map((column) => [column, 0]));
+    expect(exported).toMatchObject({ state: "done", files: [] });
+    expect(exported.manifest).toMatchObject({ rows: 0, files: 0 });
+    expect(exported.manifest?.sums).toEqual(sums);
   });
 
   it("contains documents that need a thread with more memory", async () => {

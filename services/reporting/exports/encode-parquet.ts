@@ -25,14 +25,22 @@ export interface ParquetFooterInput extends WriterState {
 /** The first bytes of a Parquet file. */
 export const parquetHeader: Uint8Array = Buffer.from("PAR1");
 
+/**
+ * The type of each column, with both annotations of Parquet. Programs that know the newer one, such as DuckDB and Polars,
+ * read a timestamp without a time zone where only the older one is present.
+ */
 const schemaTypes: Record<BulkExportColumnType, Omit<SchemaElement, "name">> = {
-  text: { type: "BYTE_ARRAY", converted_type: "UTF8" },
+  text: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
   integer: { type: "INT64" },
   amount: { type: "INT64" },
   decimal: { type: "DOUBLE" },
   boolean: { type: "BOOLEAN" },
-  instant: { type: "INT64", converted_type: "TIMESTAMP_MILLIS" },
-  day: { type: "INT32", converted_type: "DATE" },
+  instant: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MILLIS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+  },
+  day: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
 };
 
 function buildSchema(data: BulkExportData): SchemaElement[] {

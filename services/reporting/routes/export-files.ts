@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { bulkExportColumnsDescription } from "@pragma/contracts/bulk-export";
+import { BulkExport, bulkExportColumnsDescription } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
@@ -34,7 +34,7 @@ const fileParams = exportParams.extend({
     }),
 });
 
-/** Of all files, so that clients store the bytes as they are. */
+/** Of all files except the manifest, so that clients store the bytes as they are. */
 const fileContentType = "application/octet-stream";
 
 export const getBulkExportFileRoute = defineReportingRoute({
@@ -44,7 +44,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
   ...exportRouteDefaults,
   summary: "Download a file of an export",
   description: [
-    `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\`. To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
+    `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\` (\`application/json\`). To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
     "**JSON lines.** One JSON object per line, compressed with gzip. Lines of `reports` are responses of `GET /v2/reports/{id}`, and lines of `orders` are responses of `GET /v2/orders/{id}`. The other lines are objects with the columns below.",
     '**CSV.** Comma-separated values as in RFC 4180, in UTF-8, compressed with gzip. The first line contains the names of the columns. Lines end with CR and LF. A missing value is an empty cell, and an empty text is `""`. A text that begins with `=`, `+`, `-` or `@`, also in their full-width forms, or with a tab or a line break is preceded by an apostrophe, so that spreadsheet programs do not run it as a formula.',
     "**Parquet.** One file with several row groups, compressed with Snappy. Texts are strings, amounts and integers are 64-bit integers, date-times are timestamps in milliseconds, and days are dates.",
@@ -69,6 +69,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
       contentType: fileContentType,
       schema: z.string().meta({ description: "The bytes of the file" }),
       example: "",
+      alternatives: { "application/json": { schema: BulkExport } },
     },
     206: {
       description: "The requested range of the file",
@@ -88,7 +89,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
     const headers = {
       "accept-ranges": "bytes",
       etag: `"${etag}"`,
-      "content-type": fileContentType,
+      "content-type": name === manifestName ? "application/json" : fileContentType,
       "content-disposition": `attachment; filename="${name}"`,
     };
     const unchanged = notModifiedResponseIfUnchanged({ etag, ifNoneMatch: header("if-none-match") });
