@@ -21,6 +21,37 @@ export const tillDryRunRequestSchema = z.object({
 
 export type TillDryRunRequest = z.infer<typeof tillDryRunRequestSchema>;
 
+/** The types of warnings about a till, with their meaning. */
+export const tillWarningCodes = {
+  tax_rate_unit: "a tax rate is probably not in percent",
+} as const;
+
+type TillWarningCode = keyof typeof tillWarningCodes;
+
+const tillWarningCodeNames = Object.keys(tillWarningCodes) as [TillWarningCode, ...TillWarningCode[]];
+
+/** A value of a till that is accepted, but probably wrong. */
+export const TillWarning = z
+  .object({
+    path: z.string().meta({ description: "Path of the value in the body, or of the first such value" }),
+    code: z.enum(tillWarningCodeNames).meta({
+      description: `Type of the warning. ${tillWarningCodeNames.map((code) => `\`${code}\`: ${tillWarningCodes[code]}.`).join(" ")} New types can be added.`,
+    }),
+    message: z.string().meta({ description: "What is probably wrong, and how to correct it" }),
+  })
+  .meta({
+    id: "TillWarning",
+    description: "A value of a till that a push accepts, but that is probably wrong",
+    example: {
+      path: "orderList[0].productRowList[0].taxRate",
+      code: "tax_rate_unit",
+      message:
+        "Tax rates of tills are in percent, so that 1000 means 1000%. The rate is probably in hundredths of a percent: to state 10%, send 10.",
+    },
+  });
+
+export type TillWarning = z.infer<typeof TillWarning>;
+
 const [tillExample] = dayExample.tills;
 
 /** The result of a push with `dryRun=true`. */
@@ -34,6 +65,9 @@ export const TillDryRun = z
         "The state that the report would have. `done`: it can be computed. `parked`: it cannot be computed, as `reportParkedReason` states. `training`: a till in training mode has no report.",
     }),
     reportParkedReason: TillWithBodyUrl.shape.reportParkedReason,
+    warnings: z.array(TillWarning).meta({
+      description: "Values that a push accepts, but that are probably wrong. Empty if nothing was found.",
+    }),
     till: DayTill.nullable().meta({
       description: "The till as its business day would list it; null unless `reportState` is `done`",
     }),
@@ -52,7 +86,7 @@ export const TillDryRun = z
     description: "What a push of the till would result in. Nothing was stored.",
     example: {
       ...{ tillId: tillExample?.tillId, locationId: dayExample.locationId, isDryRun: true },
-      ...{ reportState: "done", reportParkedReason: null, till: tillExample },
+      ...{ reportState: "done", reportParkedReason: null, warnings: [], till: tillExample },
       reconciliation: dayExample.reconciliation,
       day: { day: dayExample.day, state: "closed", reasons: [], tillCount: 1 },
     },
@@ -60,11 +94,16 @@ export const TillDryRun = z
 
 export type TillDryRun = z.infer<typeof TillDryRun>;
 
+/** The part of the result that reporting computes. till-ingest, which validates the body, adds the warnings. */
+export const tillDryRunReplySchema = TillDryRun.omit({ warnings: true });
+
+export type TillDryRunReply = z.infer<typeof tillDryRunReplySchema>;
+
 /** Returns the result for a till that has no report. */
 export function buildTillDryRunWithoutReport(
-  { tillId, locationId }: Pick<TillDryRun, "tillId" | "locationId">,
+  { tillId, locationId }: Pick<TillDryRunReply, "tillId" | "locationId">,
   reason: "training" | TillReportParkedReason,
-): TillDryRun {
+): TillDryRunReply {
   const isTraining = reason === "training";
   return {
     ...{ tillId, locationId, isDryRun: true, reportState: isTraining ? "training" : "parked" },
