@@ -40,7 +40,7 @@ describe("a recipient's own secret", () => {
   it("as a text is verified with its UTF-8 bytes in base64", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 64, maxLength: 200, unit: "grapheme" }), (secret) => {
-        fc.pre(!secret.startsWith("whsec_") && !secret.includes("\0") && secret.isWellFormed());
+        fc.pre(!secret.startsWith("whsec_") && !secret.includes("\0"));
         const stored = toStoredSecret(secret);
         expect(stored).toBe(secret);
         expect(verifyWith(encodeSigningSecret(stored), stored)).toEqual(JSON.parse(body));
