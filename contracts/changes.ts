@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
 import { boundedString } from "./fields.ts";
+import { markAsListParameter } from "./list-parameter.ts";
 import { integerQueryParameter } from "./pagination.ts";
 import type { ApiScope } from "./scopes.ts";
 
@@ -108,11 +109,13 @@ export const changesQueryShape = {
         "Returns the changes of all locations in one feed (`true`). Requires the scope `locations:any`, and cannot be combined with `locationId`. The cursors of this feed and of the feeds of locations are different.",
       type: "boolean",
     }),
-  types: changeTypesQueryParameter.optional().meta({
-    description: `Types of the changes to return, separated by commas: ${changeTypes.join(", ")}. Default: the types that the API key can read.`,
-    type: "string",
-    example: "report,order",
-  }),
+  types: markAsListParameter(
+    changeTypesQueryParameter.optional().meta({
+      description: `Types of the changes to return, separated by commas: ${changeTypes.join(", ")}. Default: the types that the API key can read.`,
+      type: "string",
+      example: "report,order",
+    }),
+  ),
   wait: integerQueryParameter(z.int().min(0).max(maxChangeWaitSeconds)).default(0).meta({
     description: "Seconds to wait for a change if there is none",
     type: "integer",

@@ -108,6 +108,7 @@ export const requestIssueCodes = [
   "conflict",
   "not_found",
   "unknown_parameter",
+  "repeated_parameter",
   "unknown_reference",
   "unknown_recipient",
   "unknown_till",

@@ -166,9 +166,15 @@ export const optionalCurrencyField = (description = "ISO 4217 currency code") =>
     example: "EUR",
   });
 
-/** A VAT rate in percent, as in order rows. */
+/** A VAT rate in percent, as in order rows. Requests often contain it in hundredths of a percent. */
 export const vatPercentField = (description = "VAT rate in percent: 10 means 10%, 5.5 means 5.5%") =>
-  z.number().min(0).max(1_000).meta({ description, example: 10 });
+  z
+    .number()
+    .min(0)
+    .max(1_000, {
+      error: "Must be a rate in percent, at most 1000: send 10 for 10%, not 1000 (hundredths of a percent)",
+    })
+    .meta({ description, example: 10 });
 
 /** A VAT rate in hundredths of a percent, as in reports. */
 export const vatBasisPointsField = (description = "VAT rate in hundredths of a percent: 2000 means 20%") =>

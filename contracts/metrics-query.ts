@@ -2,6 +2,7 @@ import { z } from "zod";
 import { countDays } from "./date-time.ts";
 import type { RequestIssueCode } from "./errors.ts";
 import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+import { markAsListParameter } from "./list-parameter.ts";
 import {
   canCombineMetricDimensions,
   canMeasureByDimension,
@@ -220,8 +221,8 @@ const locationIdsParameter = boundedString(metricLimits.locations * 40)
 /** The query of `GET /v1/metrics/`. */
 export const MetricsQuery = z
   .object({
-    measures: measuresParameter,
-    dimensions: dimensionsParameter,
+    measures: markAsListParameter(measuresParameter),
+    dimensions: markAsListParameter(dimensionsParameter),
     since: metricDayParameter("First business day to include, as YYYY-MM-DD in the location's time zone"),
     until: metricDayParameter(
       `Last business day to include, as YYYY-MM-DD in the location's time zone. A query can contain up to ${metricLimits.days} days.`,
@@ -231,7 +232,7 @@ export const MetricsQuery = z
       .optional()
       .meta({ description: `Earlier period to compare with. ${comparisonDescription}`, example: "previous_year" }),
     filters: filtersParameter,
-    sort: sortParameter,
+    sort: markAsListParameter(sortParameter),
     limit: integerQueryParameter(z.int().min(1).max(metricLimits.rows)).default(defaultLimit).meta({
       description: "Maximum number of rows in the response. `omittedRowCount` states how many were omitted.",
       example: 100,
@@ -244,7 +245,7 @@ export const MetricsQuery = z
       description:
         "ID of the location whose data is returned. Defaults to the API key's location. Any other location requires the scope `locations:any`.",
     }),
-    locationIds: locationIdsParameter,
+    locationIds: markAsListParameter(locationIdsParameter),
   })
   .check(checkSinceIsNotAfterUntil)
   .superRefine(({ since, until, locationId, locationIds, measures, dimensions, filters, sort }, context) => {

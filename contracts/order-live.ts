@@ -121,6 +121,17 @@ export const OrderLive = z
 
 export type OrderLive = z.infer<typeof OrderLive>;
 
+/** The reasons why an upserted order is skipped, with their descriptions. */
+export const skippedLiveOrderReasons = {
+  unchanged: "Its `revisionHash` equals the stored hash",
+  outdated: "Its `data.modifiedAt` is earlier than that of the stored order",
+  till_closed: "Its till is closed and has a report",
+  in_report:
+    "The report of another till contains the order, and its `data.modifiedAt` is missing or not after the end of that till's shift",
+} as const;
+
+export type SkippedLiveOrderReason = keyof typeof skippedLiveOrderReasons;
+
 /** The reasons why an order leaves a stream, with their descriptions. */
 export const orderLeftStreamReasons = {
   till: "The order's till was closed, and the report of the till is available",

@@ -56,12 +56,15 @@ export function paginatedSchema<Item extends z.ZodType>(item: Item) {
 export type PageMeta = z.infer<typeof pageMetaSchema>;
 export type PageLinks = z.infer<typeof pageLinksSchema>;
 
-/** An integer in a query. Accepts only digits and a sign, because `Number` would accept an empty text and `1e3`. */
+/**
+ * An integer in a query. Accepts only digits and a sign, because `Number` would accept an empty text and `1e3`. An integer
+ * with too many digits exceeds the range, and is not infinite, because infinity is not an integer.
+ */
 export const integerQueryParameter = (range: z.ZodInt) =>
   z
     .string()
-    .regex(/^-?\d{1,16}$/, "Must be an integer")
-    .transform(Number)
+    .regex(/^-?\d+$/, "Must be an integer")
+    .transform((text) => Math.max(-Number.MAX_VALUE, Math.min(Number(text), Number.MAX_VALUE)))
     .pipe(range);
 
 /** The query parameters of a list: zero-based `index`, `size` from 1 to 100 (10 by default), and `pageToken`. */
@@ -91,7 +94,8 @@ export const dayQueryParameter = z
   .string()
   .regex(
     /^(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-9]))$/,
-    "Must be a valid date in the format YYYY-MM-DD",
+    // Aborts, because a text that is not a day can be neither before nor after another day.
+    { error: "Must be a valid date in the format YYYY-MM-DD", abort: true },
   )
   .transform((day) => (day.endsWith("-02-29") && !isLeapYear(Number(day.slice(0, 4))) ? `${day.slice(0, 8)}28` : day))
   .meta({

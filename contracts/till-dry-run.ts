@@ -24,6 +24,7 @@ export type TillDryRunRequest = z.infer<typeof tillDryRunRequestSchema>;
 /** The types of warnings about a till, with their meaning. */
 export const tillWarningCodes = {
   movement_sign: "the sign of a financial movement contradicts its type",
+  tax_rate_unit: "a tax rate is probably not in percent",
 } as const;
 
 type TillWarningCode = keyof typeof tillWarningCodes;
@@ -43,10 +44,10 @@ export const TillWarning = z
     id: "TillWarning",
     description: "A value of a till that a push accepts, but that is probably wrong",
     example: {
-      path: "financialMovementList[0].amount",
-      code: "movement_sign",
+      path: "orderList[0].productRowList[0].taxRate",
+      code: "tax_rate_unit",
       message:
-        "A movement of the type cash-out has the amount 1995, so it counts as money that was added. If money was paid out, send -1995; if it was added, send the type cash-in.",
+        "Tax rates of tills are in percent, so that 1000 means 1000%. The rate is probably in hundredths of a percent: to state 10%, send 10.",
     },
   });
 
@@ -94,11 +95,19 @@ export const TillDryRun = z
 
 export type TillDryRun = z.infer<typeof TillDryRun>;
 
+/** The reply of reporting, whose warnings come from the report. till-ingest adds those of the body that it validates. */
+export const tillDryRunReplySchema = TillDryRun.extend({
+  // Replies of earlier versions have no warnings.
+  warnings: TillDryRun.shape.warnings.default([]),
+});
+
+export type TillDryRunReply = z.infer<typeof tillDryRunReplySchema>;
+
 /** Returns the result for a till that has no report. */
 export function buildTillDryRunWithoutReport(
-  { tillId, locationId }: Pick<TillDryRun, "tillId" | "locationId">,
+  { tillId, locationId }: Pick<TillDryRunReply, "tillId" | "locationId">,
   reason: "training" | TillReportParkedReason,
-): TillDryRun {
+): TillDryRunReply {
   const isTraining = reason === "training";
   return {
     ...{ tillId, locationId, isDryRun: true, reportState: isTraining ? "training" : "parked" },

@@ -1,18 +1,55 @@
 import { z } from "zod";
 import { UtcDateTimeSchema } from "./date-time.ts";
+import type { RequestIssueCode } from "./errors.ts";
 import { webhookRecipientExample } from "./examples/webhook.ts";
 import { boundedString, withUnstorableTextCheck } from "./fields.ts";
+
+const hmacSecretExample = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
 
 const recipientName = boundedString(255, { min: 1 }).meta({
   description: "Name of the recipient",
   example: "Stock keeper",
 });
 
-/** A signing secret. Its UTF-8 bytes are the key of an HMAC-SHA256. */
-const hmacSecret = boundedString(1_024, { min: 64 }).meta({
-  description: "Secret for signing messages, at least 64 characters long",
-  example: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",
-});
+/** The prefix of a secret in the format of Standard Webhooks, which the key in base64 follows. */
+export const standardSecretPrefix = "whsec_";
+
+/** The minimum size of a key that Standard Webhooks recommends, in bytes. */
+const minStandardKeyBytes = 24;
+const minTextSecretLength = 64;
+
+/**
+ * Returns the key of a secret in the format of Standard Webhooks, or undefined if what follows the prefix is not base64 as
+ * the libraries read it: with the standard alphabet and with padding.
+ */
+export function decodeStandardSecret(secret: string): Buffer | undefined {
+  const text = secret.slice(standardSecretPrefix.length);
+  const key = Buffer.from(text, "base64");
+  return key.toString("base64") === text ? key : undefined;
+}
+
+const hmacSecretFormats = `either \`${standardSecretPrefix}\` and at least ${minStandardKeyBytes} bytes in base64, which are the key of the signatures, or another text of at least ${minTextSecretLength} characters, whose UTF-8 bytes are the key`;
+
+/** A signing secret in a request. */
+const hmacSecret = boundedString(1_024)
+  .superRefine((secret, context) => {
+    const addIssue = (code: RequestIssueCode, message: string) =>
+      context.addIssue({ code: "custom", params: { code }, message });
+    if (!secret.startsWith(standardSecretPrefix)) {
+      if (secret.length < minTextSecretLength)
+        addIssue("too_small", `Must have at least ${minTextSecretLength} characters, or be ${hmacSecretFormats}`);
+      return;
+    }
+    const key = decodeStandardSecret(secret);
+    if (!key)
+      addIssue(
+        "invalid_format",
+        `Must have base64 with padding after ${standardSecretPrefix}. It is ${hmacSecretFormats}`,
+      );
+    else if (key.byteLength < minStandardKeyBytes)
+      addIssue("too_small", `Must have at least ${minStandardKeyBytes} bytes in base64 after ${standardSecretPrefix}`);
+  })
+  .meta({ description: `Secret for signing messages: ${hmacSecretFormats}`, example: hmacSecretExample });
 
 const apiKey = boundedString(1_024)
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, {
@@ -36,8 +73,7 @@ export const UpsertWebhookRecipientRequest = withUnstorableTextCheck(
       .meta({ description: "ID of the recipient's location. Defaults to the API key's location." }),
     name: recipientName,
     hmacSecret: hmacSecret.optional().meta({
-      description:
-        "Secret for signing messages, at least 64 characters long. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.",
+      description: `Secret for signing messages: ${hmacSecretFormats}. If omitted for a new recipient, a secret is generated and returned once. A different secret for an existing recipient has the same effect as a rotation.`,
     }),
     apiKey: apiKey.nullable().optional().meta({
       description:
@@ -55,7 +91,7 @@ export type UpsertWebhookRecipientRequest = z.infer<typeof UpsertWebhookRecipien
 export const RotateWebhookRecipientSecretRequest = withUnstorableTextCheck(
   z.object({
     hmacSecret: hmacSecret.optional().meta({
-      description: "New secret, at least 64 characters long. If omitted, a new secret is generated and returned once.",
+      description: `New secret: ${hmacSecretFormats}. If omitted, a new secret is generated and returned once.`,
     }),
     isLeaked: z.boolean().default(false).meta({
       description:
@@ -97,22 +133,22 @@ export const WebhookRecipient = z
 
 export type WebhookRecipient = z.infer<typeof WebhookRecipient>;
 
-/** A recipient, with its new secret if the request generated a secret. The secret is returned only once. */
+/** A recipient, with its secret if the request set or generated a secret. Later responses omit the secret. */
 export const WebhookRecipientWithSecret = WebhookRecipient.extend({
-  hmacSecret: hmacSecret.nullable().meta({
-    description:
-      "Generated secret, returned only once; null if the request contained a secret or the secret did not change",
+  hmacSecret: z.string().nullable().meta({
+    description: "Generated secret, returned only once; null if no secret was generated",
+    example: hmacSecretExample,
   }),
   signingSecret: z.string().nullable().meta({
     description:
-      "Same secret as `hmacSecret`, in the format that Standard Webhooks libraries expect; null if `hmacSecret` is null",
+      "The generated secret, or the secret in the request, in the format that Standard Webhooks libraries expect; null if the request neither contained a secret nor generated one",
   }),
 }).meta({
   id: "RecipientWithSecret",
-  description: "A recipient, with its secret if one was generated",
+  description: "A recipient, with its secret if the request contained or generated one",
   example: {
     ...webhookRecipientExample,
-    hmacSecret: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",
+    hmacSecret: hmacSecretExample,
     signingSecret: "whsec_NGYyZDhjMGI3YTZlNWQ0YzNiMmExOTA4MGY3ZTZkNWM0YjNhMjkxODBmN2U2ZDVjNGIzYTI5MTgwN2Y2ZTVkNA==",
   },
 });

@@ -145,7 +145,13 @@ describe("a push with dryRun=true", () => {
     expect(status).toBe(200);
     const result = TillDryRun.parse(body);
     expect(result).toMatchObject({
-      ...{ tillId: till.id, locationId: location.locationId, reportState: "done", reportParkedReason: null },
+      ...{
+        tillId: till.id,
+        locationId: location.locationId,
+        reportState: "done",
+        reportParkedReason: null,
+        warnings: [],
+      },
       till: { reportNumber: 12, tillRevision: 1, isComplete: true },
       day: { day: "2026-05-29", state: "incomplete", reasons: [{ code: "report_number_gap" }], tillCount: 1 },
     });

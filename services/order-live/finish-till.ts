@@ -2,6 +2,7 @@ import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeLiveOrderRetentionCutoff, type OrderLiveServiceConfig } from "./config.ts";
+import { replaceFutureTime } from "./order-state.ts";
 import { publishEndedShifts } from "./publish-shift-changes.ts";
 import {
   findOrdersWithoutTill,
@@ -23,7 +24,7 @@ export async function removeLiveOrdersOfFinalTill(
   { locationId, tillId, orderIds, ...report }: BusEventData<"report.finalized">,
   { config, traceparent }: { config: OrderLiveServiceConfig; traceparent: string | undefined },
 ): Promise<number> {
-  const closedAt = dateTimeToUtc(report.finalizedAt);
+  const closedAt = replaceFutureTime(dateTimeToUtc(report.finalizedAt), new Date().toISOString());
   const lastPosition = await lockLiveOrderStreamReturningPosition(tx, locationId);
   // When a till is replaced or reprocessed after the retention period, its orders are not remembered again, because they
   // have already been removed as too old.

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isUtcBefore } from "@pragma/contracts/date-time";
 import type { BusEventType } from "@pragma/contracts/events";
 import type { PosOrderData } from "@pragma/contracts/order-data";
+import type { SkippedLiveOrderReason } from "@pragma/contracts/order-live";
 
 /** The fields by which lists and streams can be filtered. */
 export interface LiveOrderFilterFields {
@@ -47,29 +48,48 @@ export interface IncomingLiveOrderState extends OrderClosingFlags {
 }
 
 /**
- * Returns whether the upsert of an order is skipped. It is skipped if the order's till has a final report, or if the
- * order's revision is already stored or is older than the stored revision. A departed order becomes live again only
+ * Returns why the upsert of an order is skipped, or undefined if it is applied. A departed order becomes live again only
  * with another till. If the report of its earlier till contains the order, it must also have been modified after that
- * till was closed.
+ * till was closed. `now` is the server's time.
  */
-export function shouldSkipLiveOrderUpsert(
+export function findSkipReason(
   incoming: IncomingLiveOrderState,
   stored: StoredLiveOrderState | undefined,
-  finalTills: ReadonlySet<string>,
-): boolean {
-  if (finalTills.has(incoming.tillId)) return true;
-  if (!stored) return false;
-  if (stored.hasDeparted)
-    return incoming.tillId === stored.tillId || wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt);
-  return incoming.revisionHash === stored.revisionHash || isOlder(incoming.modifiedAt, stored.modifiedAt);
+  { finalTills, now }: { finalTills: ReadonlySet<string>; now: string },
+): SkippedLiveOrderReason | undefined {
+  if (finalTills.has(incoming.tillId)) return "till_closed";
+  if (!stored) return undefined;
+  if (stored.hasDeparted) {
+    if (incoming.tillId === stored.tillId) return "till_closed";
+    return wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt) ? "in_report" : undefined;
+  }
+  if (incoming.revisionHash === stored.revisionHash) return "unchanged";
+  return isOlder(incoming.modifiedAt, stored.modifiedAt, now) ? "outdated" : undefined;
+}
+
+/** How far the clock of a point of sale can be ahead of the server's clock before its times are replaced. */
+const maxClockLeadMs = 5 * 60 * 1000;
+
+/**
+ * Returns a time that a point of sale has stated, or `now`, the server's time, if it is more than five minutes ahead of it.
+ * Otherwise, one order from a device with a wrong clock would make all later updates of the order look outdated.
+ */
+export function replaceFutureTime(time: string, now: string): string {
+  return isInFuture(time, now) ? now : time;
+}
+
+function isInFuture(time: string, now: string): boolean {
+  return isUtcBefore(new Date(Date.parse(now) + maxClockLeadMs).toISOString(), time);
 }
 
 function wasClosedBeforeChange(closedAt: string | null, modifiedAt: string | null): boolean {
   return closedAt !== null && (modifiedAt === null || !isUtcBefore(closedAt, modifiedAt));
 }
 
-function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): boolean {
-  return modifiedAt !== null && storedModifiedAt !== null && isUtcBefore(modifiedAt, storedModifiedAt);
+/** Returns whether a revision is older than the stored one. Version 1.1 and earlier stored times in the future. */
+function isOlder(modifiedAt: string | null, storedModifiedAt: string | null, now: string): boolean {
+  if (modifiedAt === null || storedModifiedAt === null || isInFuture(storedModifiedAt, now)) return false;
+  return isUtcBefore(modifiedAt, storedModifiedAt);
 }
 
 /** Returns the later of two times. If one time is null, returns the other time. */

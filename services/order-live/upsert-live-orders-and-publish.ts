@@ -1,5 +1,5 @@
 import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts/device";
-import type { OrderLeftStreamEventData } from "@pragma/contracts/order-live";
+import type { OrderLeftStreamEventData, SkippedLiveOrderReason } from "@pragma/contracts/order-live";
 import type { LocationRef } from "@pragma/contracts/principal";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
@@ -11,11 +11,12 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { OrderLiveServiceContext } from "./context.ts";
 import {
   determineOrderEventType,
+  findSkipReason,
   getFilterFieldsOfListedOrder,
   getLaterTime,
   type OrderEventType,
+  replaceFutureTime,
   type StoredLiveOrderState,
-  shouldSkipLiveOrderUpsert,
 } from "./order-state.ts";
 import type { ValidatedLiveOrderUpsert } from "./orders-body.ts";
 import { type OrderOfShift, publishEndedShifts, publishOpenedShifts } from "./publish-shift-changes.ts";
@@ -48,6 +49,18 @@ export interface AppliedLiveOrder {
   body: string;
 }
 
+/** A skipped order: its id, and why it was skipped. */
+export interface SkippedLiveOrder {
+  id: string;
+  reason: SkippedLiveOrderReason;
+}
+
+/** The orders of a request, each in the sequence of the request. */
+interface UpsertedLiveOrders {
+  applied: AppliedLiveOrder[];
+  skipped: SkippedLiveOrder[];
+}
+
 /** The effects of one applied order. */
 interface OrderChange {
   incoming: ValidatedLiveOrderUpsert;
@@ -64,13 +77,13 @@ interface OrderChange {
  * final report, are skipped. The personal data of erased orders is omitted. Each change of a listed order is appended to
  * the location's stream, and each change publishes at most one event.
  *
- * @returns the applied orders, in the sequence of the request.
+ * @returns the applied and the skipped orders.
  * @throws `ApiError` quota_exceeded.
  */
 export async function upsertLiveOrdersAndPublish(
   { db, broadcaster, orderBytesQuota, orderEventBytesQuota }: UpsertOrdersServices,
   { location: { id: locationId, timeZone }, orders, context }: UpsertOrdersOptions,
-): Promise<AppliedLiveOrder[]> {
+): Promise<UpsertedLiveOrders> {
   const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
@@ -85,10 +98,16 @@ export async function upsertLiveOrdersAndPublish(
     ]);
     const now = new Date().toISOString();
     const changes: OrderChange[] = [];
+    const skipped: SkippedLiveOrder[] = [];
     let position = lastPosition;
-    for (const order of orders) {
+    for (const received of orders) {
+      const order = replaceFutureModificationTime(received, now);
       const before = storedStates.get(order.id);
-      if (shouldSkipLiveOrderUpsert(order.state, before, finalTillIds)) continue;
+      const reason = findSkipReason(order.state, before, { finalTills: finalTillIds, now });
+      if (reason) {
+        skipped.push({ id: order.id, reason });
+        continue;
+      }
       const incoming = erasedIds.has(order.id) ? redactOrder(order) : order;
       const change = computeOrderChange(incoming, before, { locationId, now, position });
       position = change.revision?.position ?? position;
@@ -109,8 +128,15 @@ export async function upsertLiveOrdersAndPublish(
     ]);
     await publishShiftChanges(tx, changes, { locationId, timeZone, openShifts, position, now, traceparent });
     if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
-    return changes.map(({ stored: { id, body } }) => ({ id, body }));
+    return { applied: changes.map(({ stored: { id, body } }) => ({ id, body })), skipped };
   });
+}
+
+/** Returns the order with the time by which later updates are compared. The content keeps the time that was sent. */
+function replaceFutureModificationTime(order: ValidatedLiveOrderUpsert, now: string): ValidatedLiveOrderUpsert {
+  const { modifiedAt } = order.state;
+  if (modifiedAt === null) return order;
+  return { ...order, state: { ...order.state, modifiedAt: replaceFutureTime(modifiedAt, now) } };
 }
 
 function redactOrder(order: ValidatedLiveOrderUpsert): ValidatedLiveOrderUpsert {

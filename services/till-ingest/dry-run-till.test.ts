@@ -20,6 +20,7 @@ const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>, l
         location: { id: locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {
           metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
+          warnings: [],
           hash: "h",
           bytes,
         },

@@ -2,7 +2,12 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
-import { TillDryRun, type TillDryRunRequest, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
+import {
+  type TillDryRun,
+  type TillDryRunRequest,
+  tillDryRunReplySchema,
+  tillDryRunTopic,
+} from "@pragma/contracts/till-dry-run";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -59,7 +64,7 @@ interface DryRunRequest {
 
 async function requestDryRun(
   { db, config, sendBusRequest }: DryRunServices,
-  { location: { id: locationId, timeZone }, till: { metadata, hash, bytes }, context }: DryRunRequest,
+  { location: { id: locationId, timeZone }, till: { metadata, hash, bytes, warnings }, context }: DryRunRequest,
 ): Promise<TillDryRun> {
   const { tillId, format: version, orderCount } = metadata;
   context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
@@ -92,7 +97,7 @@ async function requestDryRun(
         cause,
       });
     });
-    // Replies of earlier versions have no warnings.
-    return TillDryRun.parse({ warnings: [], ...JSON.parse(reply) });
+    const result = tillDryRunReplySchema.parse(JSON.parse(reply));
+    return { ...result, warnings: [...warnings, ...result.warnings] };
   });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksServiceContext } from "./context.ts";
+import { encodeSigningSecret, toStoredSecret } from "./messages/signing-secret.ts";
 import type { WebhookRecipientKey } from "./queries/recipients.ts";
 
 /** Milliseconds for which a replaced secret still signs messages, so that receivers can switch to the new secret. */
@@ -9,6 +10,17 @@ const rotationOverlapMs = 24 * 3_600_000;
 
 /** Maximum number of active secrets per recipient. It is low, because each secret adds a signature to every message. */
 const maxActiveSecrets = 5;
+
+/** The secret that a request contained or generated, for its response only. */
+export interface ReturnedSecret {
+  /** The generated secret; null if the request contained a secret. */
+  hmacSecret: string | null;
+  /** The same secret, or the secret in the request, in the format of Standard Webhooks libraries. */
+  signingSecret: string | null;
+}
+
+/** The response to a request that neither contained nor generated a secret. */
+export const noReturnedSecret: ReturnedSecret = { hmacSecret: null, signingSecret: null };
 
 interface SetRecipientSecret {
   recipientKey: WebhookRecipientKey;
@@ -23,29 +35,32 @@ interface SetRecipientSecret {
  * Sets the current secret of a recipient. Earlier secrets expire within 24 hours, or immediately if they have leaked.
  * Setting the current secret again without `isLeaked` changes nothing.
  *
- * @returns the generated secret; null when `hmacSecret` was given.
+ * @returns the secret for the response.
  * @throws `ApiError` too_many_secrets when the recipient already has five active secrets, unless `isLeaked` is set.
  */
 export async function setWebhookRecipientSecret(
   { encryption }: Pick<WebhooksServiceContext, "encryption">,
   tx: SqlTransaction,
   { recipientKey: { locationId, id: recipientId }, hmacSecret, now, isLeaked = false }: SetRecipientSecret,
-): Promise<string | null> {
+): Promise<ReturnedSecret> {
   const ofRecipient = tx`location_id = ${locationId} and recipient_id = ${recipientId}`;
   const activeSecrets = await tx<{ encryptedSecret: string }[]>`
     select encrypted_secret from signing_secrets
     where ${ofRecipient} and (expires_at is null or expires_at > ${now})
     order by version desc`;
   const [latest] = activeSecrets;
-  const isUnchanged =
-    hmacSecret !== undefined && latest !== undefined && encryption.decrypt(latest.encryptedSecret) === hmacSecret;
-  if (isUnchanged && !isLeaked) return null;
+  const secret = hmacSecret === undefined ? randomBytes(32).toString("hex") : toStoredSecret(hmacSecret);
+  const returned = {
+    hmacSecret: hmacSecret === undefined ? secret : null,
+    signingSecret: encodeSigningSecret(secret),
+  };
+  const isUnchanged = latest !== undefined && encryption.decrypt(latest.encryptedSecret) === secret;
+  if (isUnchanged && !isLeaked) return returned;
   if (activeSecrets.length >= maxActiveSecrets && !isLeaked) {
     throw new ApiError("too_many_secrets", {
       detail: `This recipient already has ${maxActiveSecrets} active secrets. Wait until one expires, or set isLeaked when you rotate the secret.`,
     });
   }
-  const secret = hmacSecret ?? randomBytes(32).toString("hex");
   const othersExpireAt = new Date(now.getTime() + (isLeaked ? 0 : rotationOverlapMs));
   await tx`
     update signing_secrets set expires_at = ${othersExpireAt}
@@ -55,5 +70,5 @@ export async function setWebhookRecipientSecret(
     insert into signing_secrets (location_id, recipient_id, version, encrypted_secret, created_at)
     select ${locationId}, ${recipientId}, coalesce(max(version), 0) + 1, ${encryption.encrypt(secret)}, ${now}
     from signing_secrets where ${ofRecipient}`;
-  return hmacSecret === undefined ? secret : null;
+  return returned;
 }

@@ -1,4 +1,4 @@
-import { encodeSigningSecret } from "@pragma/webhooks/messages/sign-message";
+import { encodeSigningSecret } from "@pragma/webhooks/messages/signing-secret";
 
 /** The secret of the recipient in the documentation. Its text warns readers not to use it for a recipient of theirs. */
 export const documentedWebhookSecret = "example-secret-from-the-documentation-never-use-it-in-production";

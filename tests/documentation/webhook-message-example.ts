@@ -1,5 +1,6 @@
 import type { WebhookEventName } from "@pragma/contracts/webhook";
-import { createWebhookSignatureHeaders, encodeSigningSecret } from "@pragma/webhooks/messages/sign-message";
+import { createWebhookSignatureHeaders } from "@pragma/webhooks/messages/sign-message";
+import { encodeSigningSecret } from "@pragma/webhooks/messages/signing-secret";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import {
   documentedEndpointUrl,

@@ -141,8 +141,25 @@ describe("the MCP server", () => {
     expect(preflight.headers.get("access-control-allow-headers")).toContain("mcp-protocol-version");
   });
 
+  it.each(["application/json", "*/*", "application/*", "application/json;q=0.9, text/html", ""])(
+    "answers a client that sends accept: %s",
+    async (accept) => {
+      const response = await post(listTools, { headers: { accept } });
+      expect(response.status).toBe(200);
+      expect((await readMessage(response)).result?.tools?.length).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(["text/event-stream", "text/html", "application/json;q=0, */*"])(
+    "states to a client that sends accept: %s that all responses are JSON",
+    async (accept) => {
+      const response = await post(listTools, { headers: { accept } });
+      expect(response.status).toBe(406);
+      expect((await readMessage(response)).error?.message).toContain("application/json");
+    },
+  );
+
   it("checks the headers that the protocol requires", async () => {
-    expect((await post(listTools, { headers: { accept: "application/json" } })).status).toBe(406);
     expect((await post(listTools, { headers: { "content-type": "text/plain" } })).status).toBe(415);
     const unsupported = await post(listTools, { headers: { "mcp-protocol-version": "2020-01-01" } });
     expect(unsupported.status).toBe(400);

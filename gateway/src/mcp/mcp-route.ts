@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
+import { acceptsMediaType } from "@pragma/runtime/http/content-negotiation";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import { readRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
@@ -31,8 +32,14 @@ export const mcpLimits = {
 /** Tool calls that hold large responses in memory at a time. */
 const largeResponseLimits = { maxActive: 2, maxActivePerKey: 1 };
 
-/** The headers that the MCP transport reads. */
-const mcpHeaderNames = ["accept", "content-type", "mcp-protocol-version", "origin"] as const;
+/** The headers of the client that the MCP transport reads. */
+const mcpHeaderNames = ["content-type", "mcp-protocol-version", "origin"] as const;
+
+/**
+ * The Accept header that the MCP transport requires. The protocol requires it of clients, too, but many accept only JSON
+ * or any type, which suffices, because all responses are JSON.
+ */
+const transportAccept = "application/json, text/event-stream";
 
 /** Maximum number of issues in an error of the API that an assistant sees. */
 const maxShownIssues = 5;
@@ -63,6 +70,12 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
   return async (context) => {
     const request = context.get("request");
     request.route = { prefix: mcpPath };
+    if (!acceptsMediaType(request.incoming.headers.accept, "application/json"))
+      return createJsonRpcErrorResponse(
+        -32000,
+        "Not Acceptable: All responses are JSON. Send the header accept: application/json, text/event-stream",
+        406,
+      );
     const message = await readMessage(request);
     if (message instanceof Response) return message;
     const abort = new AbortController();
@@ -99,7 +112,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
       return await answerMcpRequest({
         request: new Request(`http://gateway${mcpPath}`, {
           method: "POST",
-          headers: pickMcpHeaders(request.incoming.headers),
+          headers: { ...pickMcpHeaders(request.incoming.headers), accept: transportAccept },
         }),
         message,
         allowedOrigins,
@@ -173,8 +186,8 @@ function findBatchIssue(batch: unknown[]): Response | undefined {
   return undefined;
 }
 
-function createJsonRpcErrorResponse(code: number, message: string): Response {
-  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
+function createJsonRpcErrorResponse(code: number, message: string, status = 400): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
 }
 
 /** The statuses with which an HTTP server or a proxy rejects a request that is too long, before a service gets it. */

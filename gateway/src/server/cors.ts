@@ -35,6 +35,7 @@ const exposedHeaders = [
   "retry-after",
   "sunset",
   "x-ignored-parameters",
+  "x-skipped-orders",
   "x-request-id",
 ].join(", ");
 /** The seconds for which a browser may cache a preflight response: the maximum that Chrome accepts. */

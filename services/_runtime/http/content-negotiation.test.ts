@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { selectMediaType } from "./content-negotiation.ts";
+import { acceptsMediaType, selectMediaType } from "./content-negotiation.ts";
 
 const json = "application/json";
 const csv = "text/csv";
@@ -20,4 +20,21 @@ it.each([
   [`${"x/y,".repeat(300)}text/csv`, json],
 ])("selects for the Accept header %j the type %s", (accept, expected) => {
   expect(selectMediaType(accept, [json, csv])).toBe(expected);
+});
+
+it.each([
+  [undefined, true],
+  [" ", true],
+  ["*/*", true],
+  [json, true],
+  ["Application/JSON;charset=utf-8", true],
+  ["application/*;q=0.1", true],
+  ["text/event-stream, application/json", true],
+  ["x/y,".repeat(300), true],
+  ["text/event-stream", false],
+  ["text/html, application/xhtml+xml", false],
+  ["*/*, application/json;q=0", false],
+  ["application/jsonl", false],
+])("with the Accept header %j, JSON is accepted: %s", (accept, expected) => {
+  expect(acceptsMediaType(accept, json)).toBe(expected);
 });

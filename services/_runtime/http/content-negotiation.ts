@@ -20,6 +20,12 @@ export function selectMediaType<Type extends string>(
   return best.type;
 }
 
+/** Returns whether an Accept header allows a media type. A missing, empty or overlong header allows all types. */
+export function acceptsMediaType(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept.trim() === "" || accept.length > maxAcceptLength) return true;
+  return getQuality(type, accept.split(",").map(parseMediaRange)) > 0;
+}
+
 interface MediaRange {
   type: string;
   quality: number;

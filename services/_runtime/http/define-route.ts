@@ -17,7 +17,7 @@ import {
   type RequestPrincipalAndMetadata,
   type ServiceHonoContext,
 } from "./request-identity.ts";
-import { toRequestIssues } from "./request-issues.ts";
+import { listDistinctIssues, toRequestIssues } from "./request-issues.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";
 
 /** The dates of a route's deprecation and possible removal. A deprecated route works until it is removed. */
@@ -75,7 +75,7 @@ export function createValidatingJsonBodyParser<Schema extends z.ZodType>(
       const input = isOptional && bytes.byteLength === 0 ? undefined : parseJsonBody(bytes);
       const result = schema.safeParse(input);
       if (result.success) return { value: result.data };
-      return { issues: toRequestIssues("body", result.error, input), count: result.error.issues.length };
+      return { issues: toRequestIssues("body", result.error, input), count: listDistinctIssues(result.error).length };
     },
   };
 }

@@ -1,6 +1,8 @@
+import { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { describe, expect, it } from "vitest";
 import {
   buildQueryHandlingHeaders,
+  listRepeatedParameterIssues,
   listUnknownParameterIssues,
   parseHandlingPreference,
   parseQuery,
@@ -9,10 +11,29 @@ import {
 const known = new Set(["size", "since"]);
 
 describe("the query of a request", () => {
-  it("contains the first value of each known parameter, and the names of the others once", () => {
-    const query = parseQuery("http://api/v1/things?size=1&size=2&from=a&from=b&=c&since=%32026#since=3&to=d", known);
-    expect(query).toEqual({ values: { size: "1", since: "2026" }, unknownNames: ["from"] });
-    expect(parseQuery("http://api/v1/things", known)).toEqual({ values: {}, unknownNames: [] });
+  it("contains the first value and the number of each known parameter, and the names of the others once", () => {
+    const query = parseQuery("http://api/v1/things?size=&s%69ze=2&size=&from=a&from=b&=c&since=%32026#since=3", known);
+    const repeated = new Map([["size", 3]]);
+    expect(query).toEqual({ values: { size: "", since: "2026" }, repeated, unknownNames: ["from"] });
+    expect(parseQuery("http://api/v1/things", known)).toEqual({ values: {}, repeated: new Map(), unknownNames: [] });
+  });
+
+  it("states for each repeated parameter how to send one or several values", () => {
+    const repeated = new Map([
+      ["locationIds", 2],
+      ["since", 3],
+    ]);
+    expect(listRepeatedParameterIssues(repeated, MetricsQuery.shape)).toEqual([
+      {
+        ...{ in: "query", path: "locationIds", code: "repeated_parameter" },
+        message:
+          "Must not be repeated; got 2 times. Send it once, with its values separated by commas: locationIds=first,second",
+      },
+      {
+        ...{ in: "query", path: "since", code: "repeated_parameter" },
+        message: "Must not be repeated; got 3 times. Send it once, with one value",
+      },
+    ]);
   });
 
   it("has no value for names that every object has", () => {

@@ -1,31 +1,53 @@
 import type { RequestIssue } from "@pragma/contracts/errors";
+import { isListParameter } from "@pragma/contracts/list-parameter";
+import type { z } from "zod";
 
 /** The query of a request: the first value of each parameter, and the names that the operation does not know. */
 export interface RequestQuery {
   values: Record<string, string>;
+  /** How often the request has each parameter that it has more than once. */
+  repeated: ReadonlyMap<string, number>;
   unknownNames: readonly string[];
 }
 
 /** How the client wants unknown query parameters to be handled: as errors, or ignored. */
 export type HandlingPreference = "strict" | "lenient";
 
-const emptyQuery: RequestQuery = { values: {}, unknownNames: [] };
+const emptyQuery: RequestQuery = { values: {}, repeated: new Map(), unknownNames: [] };
 
-/**
- * Returns the query of a URL. Ignores the other values of a repeated parameter, and parameters without a name.
- * `knownNames` are the parameters of the operation.
- */
+/** Returns the query of a URL. Ignores parameters without a name. `knownNames` are the parameters of the operation. */
 export function parseQuery(url: string, knownNames: ReadonlySet<string>): RequestQuery {
   const start = url.indexOf("?");
   if (start === -1) return emptyQuery;
   const end = url.indexOf("#", start);
   const values: Record<string, string> = {};
+  const repeated = new Map<string, number>();
   const unknownNames = new Set<string>();
   for (const [name, value] of new URLSearchParams(url.slice(start + 1, end === -1 ? undefined : end))) {
-    if (knownNames.has(name)) values[name] ??= value;
-    else if (name !== "") unknownNames.add(name);
+    if (!knownNames.has(name)) {
+      if (name !== "") unknownNames.add(name);
+    } else if (values[name] === undefined) values[name] = value;
+    else repeated.set(name, (repeated.get(name) ?? 1) + 1);
   }
-  return { values, unknownNames: [...unknownNames] };
+  return { values, repeated, unknownNames: [...unknownNames] };
+}
+
+/**
+ * Returns the issues of a request that has parameters more than once. Clients disagree about the meaning: some use the
+ * first value, some the last one, and some all of them. A guess would silently drop values.
+ */
+export function listRepeatedParameterIssues(
+  repeated: RequestQuery["repeated"],
+  parameters: Readonly<Record<string, z.core.$ZodType>>,
+): RequestIssue[] {
+  return [...repeated].map(([name, count]) => ({
+    in: "query",
+    path: name,
+    code: "repeated_parameter",
+    message: isListParameter(parameters[name])
+      ? `Must not be repeated; got ${count} times. Send it once, with its values separated by commas: ${name}=first,second`
+      : `Must not be repeated; got ${count} times. Send it once, with one value`,
+  }));
 }
 
 /** The parsing of longer headers could take long, and no client sends them. */

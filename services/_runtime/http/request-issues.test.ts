@@ -1,7 +1,7 @@
 import { ApiError, type RequestIssue } from "@pragma/contracts/errors";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { throwIfInvalid, toRequestIssues } from "./request-issues.ts";
+import { IssueCollector, throwIfInvalid, toRequestIssues } from "./request-issues.ts";
 
 function issuesIn(schema: z.ZodType, input: unknown): RequestIssue[] {
   const { error } = schema.safeParse(input);
@@ -43,6 +43,21 @@ describe("toRequestIssues", () => {
       "Must have at most 1 character",
       "Must have at most 2 items",
     ]);
+  });
+
+  it("reports a number outside of a limit once, with this limit", () => {
+    const numbers = z.object({ size: z.int().min(1).max(100), index: z.int().min(0) });
+    const listed = ({ size, index }: { size: number; index: number }) =>
+      issuesIn(numbers, { size, index }).map(({ path, message }) => `${path}: ${message}`);
+    expect(listed({ size: 101, index: 0 })).toEqual(["size: Must be at most 100; got 101"]);
+    expect(listed({ size: 1e16, index: 1e16 })).toEqual([
+      "size: Must be at most 100",
+      "index: Must be at most 9007199254740991",
+    ]);
+    expect(listed({ size: -1e300, index: -1e17 })).toEqual(["size: Must be at least 1", "index: Must be at least 0"]);
+    const collector = new IssueCollector();
+    collector.addZodError(numbers.safeParse({ size: 1e16, index: 0 }).error, { size: 1e16, index: 0 });
+    expect(collector.count).toBe(1);
   });
 
   it("reports missing values as required", () => {

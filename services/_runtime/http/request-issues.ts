@@ -20,14 +20,38 @@ export function toRequestIssues(
   input: unknown,
   basePath = "",
 ): RequestIssue[] {
-  return error.issues.slice(0, maxReportedIssues).map((issue) => {
-    const value = getValueAtPath(input, issue.path);
-    const path = formatIssuePath(issue.path, basePath);
-    if (value === undefined && issue.code !== "custom")
-      return { in: part, path, code: "required", message: "Is required" };
-    const message = `${describeIssue(issue, value)}${describeReceivedValue(value, issue.path)}`;
-    return { in: part, path, code: getIssueCode(issue), message };
+  return listDistinctIssues(error)
+    .slice(0, maxReportedIssues)
+    .map((issue) => toRequestIssue(part, issue, input, basePath));
+}
+
+/**
+ * Returns zod's issues without those about the range of safe integers that a narrower limit of the same value follows, so
+ * that a number is not reported twice, and with a limit that the caller cannot use.
+ */
+export function listDistinctIssues({ issues }: z.ZodError): z.core.$ZodIssue[] {
+  return issues.filter((issue, index) => {
+    const next = issues[index + 1];
+    const isSafeRange = (issue.code === "too_big" || issue.code === "too_small") && issue.origin === "int";
+    return !(isSafeRange && next?.code === issue.code && hasSamePath(issue, next));
   });
+}
+
+const hasSamePath = ({ path }: z.core.$ZodIssue, other: z.core.$ZodIssue) =>
+  path.length === other.path.length && path.every((key, index) => key === other.path[index]);
+
+function toRequestIssue(
+  part: RequestIssue["in"],
+  issue: z.core.$ZodIssue,
+  input: unknown,
+  basePath: string,
+): RequestIssue {
+  const value = getValueAtPath(input, issue.path);
+  const path = formatIssuePath(issue.path, basePath);
+  if (value === undefined && issue.code !== "custom")
+    return { in: part, path, code: "required", message: "Is required" };
+  const message = `${describeIssue(issue, value)}${describeReceivedValue(value, issue.path)}`;
+  return { in: part, path, code: getIssueCode(issue), message };
 }
 
 /** Collects the issues of a request that is validated in parts. Stores only the first issues, but counts all issues. */
@@ -37,7 +61,8 @@ export class IssueCollector implements RequestBodyIssues {
 
   /** Adds the issues that a schema found in `input`. `path` is the path of `input` in that part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
-    if (error) this.addIssues({ issues: toRequestIssues(part, error, input, path), count: error.issues.length });
+    if (!error) return;
+    this.addIssues({ issues: toRequestIssues(part, error, input, path), count: listDistinctIssues(error).length });
   }
 
   /** Parses the part of the body at `path`. If it is invalid or exceeds `limits`, adds issues and returns undefined. */
@@ -178,6 +203,8 @@ function formatCount(count: number | bigint, noun: string): string {
 /** Returns a text with the received value; empty for possible secrets, objects and strings of over 60 characters. */
 function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
   if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
+  // Parsing has rounded a larger integer, so that the client has sent another one.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return "";
   if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;
   if (typeof value === "string" && value.length <= 60) return `; got ${JSON.stringify(value)}`;
   return "";

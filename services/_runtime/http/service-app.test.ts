@@ -101,6 +101,24 @@ it("lets only the client store the responses of reads, and use them again only a
   expect((await service.request("GET", "/v1/items?size=x")).headers.get("cache-control")).toBe("no-store");
 });
 
+describe("repeated query parameters", () => {
+  it.each([undefined, "handling=lenient", "handling=strict"])("are errors with the preference %s", async (prefer) => {
+    const headers: Record<string, string> = prefer === undefined ? {} : { prefer };
+    for (const query of ["size=3&size=4", "size=3&size=3", "size=3&%73ize=", "size=3&page=2&size=4"]) {
+      const response = await service.request("GET", `/v1/items?${query}`, { headers });
+      const { errors } = (await response.json()) as { errors: { path: string; code: string; message: string }[] };
+      expect(response.status).toBe(400);
+      expect(errors[0]).toMatchObject({ in: "query", path: "size", code: "repeated_parameter" });
+      expect(errors[0]?.message).toContain("Send it once");
+    }
+  });
+
+  it("are ignored and named once if the operation does not know them", async () => {
+    const response = await service.request("GET", "/v1/items?size=3&page=1&page=2");
+    expect([response.status, response.headers.get("x-ignored-parameters")]).toEqual([200, "page"]);
+  });
+});
+
 describe("unknown query parameters", () => {
   const ignored = (response: Response) => response.headers.get("x-ignored-parameters");
 

@@ -21,6 +21,7 @@ import type { LargeReadLimiter } from "./large-read-limiter.ts";
 import {
   buildQueryHandlingHeaders,
   type HandlingPreference,
+  listRepeatedParameterIssues,
   listUnknownParameterIssues,
   parseHandlingPreference,
   parseQuery,
@@ -280,7 +281,7 @@ async function parseRouteInput<Services>(
     bytes,
     senderId,
     services,
-    query: { values, unknownNames },
+    query: { values, repeated, unknownNames },
     handling,
   }: { bytes: Uint8Array | undefined; senderId: string; services: Services } & Pick<
     RequestHandlingOptions<Services>,
@@ -295,6 +296,10 @@ async function parseRouteInput<Services>(
   };
   const params = schemas?.params ? parsePart("path", schemas.params, req.param()) : {};
   const query = schemas?.query ? parsePart("query", schemas.query, values) : {};
+  if (repeated.size > 0) {
+    const repetitions = listRepeatedParameterIssues(repeated, schemas?.query?.shape ?? {});
+    issues.addIssues({ issues: repetitions, count: repetitions.length });
+  }
   if (handling === "strict") {
     const unknown = listUnknownParameterIssues(unknownNames, queryNames);
     issues.addIssues({ issues: unknown, count: unknown.length });

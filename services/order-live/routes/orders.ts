@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { OrderLive, orderLeftStreamReasons } from "@pragma/contracts/order-live";
+import { OrderLive, orderLeftStreamReasons, skippedLiveOrderReasons } from "@pragma/contracts/order-live";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { createdAtCursorSchema, createPageResponse } from "@pragma/runtime/http/page-response";
 import { createConditionalJsonResponse, createSerializedJsonResponse } from "@pragma/runtime/http/route-response";
@@ -17,7 +17,17 @@ import { liveOrderFilterQueryShape, pickLiveOrderQueryFilters } from "../order-f
 import { upsertLiveOrdersBodyParser } from "../orders-body.ts";
 import { countListedLiveOrders, findLiveOrderPage } from "../queries/listed-orders.ts";
 import { findLiveOrderResponseBody } from "../queries/orders.ts";
-import { upsertLiveOrdersAndPublish } from "../upsert-live-orders-and-publish.ts";
+import { type SkippedLiveOrder, upsertLiveOrdersAndPublish } from "../upsert-live-orders-and-publish.ts";
+
+const skipReasonList = Object.entries(skippedLiveOrderReasons)
+  .map(([reason, meaning]) => `- \`${reason}\`: ${meaning}.`)
+  .join("\n");
+
+/** Returns the header that names each skipped order with the reason, if there are any. */
+function buildSkippedOrdersHeader(skipped: readonly SkippedLiveOrder[]): Record<string, string> {
+  if (skipped.length === 0) return {};
+  return { "x-skipped-orders": skipped.map(({ id, reason }) => `${id}=${reason}`).join(", ") };
+}
 
 export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   method: "post",
@@ -29,8 +39,9 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   summary: "Create or update live orders",
   description:
     "Creates or updates up to 50 live orders of a location. If any order is invalid, no order is created or updated. The response contains the created and updated orders.\n\n" +
-    "An order is skipped if its `revisionHash` equals the stored hash, if its `data.modifiedAt` is earlier than that of the stored order, or if its till is closed and has a report. " +
-    "You can therefore safely repeat a request if you did not receive its response.\n\n" +
+    `An order can be skipped. The response header \`x-skipped-orders\` then contains its ID and the reason, such as \`${orderLiveInputExample.id}=outdated\`. Several orders are separated by commas. The reasons are:\n\n${skipReasonList}\n\n` +
+    "You can therefore safely repeat a request if you did not receive its response. " +
+    "If `data.modifiedAt` is more than five minutes later than the time of the server, the order is compared as if it had been modified when the server received it, so that a wrong clock does not block later updates.\n\n" +
     "Each created or updated order emits at most one event: `order.canceled` when the order becomes canceled, otherwise `order.transferred` when it becomes transferred, otherwise `order.paid` when it becomes paid. " +
     "An open order (not paid, canceled, transferred or manually closed) emits `order.call` when it is new, when it is reopened, or when its products or menus change. " +
     "Orders in training mode (`data.isTraining`) are stored, and you can get them by ID. They do not appear in lists or streams, and they emit no events.\n\n" +
@@ -54,9 +65,13 @@ export const upsertLiveOrdersRoute = defineOrderLiveRoute({
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
     const location = await resolveRequestedLocation(principal, query.locationId, services.locations, context);
-    const applied = await upsertLiveOrdersAndPublish(services, { location, orders, context });
-    const ordersInBody = { locationId: location.id, orderIds: applied.map(({ id }) => id) };
-    return { ...createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body))), ordersInBody };
+    const { applied, skipped } = await upsertLiveOrdersAndPublish(services, { location, orders, context });
+    const response = createSerializedJsonResponse(200, joinJsonArray(applied.map(({ body }) => body)));
+    return {
+      ...response,
+      headers: { ...response.headers, ...buildSkippedOrdersHeader(skipped) },
+      ordersInBody: { locationId: location.id, orderIds: applied.map(({ id }) => id) },
+    };
   },
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -107,6 +108,65 @@ describe("an upserted order", () => {
     // The late order is skipped, because the change without `modifiedAt` did not clear the stored `modifiedAt`.
     expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
     expect((await orderLive.listOrders(principal)).data[0]?.data.guestsCount).toBe(4);
+  });
+
+  it("from a clock in the future does not block later updates, whatever their clock", async () => {
+    const { principal } = buildTestPosPrincipalAndLocation();
+    const afterMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+    const order = createTestLiveOrderInput({ modifiedAt: "2099-01-01T00:00:00.000Z" });
+    const [applied] = await orderLive.upsertOrders(principal, order);
+    expect(applied?.data.modifiedAt).toBe("2099-01-01T00:00:00.000Z");
+    for (const modifiedAt of [afterMinutes(0), "2098-01-01T00:00:00.000Z", afterMinutes(60), afterMinutes(30)])
+      expect(await orderLive.upsertOrders(principal, createChangedTestLiveOrder(order, { modifiedAt }))).toHaveLength(
+        1,
+      );
+    const late = createChangedTestLiveOrder(order, { modifiedAt: afterMinutes(-1) });
+    expect(await orderLive.upsertOrders(principal, late)).toEqual([]);
+  });
+
+  it("is updated although version 1.1 stored a time in the future", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
+    await orderLive.upsertOrders(principal, order);
+    await orderLive.db.sql`
+      update live_orders set modified_at = '2099-01-01T00:00:00.000Z'
+      where location_id = ${locationId} and id = ${order.id}`;
+    const changed = createChangedTestLiveOrder(order, { modifiedAt: "2026-05-29T10:21:00.000Z" });
+    expect(await orderLive.upsertOrders(principal, changed)).toHaveLength(1);
+  });
+
+  it("that is skipped is named in a header, with the reason", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const send = async (...orders: OrderLiveInput[]) => {
+      const response = await orderLive.request("POST", path, { principal, body: orders });
+      expect(response.status).toBe(200);
+      return response.headers.get("x-skipped-orders");
+    };
+    const order = createTestLiveOrderInput({ modifiedAt: "2026-05-29T10:20:00.000Z" });
+    const other = createTestLiveOrderInput();
+    expect(await send(order, other)).toBeNull();
+    const late = createChangedTestLiveOrder(order, { modifiedAt: "2026-05-29T10:19:00.000Z" });
+    const added = createTestLiveOrderInput();
+    expect(await send(late, added, other)).toBe(`${order.id}=outdated, ${other.id}=unchanged`);
+    const closedAt = "2026-05-29T15:05:00.000Z";
+    await orderLive.finishTill({ locationId, tillId: order.tillId, orderIds: [order.id] }, closedAt);
+    expect(await send(createChangedTestLiveOrder(order, { modifiedAt: null }))).toBe(`${order.id}=till_closed`);
+    const inNextTill = { ...createChangedTestLiveOrder(order, { modifiedAt: closedAt }), tillId: randomUUID() };
+    expect(await send(inNextTill)).toBe(`${order.id}=in_report`);
+  });
+
+  it("continues in the next shift although a clock in the future closed its till", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const order = createTestLiveOrderInput();
+    await orderLive.upsertOrders(principal, order);
+    await orderLive.finishTill(
+      { locationId, tillId: order.tillId, orderIds: [order.id] },
+      new Date(Date.now() + 24 * 3_600_000).toISOString(),
+    );
+    await sleep(5);
+    const modifiedAt = new Date().toISOString();
+    const continued = { ...createChangedTestLiveOrder(order, { modifiedAt }), tillId: randomUUID() };
+    expect(await orderLive.upsertOrders(principal, continued)).toHaveLength(1);
   });
 
   it("that is unchanged is omitted from the response", async () => {

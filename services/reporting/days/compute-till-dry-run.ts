@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import {
   buildTillDryRunWithoutReport,
-  type TillDryRun,
+  type TillDryRunReply,
   type TillDryRunRequest,
   toTillReportParkedReason,
 } from "@pragma/contracts/till-dry-run";
@@ -18,7 +18,10 @@ export type TillDryRunServices = Pick<ReportingServiceContext, "db" | "log" | "c
 const decompress = promisify(brotliDecompress);
 
 /** Returns the result of a dry run: the checks of the till, or the reason why its report cannot be computed. */
-export async function computeTillDryRun(services: TillDryRunServices, request: TillDryRunRequest): Promise<TillDryRun> {
+export async function computeTillDryRun(
+  services: TillDryRunServices,
+  request: TillDryRunRequest,
+): Promise<TillDryRunReply> {
   const { body, locationId, timeZone, tillId, version, hash } = request;
   const bytes = await decompress(Buffer.from(body, "base64"), { maxOutputLength: maxRequestBodyBytes });
   let report: StoredReportAndOrderResponses | null;

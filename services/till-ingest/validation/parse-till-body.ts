@@ -3,6 +3,7 @@ import { type PosDeviceIdentity, parsePosDevice } from "@pragma/contracts/device
 import { PosOrderData } from "@pragma/contracts/order-data";
 import type { PosApplicationName } from "@pragma/contracts/pos-application";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
+import type { TillWarning } from "@pragma/contracts/till-dry-run";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorkerFunction } from "@pragma/runtime/concurrency/threaded-body-parser";
@@ -11,6 +12,7 @@ import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, findJsonPartLimitIssue, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
+import { listTaxRatesV1, listTaxRatesV2, type TaxRateAtPath, TaxRateWarningCollector } from "./tax-rate-warnings.ts";
 
 /** The format of a till body: V1 is the legacy format, and V2 is the current format. */
 export type TillFormat = "V1" | "V2";
@@ -56,12 +58,19 @@ const tillV1Head = TillV1.extend({
 });
 const tillV2Head = TillV2.extend({ orderList: createOrderIdsOnlySchema("id", maxOrdersPerTill) });
 
+/** A valid till body: its metadata, and what is probably wrong with it. */
+interface ValidatedTillBody<Format extends TillFormat> {
+  metadata: TillMetadata<Format>;
+  warnings: TillWarning[];
+}
+
 /** Checks a parsed body against `TillV1` and returns its metadata or its issues. V1 has no training mode. */
-export function validateTillV1AndGetMetadata(input: unknown): { metadata: TillMetadata<"V1"> } | RequestBodyIssues {
+export function validateTillV1AndGetMetadata(input: unknown): ValidatedTillBody<"V1"> | RequestBodyIssues {
   const validated = validateOrderByOrder(input, {
     head: tillV1Head,
     order: TicketV1,
     ordersPath: ["tillJson", "tickets"],
+    listTaxRates: listTaxRatesV1,
   });
   if ("issues" in validated) return validated;
   const { application, legacyId, tillJson } = validated.head;
@@ -75,34 +84,45 @@ export function validateTillV1AndGetMetadata(input: unknown): { metadata: TillMe
       serverId: tillJson.server_id,
       legacyLocation: { application, legacyId },
     },
+    warnings: validated.warnings,
   };
 }
 
 /** Checks a parsed body against `TillV2` and returns its metadata or its issues. */
-export function validateTillV2AndGetMetadata(input: unknown): { metadata: TillMetadata<"V2"> } | RequestBodyIssues {
-  const validated = validateOrderByOrder(input, { head: tillV2Head, order: PosOrderData, ordersPath: ["orderList"] });
+export function validateTillV2AndGetMetadata(input: unknown): ValidatedTillBody<"V2"> | RequestBodyIssues {
+  const validated = validateOrderByOrder(input, {
+    head: tillV2Head,
+    order: PosOrderData,
+    ordersPath: ["orderList"],
+    listTaxRates: listTaxRatesV2,
+  });
   if ("issues" in validated) return validated;
   const { id, isTraining, orderList, deviceIdentifier, deviceName } = validated.head;
   const device = parsePosDevice(deviceIdentifier, deviceName);
-  return { metadata: { format: "V2", tillId: id, isTraining, orderCount: orderList.length, device } };
+  return {
+    metadata: { format: "V2", tillId: id, isTraining, orderCount: orderList.length, device },
+    warnings: validated.warnings,
+  };
 }
 
-interface TillSchemas<Head extends z.ZodType> {
+interface TillSchemas<Head extends z.ZodType, Order extends z.ZodType> {
   /** The schema of the whole till, in which an order has only its id. */
   head: Head;
-  order: z.ZodType;
+  order: Order;
   /** The path of field names to the list of orders. */
   ordersPath: string[];
+  listTaxRates(order: z.output<Order>): Iterable<TaxRateAtPath>;
 }
 
 /**
- * Checks a parsed till, one order after the other, and returns its head or its issues. To limit the time, stops at the
+ * Checks a parsed till, one order after the other, and returns its head with warnings, or its issues. To limit the time, stops at the
  * maximum number of issues. Duplicate orders are also issues.
  */
-function validateOrderByOrder<Head extends z.ZodType>(
+function validateOrderByOrder<Head extends z.ZodType, Order extends z.ZodType>(
   input: unknown,
-  { head, order, ordersPath }: TillSchemas<Head>,
-): { head: z.output<Head> } | RequestBodyIssues {
+  { head, order, ordersPath, listTaxRates }: TillSchemas<Head, Order>,
+): { head: z.output<Head>; warnings: TillWarning[] } | RequestBodyIssues {
+  const taxRateWarnings = new TaxRateWarningCollector();
   const issues = new IssueCollector();
   const list = getValueAtPath(input, ordersPath);
   const orders: unknown[] = Array.isArray(list) ? list : [];
@@ -112,14 +132,17 @@ function validateOrderByOrder<Head extends z.ZodType>(
   issues.addZodError(result?.error, input);
   for (const [index, each] of orders.slice(0, maxOrdersPerTill).entries()) {
     if (issues.hasTooManyIssues) break;
-    issues.parsePart(order, each, { path: `${ordersPath.join(".")}[${index}]`, limits: orderJsonLimits });
+    const orderPath = `${ordersPath.join(".")}[${index}]`;
+    const parsed = issues.parsePart(order, each, { path: orderPath, limits: orderJsonLimits });
+    if (parsed === undefined) continue;
+    for (const { rate, path } of listTaxRates(parsed)) taxRateWarnings.add({ rate, path: `${orderPath}.${path}` });
   }
-  return result?.success && issues.count === 0 ? { head: result.data } : issues;
+  const { warnings } = taxRateWarnings;
+  return result?.success && issues.count === 0 ? { head: result.data, warnings } : issues;
 }
 
-/** The metadata of a till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
-export interface TillMetadataWithBodyHash<Format extends TillFormat = TillFormat> {
-  metadata: TillMetadata<Format>;
+/** A valid till body, with the SHA-256 hash of its exact bytes in hexadecimal. */
+export interface TillMetadataWithBodyHash<Format extends TillFormat = TillFormat> extends ValidatedTillBody<Format> {
   hash: string;
 }
 
@@ -145,7 +168,7 @@ export function parseTillBodyMetadata(
   const body = parseJsonBody(bytes);
   const validated = tillValidators[requestedFormat === "either" ? detectTillFormat(body) : requestedFormat](body);
   if ("issues" in validated) return validated;
-  return { metadata: validated.metadata, hash: createHash("sha256").update(bytes).digest("hex") };
+  return { ...validated, hash: createHash("sha256").update(bytes).digest("hex") };
 }
 
 export default createBodyParserWorkerFunction(parseTillBodyMetadata);

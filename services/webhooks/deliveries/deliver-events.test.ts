@@ -1,9 +1,10 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import type { BusEventData } from "@pragma/contracts/events";
+import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeSigningSecret } from "../messages/sign-message.ts";
+import { encodeSigningSecret } from "../messages/signing-secret.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import {
@@ -55,6 +56,28 @@ describe("an order event", () => {
     expect(delivery.attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);
     expect(JSON.stringify(delivery.payload)).toBe(body);
     expect(otherEndpoint.receivedWebhooks).toEqual([]);
+  });
+
+  it("is signed with the key of the recipient's own secret", async () => {
+    const endpoint = receiver.addEndpoint();
+    const { principal, recipientId, locationId } = await service.createSubscription(endpoint.url);
+    const hmacSecret = `whsec_${randomBytes(24).toString("base64")}`;
+    const rotate = () =>
+      service.sendJson(
+        {
+          method: "POST",
+          path: `/v1/recipients/${recipientId}/rotate`,
+          principal,
+          body: { hmacSecret, isLeaked: true },
+        },
+        { status: 200, schema: WebhookRecipientWithSecret },
+      );
+    expect(await rotate()).toMatchObject({ hmacSecret: null, signingSecret: hmacSecret });
+    await service.publishEvent("order.paid", buildTestOrderEventData(locationId));
+    const { headers, body } = await eventually("the message", () => endpoint.receivedWebhooks[0]);
+    new StandardWebhook(hmacSecret).verify(body, headers as Record<string, string>);
+    const key = Buffer.from(hmacSecret.slice("whsec_".length), "base64");
+    expect(headers["x-popina-hmac-signature"]).toBe(createHmac("sha256", key).update(body).digest("hex"));
   });
 
   it("is retried with the same id until the endpoint responds with a 2xx status", async () => {

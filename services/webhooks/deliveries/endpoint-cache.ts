@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { findWebhookUrlSyntaxIssue, type WebhookEndpointRejection } from "../endpoints/check-endpoint.ts";
+import { getSigningKey } from "../messages/signing-secret.ts";
 import { batchCalls } from "./batch-calls.ts";
 
 /** The address of an endpoint, and the credentials for sending to it. */
@@ -16,8 +17,8 @@ export interface WebhookEndpointWithCredentials {
   issue: WebhookEndpointRejection | undefined;
   /** The value of the authorization header; null when this header is not sent. */
   apiKey: string | null;
-  /** The signing secrets, newest first. Expired secrets may be included. */
-  secrets: { secret: string; expiresAt: number }[];
+  /** The keys of the signing secrets, newest first. Expired secrets may be included. */
+  secrets: { secret: Uint8Array; expiresAt: number }[];
 }
 
 /**
@@ -71,7 +72,7 @@ export function createWebhookEndpointCache(
       issue: findWebhookUrlSyntaxIssue(url, { isHttpsRequired }),
       apiKey: encryptedApiKey === null ? null : encryption.decrypt(encryptedApiKey),
       secrets: secrets.map(({ encryptedSecret, expiresAt }) => ({
-        secret: encryption.decrypt(encryptedSecret),
+        secret: getSigningKey(encryption.decrypt(encryptedSecret)),
         expiresAt: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
       })),
     };

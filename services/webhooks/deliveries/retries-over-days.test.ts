@@ -4,7 +4,7 @@ import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient"
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeSigningSecret } from "../messages/sign-message.ts";
+import { encodeSigningSecret } from "../messages/signing-secret.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
   startTestWebhooksService,

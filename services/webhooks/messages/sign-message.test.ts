@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { createWebhookSignatureHeaders, encodeSigningSecret } from "./sign-message.ts";
+import { createWebhookSignatureHeaders } from "./sign-message.ts";
+import { encodeSigningSecret } from "./signing-secret.ts";
 
 const randomSecret = () => randomBytes(32).toString("hex");
 const signedAt = new Date();

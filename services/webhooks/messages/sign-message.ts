@@ -8,14 +8,14 @@ interface SignableMessage {
 }
 
 interface SigningOptions {
-  /** All active secrets, newest first; at least one. */
-  secrets: readonly string[];
+  /** The keys of all active secrets, newest first; at least one. A text stands for its UTF-8 bytes. */
+  secrets: readonly (string | Uint8Array)[];
   signedAt: Date;
 }
 
 /**
- * Returns the headers that identify and sign a message. Two schemes sign the same body, with the UTF-8 bytes of each
- * secret as the key:
+ * Returns the headers that identify and sign a message. Two schemes sign the same body, with the key of each
+ * secret:
  * - The Standard Webhooks headers contain one signature per active secret, so that receivers can switch to the new
  *   secret at any time during a rotation.
  * - The `x-popina-*` headers contain a single signature, because their receivers expect only one. The oldest active
@@ -40,9 +40,4 @@ export function createWebhookSignatureHeaders(
     "x-popina-webhook-id": id,
     "x-popina-webhook-event": event,
   };
-}
-
-/** Returns a secret in the format of Standard Webhooks libraries: `whsec_` followed by the secret's bytes in base64. */
-export function encodeSigningSecret(secret: string): string {
-  return `whsec_${Buffer.from(secret, "utf8").toString("base64")}`;
 }

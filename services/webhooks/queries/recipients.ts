@@ -5,7 +5,7 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import { encodeSigningSecret } from "../messages/sign-message.ts";
+import type { ReturnedSecret } from "../set-recipient-secret.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A recipient with the same fields as in the API, but with times as `Date` objects. */
@@ -59,16 +59,12 @@ export async function incrementWebhookRevisionsOfRecipient(
   await tx`update webhooks set revision = revision + 1 where location_id = ${locationId} and recipient_id = ${id}`;
 }
 
-/** Returns a recipient, with its secret if the secret has just been generated. Later responses omit the secret. */
-export async function findRecipientIncludingGeneratedSecret(
+/** Returns a recipient, with the secret that the request contained or generated. Later responses omit the secret. */
+export async function findRecipientWithReturnedSecret(
   tx: SqlTransaction,
-  { locationId, id, createdSecret, now }: WebhookRecipientKey & { createdSecret: string | null; now: Date },
+  { locationId, id, returnedSecret, now }: WebhookRecipientKey & { returnedSecret: ReturnedSecret; now: Date },
 ) {
   const [recipient] = await tx<WebhookRecipientRow[]>`
     select ${webhookRecipientColumns(tx, now)} from recipients r where location_id = ${locationId} and id = ${id}`;
-  return {
-    ...recipient,
-    hmacSecret: createdSecret,
-    signingSecret: createdSecret && encodeSigningSecret(createdSecret),
-  };
+  return { ...recipient, ...returnedSecret };
 }

@@ -69,10 +69,12 @@ describe("a new recipient", () => {
     expect(listed).toMatchObject({ name: "Stock keeper", hasApiKey: false, secrets: [{ expiresAt: null }] });
   });
 
-  it("uses the given secret and API key, and never returns them", async () => {
+  it("uses the given secret and API key, and returns the secret only in the format of Standard Webhooks", async () => {
     const hmacSecret = "s".repeat(64);
     const created = await createRecipient({ hmacSecret, apiKey: "Bearer recipient-key" });
-    expect(created).toMatchObject({ hmacSecret: null, signingSecret: null, hasApiKey: true });
+    const signingSecret = `whsec_${Buffer.from(hmacSecret).toString("base64")}`;
+    expect(created).toMatchObject({ hmacSecret: null, signingSecret, hasApiKey: true });
+    expect(JSON.stringify(await listRecipients())).not.toContain(signingSecret);
     const responses = JSON.stringify([created, await listRecipients()]);
     expect(responses).not.toContain(hmacSecret);
     expect(responses).not.toContain("recipient-key");
@@ -104,7 +106,13 @@ describe("an existing recipient", () => {
         { method: "POST", path, principal, body: { id: id.toUpperCase(), name: "Another", ...body } },
         { status: 200, schema: WebhookRecipientWithSecret },
       );
-    expect(await update({})).toMatchObject({ id, name: "Another", hasApiKey: true, hmacSecret: null });
+    expect(await update({})).toMatchObject({
+      id,
+      name: "Another",
+      hasApiKey: true,
+      hmacSecret: null,
+      signingSecret: null,
+    });
     expect(await update({ apiKey: null })).toMatchObject({ hasApiKey: false });
     expect((await listRecipients()).filter((recipient) => recipient.id === id)).toHaveLength(1);
   });

@@ -15,14 +15,14 @@ import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/r
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import {
-  findRecipientIncludingGeneratedSecret,
+  findRecipientWithReturnedSecret,
   incrementWebhookRevisionsOfRecipient,
   lockLocationForWebhookLimits,
   lockWebhookRecipient,
   type WebhookRecipientRow,
   webhookRecipientColumns,
 } from "../queries/recipients.ts";
-import { setWebhookRecipientSecret } from "../set-recipient-secret.ts";
+import { noReturnedSecret, setWebhookRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createPerLocationLimitError,
   getPathIdWithReadableLocation,
@@ -36,11 +36,11 @@ export const upsertWebhookRecipientRoute = defineWebhooksRoute({
   operationId: "upsertRecipient",
   summary: "Create or update a recipient",
   description:
-    "Creates a recipient of webhook messages. If `id` identifies an existing recipient of the location, the API updates that recipient instead. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated.",
+    "Creates a recipient of webhook messages. If `id` identifies an existing recipient of the location, the API updates that recipient instead. If you create a recipient without an `hmacSecret`, the API generates a secret and returns it only in this response. If you send a different `hmacSecret` for an existing recipient, the secret is rotated. `signingSecret` is the secret in the format that Standard Webhooks libraries expect, also if the request contained it.",
   request: { body: createValidatingJsonBodyParser(UpsertWebhookRecipientRequest) },
   responses: {
     200: { description: "The recipient after the update", schema: WebhookRecipientWithSecret },
-    201: { description: "The new recipient, with its secret if one was generated", schema: WebhookRecipientWithSecret },
+    201: { description: "The new recipient, with its secret", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context, audit }) {
@@ -80,10 +80,10 @@ async function upsertRecipient(
       await tx`update recipients set ${tx(content)} where location_id = ${locationId} and id = ${id}`;
       await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
     }
-    const createdSecret =
+    const returnedSecret =
       isNew || hmacSecret !== undefined
         ? await setWebhookRecipientSecret({ encryption }, tx, { recipientKey, hmacSecret, now })
-        : null;
+        : noReturnedSecret;
     const fields = Object.entries({ name, hmacSecret, apiKey }).flatMap(([field, value]) =>
       value === undefined ? [] : [field],
     );
@@ -93,7 +93,7 @@ async function upsertRecipient(
     });
     return {
       isNew,
-      recipient: await findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now }),
+      recipient: await findRecipientWithReturnedSecret(tx, { ...recipientKey, returnedSecret, now }),
     };
   });
 }
@@ -132,7 +132,7 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
     body: createValidatingJsonBodyParser(RotateWebhookRecipientSecretRequest),
   },
   responses: {
-    200: { description: "The recipient, with its new secret if one was generated", schema: WebhookRecipientWithSecret },
+    200: { description: "The recipient, with its new secret", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services, audit }) {
@@ -141,14 +141,14 @@ export const rotateWebhookRecipientSecretRoute = defineWebhooksRoute({
     const recipient = await services.db.transaction(async (tx) => {
       const recipientKey = await lockWebhookRecipient(tx, target);
       if (!recipientKey) throw new ApiError("recipient_not_found");
-      const createdSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientKey, now });
+      const returnedSecret = await setWebhookRecipientSecret(services, tx, { ...body, recipientKey, now });
       await incrementWebhookRevisionsOfRecipient(tx, recipientKey);
       const { locationId, id } = recipientKey;
       await publishAuditEvent(tx, audit, {
         ...{ action: "recipient.rotated", locationId, target: { type: "recipient", id } },
         details: { isLeaked: body.isLeaked },
       });
-      return findRecipientIncludingGeneratedSecret(tx, { ...recipientKey, createdSecret, now });
+      return findRecipientWithReturnedSecret(tx, { ...recipientKey, returnedSecret, now });
     });
     return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
