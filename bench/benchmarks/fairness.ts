@@ -33,7 +33,8 @@ const rows: { name: string; kinds: LocationFloodKind[]; hasRefusedBodies?: boole
   { name: "3 pushes of 21 MB at a time", kinds: ["largeTills"] },
   { name: "450 change feed requests/s", kinds: ["changes"] },
   { name: "everything", kinds: everything },
-  { name: "everything and pages of the feed", kinds: [...everything, "changePages"], hasRefusedBodies: true },
+  { name: "everything and pages of the feed", kinds: [...everything, "changePages"] },
+  { name: "everything, and refused bodies of a third location", kinds: everything, hasRefusedBodies: true },
 ];
 
 const shapes = [

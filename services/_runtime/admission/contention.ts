@@ -4,7 +4,7 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
 /** For how many milliseconds after work of two senders the event loop counts as shared. */
 const presenceMs = 1_000;
 /** How long the pause after a piece of work is, in multiples of the time that the work has taken. */
-const pauseFactor = 2;
+const pauseFactor = 3;
 
 let lastSenderId: string | undefined;
 let lastSeenAt = Number.NEGATIVE_INFINITY;
@@ -24,9 +24,9 @@ export function recordSender(senderId: string): void {
 export const isContended = (): boolean => performance.now() < sharedUntil && isEventLoopBusy();
 
 /**
- * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, twice
- * as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is, so that
- * its requests and the events of all types together use at most a third of the time. A pause ends at most `maxMs` from now.
+ * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, three
+ * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is, so that
+ * its requests and the events of all types together use at most a quarter of the time. A pause ends at most `maxMs` from now.
  */
 export function computePauseMs(senderId: string, startedAtMs: number, maxMs: number): number {
   if (!isContended()) return 0;

@@ -9,7 +9,7 @@ import { computePauseMs, isContended, recordSender } from "./contention.ts";
  */
 const maxActivePerSender = 3;
 /** The maximum pause between two requests of a sender while several share a busy event loop, in milliseconds. */
-const maxPauseMs = 200;
+const maxPauseMs = 400;
 /** Further requests of a sender are rejected, because each waiting request occupies a connection. */
 const maxWaitingPerSender = 250;
 
