@@ -93,11 +93,9 @@ export const ReportFinalizedEventData = z.object({
   reportNumber: z.int().meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   startedAt: UtcDateTimeSchema.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTimeSchema.meta({ description: "When the shift was closed" }),
-  totalSales: z
-    .int()
-    .meta({
-      description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
-    }),
+  totalSales: z.int().meta({
+    description: "Total sales of the shift, including VAT, in minor units (1400 means 14.00 EUR, or 1400 JPY)",
+  }),
   orderIds: z.array(z.guid()).meta({ description: "IDs of all orders of the till, except training orders" }),
 });
 

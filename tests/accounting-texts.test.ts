@@ -67,7 +67,13 @@ function writeFile(
   });
   const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
   const stored = { v2: JSON.stringify(report), accountingDataJson: JSON.stringify(accountingData) };
-  const written = writeTillEntries({ stored, provider, config: JSON.stringify(config), entriesBefore: 0 });
+  const written = writeTillEntries({
+    stored,
+    provider,
+    config: JSON.stringify(config),
+    currency: "EUR",
+    entriesBefore: 0,
+  });
   if (written.failure) throw new Error(JSON.stringify(written.failure));
   return Buffer.concat([encodeFecHeader(fecFileFormatsByProvider[provider]), written.lines]);
 }

@@ -76,7 +76,7 @@ function writeAccountingFile(
   }: { provider: AccountingProvider; config: AccountingRules; entriesBefore?: number },
 ) {
   const stored = { v2: JSON.stringify(report), accountingDataJson: JSON.stringify(accountingData) };
-  const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), entriesBefore });
+  const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), currency: "EUR", entriesBefore });
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DuckDBInstance, type JsonValue } from "@duckdb/node-api";
+import { DuckDBInstance, type Json } from "@duckdb/node-api";
 import {
   type BulkExportColumn,
   type BulkExportColumnType,
@@ -22,7 +22,7 @@ import { computedTills, writeExportFile } from "./harness/bulk-export-file.ts";
  */
 
 const folder = mkdtempSync(join(tmpdir(), "pragma-duckdb-"));
-let query: (sql: string) => Promise<Record<string, JsonValue>[]>;
+let query: (sql: string) => Promise<Record<string, Json>[]>;
 let close: () => void;
 
 beforeAll(async () => {

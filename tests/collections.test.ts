@@ -91,7 +91,8 @@ describe("the Postman collection", () => {
     expect(failed).toEqual([]);
     const sent = [...new Set(executions.map(({ item }) => item.name))];
     expect(sent).toEqual(items.flatMap(({ item }: Required<PostmanItem>) => item.map(({ name }) => name)));
-    for (const { item, response } of executions) expect([item.name, response?.code]).toEqual([item.name, expect.any(Number)]);
+    for (const { item, response } of executions)
+      expect([item.name, response?.code]).toEqual([item.name, expect.any(Number)]);
   }, 180_000);
 });
 

@@ -1,4 +1,9 @@
-import { initialVariables, listCollectionFolders, listPathVariables, writeResponseScript } from "./collection-requests.mjs";
+import {
+  initialVariables,
+  listCollectionFolders,
+  listPathVariables,
+  writeResponseScript,
+} from "./collection-requests.mjs";
 
 /** @typedef {import("./collection-requests.mjs").CollectionRequest} CollectionRequest */
 /** @typedef {import("./collection-requests.mjs").CollectionParameter} CollectionParameter */
@@ -72,9 +77,9 @@ function writeScript(request) {
           "const readBody = () => (/json/.test(pm.response.headers.get('content-type')) ? pm.response.json() : {});",
           "const save = (name, value) => pm.collectionVariables.set(name, value);",
           "const repeat = () => {",
-          "  const repeats = Number(pm.variables.get(`repeats of ${pm.info.requestName}`) ?? 0);",
+          "  const repeats = Number(pm.variables.get('repeats of ' + pm.info.requestName) ?? 0);",
           `  if (repeats >= ${maxRepeats}) return;`,
-          "  pm.variables.set(`repeats of ${pm.info.requestName}`, repeats + 1);",
+          "  pm.variables.set('repeats of ' + pm.info.requestName, repeats + 1);",
           "  pm.execution.setNextRequest(pm.info.requestName);",
           "  setTimeout(() => {}, 1000);",
           "};",

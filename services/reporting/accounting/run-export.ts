@@ -1,6 +1,6 @@
+import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
-import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";

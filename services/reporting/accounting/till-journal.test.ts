@@ -437,7 +437,12 @@ describe("overpaid orders", () => {
     const till = convertTillV1ToV2(tillV1, { tillId: tillV1.tillJson.client_id, timeZone: "Europe/Paris" });
     const report = computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
     const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-    const { entries } = buildTillJournalEntries(report, accountingData, ReplaceAccountingConfigRequest.parse({}));
+    const { entries } = buildTillJournalEntries(
+      report,
+      accountingData,
+      ReplaceAccountingConfigRequest.parse({}),
+      "EUR",
+    );
     expect(entries?.[0]?.lines.at(-1)).toMatchObject({ account: "4197", credit: 350 });
   });
 
@@ -450,8 +455,11 @@ describe("overpaid orders", () => {
 
 describe("change that was given by another method than the payment", () => {
   const voucher = {
-    ...{ name: "Titre restaurant", paymentMode: "restaurantCheck", changeAmount: 350 },
-    ...{ changePaymentName: "Espèces", changePaymentMode: "cash" },
+    name: "Titre restaurant",
+    paymentMode: "restaurantCheck",
+    changeAmount: 350,
+    changePaymentName: "Espèces",
+    changePaymentMode: "cash",
   } as const;
   const paidBy = (fields: Parameters<typeof buildTestOrderPaymentRow>[0]) =>
     createSoldOrder({ paymentRowList: [buildTestOrderPaymentRow(fields)] });
@@ -510,7 +518,10 @@ describe("accounting data that version 1.1 stored", () => {
     const current = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
     const { overpaid: _, changeByOtherMethods: __, inconsistentOrders: ___, ...accountingData } = current;
     const stored = { v2, accountingDataJson: JSON.stringify(accountingData) };
-    return writeTillEntries({ stored, provider: "FULLL", config: "{}", entriesBefore: 0 }).failure?.code ?? "done";
+    return (
+      writeTillEntries({ stored, provider: "FULLL", config: "{}", currency: "EUR", entriesBefore: 0 }).failure?.code ??
+      "done"
+    );
   };
 
   it("must be computed again only if the till may be overpaid, or have change by another mode", () => {
