@@ -5,6 +5,7 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
 const presenceMs = 1_000;
 /** How long the pause after a piece of work is, in multiples of the time that the work has taken. */
 const pauseFactor = 3;
+const maxPauseMs = 500;
 
 let lastSenderId: string | undefined;
 let lastSeenAt = Number.NEGATIVE_INFINITY;
@@ -26,13 +27,14 @@ export const isContended = (): boolean => performance.now() < sharedUntil && isE
 /**
  * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, three
  * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is, so that
- * its requests and the events of all types together use at most a quarter of the time. A pause ends at most `maxMs` from now.
+ * its requests and the events of all types together use at most a quarter of the time. A pause
+ * is at most half a second, so that the sender does not stand still.
  */
-export function computePauseMs(senderId: string, startedAtMs: number, maxMs: number): number {
+export function computePauseMs(senderId: string, startedAtMs: number): number {
   if (!isContended()) return 0;
   const now = performance.now();
   const begin = Math.max(now, pausedUntil.get(senderId) ?? 0);
-  const end = Math.min(now + maxMs, begin + pauseFactor * (now - startedAtMs));
+  const end = Math.min(now + maxPauseMs, begin + pauseFactor * (now - startedAtMs));
   pausedUntil.set(senderId, end);
   return end - now;
 }

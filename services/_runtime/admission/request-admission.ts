@@ -8,8 +8,6 @@ import { computePauseMs, isContended, recordSender } from "./contention.ts";
  * capacity of PostgreSQL for queries.
  */
 const maxActivePerSender = 3;
-/** The maximum pause between two requests of a sender while several share a busy event loop, in milliseconds. */
-const maxPauseMs = 400;
 /** Further requests of a sender are rejected, because each waiting request occupies a connection. */
 const maxWaitingPerSender = 250;
 
@@ -101,9 +99,7 @@ export class AdmittedRequest {
     this.#permit = undefined;
     if (!permit) return;
     const hasMore = permit.isGranted && this.#queue.getWaitingCount(this.#senderId) > 0;
-    const pauseMs = hasMore ? computePauseMs(this.#senderId, this.#startedAt, maxPauseMs) : 0;
-    if (pauseMs > 0) setTimeout(permit.release, pauseMs);
-    else permit.release();
+    permit.release(hasMore ? computePauseMs(this.#senderId, this.#startedAt) : 0);
   }
 }
 

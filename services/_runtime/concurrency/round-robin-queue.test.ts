@@ -86,3 +86,16 @@ describe("a permit", () => {
     expect([canceled?.isGranted, queue.getWaitingCount()]).toEqual([false, 0]);
   });
 });
+
+it("starts the next task of a key after the pause of the last one, and tasks of other keys at once", async () => {
+  const queue = createRoundRobinQueue({ maxActive: 1, maxActivePerKey: 1 });
+  const [first, next, other] = ["a", "a", "b"].map((key) => queue.requestPermit(key));
+  await first?.granted;
+  first?.release(100);
+  const releasedAtMs = performance.now();
+  await other?.granted;
+  other?.release();
+  expect(next?.isGranted).toBe(false);
+  await next?.granted;
+  expect(performance.now() - releasedAtMs).toBeGreaterThanOrEqual(99);
+});

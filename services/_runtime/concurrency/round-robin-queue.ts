@@ -3,8 +3,11 @@ export interface QueuePermit {
   readonly isGranted: boolean;
   /** Resolves when the permit is granted. Never settles if the permit is released before. */
   readonly granted: Promise<void>;
-  /** Returns the permit, or leaves the queue. Later calls have no effect. */
-  release(): void;
+  /**
+   * Returns the permit, or leaves the queue. Later calls have no effect. The next task of the key starts at least `pauseMs`
+   * milliseconds later, which does not delay other keys.
+   */
+  release(pauseMs?: number): void;
 }
 
 interface KeyState {
@@ -51,8 +54,14 @@ export function createRoundRobinQueue({
     }
   }
 
-  function release(key: string, state: KeyState): void {
+  function release(key: string, state: KeyState, pauseMs: number): void {
     active -= 1;
+    if (pauseMs > 0) setTimeout(() => releaseKey(key, state), pauseMs);
+    else releaseKey(key, state);
+    startTasks();
+  }
+
+  function releaseKey(key: string, state: KeyState): void {
     state.active -= 1;
     if (state.active === 0 && state.waiting.length === 0) keys.delete(key);
     scheduleTurn(key, state);
@@ -89,10 +98,10 @@ export function createRoundRobinQueue({
         return isGranted;
       },
       granted,
-      release() {
+      release(pauseMs = 0) {
         if (isReleased) return;
         isReleased = true;
-        if (isGranted) release(key, state);
+        if (isGranted) release(key, state, pauseMs);
         else removeWaiting(key, state, start);
       },
     };

@@ -56,8 +56,6 @@ const maxReadyPerHandler = 4;
 const maxReadAheadMessages = 1_000;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
-/** The maximum pause between two events of a location while several locations share a busy event loop, in milliseconds. */
-const maxPauseMs = 1_000;
 /** How long a stopping consumer waits for its handlers, in milliseconds. It then returns their messages. */
 const drainTimeoutMs = 5_000;
 /** The interval between two checks whether version 1.0 has created a consumer, in milliseconds. */
@@ -111,23 +109,28 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     const group = [...(waiting.get(subjectKey) ?? []), { message, revision }];
     waiting.set(subjectKey, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
     const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    const handled = queue
-      .run(() => handleNextInTurn(subjectKey, locationId), locationId)
-      .finally(() => handling.delete(handled));
+    const handled = handleNextInTurn(subjectKey, locationId).finally(() => handling.delete(handled));
     handling.add(handled);
   }
 
-  /** Handles the next message of a subject. Pauses afterwards if the location shares a busy event loop with others. */
+  /**
+   * Handles the next message of a subject when it is the location's turn. If the location shares a busy event loop with
+   * others, a pause follows before its next turn.
+   */
   async function handleNextInTurn(subjectKey: string, locationId: string): Promise<void> {
-    recordSender(locationId);
-    // Many messages arrive at once. Requests are answered between the handlers of two of them.
-    await setImmediate();
+    const permit = queue.requestPermit(locationId);
+    await permit.granted;
     const startedAtMs = performance.now();
-    await handleNext(subjectKey);
-    // Without capacity, the events of other locations wait in the stream until these are handled.
-    const canPause = queue.getWaitingCount(locationId) > 0 && hasCapacity();
-    const pauseMs = canPause ? computePauseMs(locationId, startedAtMs, maxPauseMs) : 0;
-    if (pauseMs > 0) await sleep(pauseMs, stopping.signal);
+    try {
+      recordSender(locationId);
+      // Many messages arrive at once. Requests are answered between the handlers of two of them.
+      await setImmediate();
+      await handleNext(subjectKey);
+    } finally {
+      // Without capacity, the events of other locations wait in the stream until these are handled.
+      const canPause = queue.getWaitingCount(locationId) > 0 && hasCapacity() && !stopping.signal.aborted;
+      permit.release(canPause ? computePauseMs(locationId, startedAtMs) : 0);
+    }
   }
 
   /** Handles the waiting message with the highest revision of a subject. Called once for each received message. */

@@ -104,10 +104,14 @@ export async function createTestEventStreamAdmin({
 /** Resolves when a service has sent all events in its outbox and all consumers have handled all these events. */
 export async function waitUntilEventsHandled(environment: IsolatedTestEnvironment, { db }: TestService): Promise<void> {
   const stream = await createTestEventStreamAdmin(environment);
-  await eventually("every event to be handled", async () => {
-    const unsentRows = await db.sql`select 1 from outbox`;
-    return unsentRows.length === 0 && (await stream.isFullyConsumed());
-  });
+  await eventually(
+    "every event to be handled",
+    async () => {
+      const unsentRows = await db.sql`select 1 from outbox`;
+      return unsentRows.length === 0 && (await stream.isFullyConsumed());
+    },
+    { timeoutSeconds: 60 },
+  );
   await stream.close();
 }
 
