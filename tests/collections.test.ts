@@ -77,7 +77,8 @@ describe("the Postman collection", () => {
       item: item.filter((request) => request.name !== "Stream live orders"),
     }));
     writeFileSync(collectionFile, JSON.stringify({ ...postman, item: items }));
-    const variables = { baseUrl: product.url, apiKey: testLocation.key };
+    const { key: apiKey, legacyId } = testLocation;
+    const variables = { baseUrl: product.url, apiKey, legacyId, endpointUrl: "http://127.0.0.1:9/pragma" };
     const run = runFile(process.execPath, [
       fileURLToPath(import.meta.resolve("newman/bin/newman.js")),
       ...["run", collectionFile, "--reporters", "json", "--reporter-json-export", resultFile],

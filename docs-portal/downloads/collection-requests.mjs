@@ -93,7 +93,10 @@ function createCollectionRequest(document, idVariables, { path, method, operatio
       ...parameter,
       value: `{{${pathVariableOf(path, parameter.name)}}}`,
     })),
-    queryParameters: parametersIn(parameters, "query"),
+    queryParameters: parametersIn(parameters, "query").map((parameter) => {
+      const isEnabled = enabledParameters[operation.operationId]?.includes(parameter.name);
+      return isEnabled ? { ...parameter, isEnabled } : parameter;
+    }),
     headers: [
       ...(media === undefined
         ? []
@@ -122,7 +125,7 @@ const listedIdVariables = { listDeliveries: "deliveryId", recoverDeliveries: "re
  * @type {Record<string, Record<string, string>>}
  */
 const savedVariablesByOperationId = {
-  getOwnLocation: { locationId: "id", legacyId: "legacyId" },
+  getOwnLocation: { locationId: "id" },
   pushTillV2: { tillId: "tillId" },
   pushTillV1: {},
   listTills: {},
@@ -133,8 +136,17 @@ const savedVariablesByOperationId = {
   getAccountingExport: { number: "files.0.number" },
 };
 
-/** The values of variables before a request has stored one. */
-export const initialVariables = { name: "manifest.json", number: "1" };
+/**
+ * The optional query parameters of which an operation requires one.
+ * @type {Record<string, string[]>}
+ */
+const enabledParameters = { reprocessTills: ["lteReportVersion"] };
+
+/** The values of variables before a request has stored one, and of those that the user sets. */
+export const initialVariables = {
+  ...{ name: "manifest.json", number: "1" },
+  ...{ legacyId: "1042", endpointUrl: "https://example.com/pragma" },
+};
 
 /**
  * Returns the parameters in one part of a request. Optional parameters are disabled, so that a request without changes
@@ -228,6 +240,7 @@ const valuesByOperationId = {
   pushTillV1: { legacyId: "{{legacyId}}" },
   fetchLegacyTills: { legacyId: "{{legacyId}}" },
   createAccountingExport: { locationId: null },
+  upsertWebhook: { endpointUrl: "{{endpointUrl}}" },
 };
 
 /**

@@ -24,7 +24,7 @@ export function createPostmanCollection(document) {
     variable: [
       { key: "baseUrl", value: document.servers[0].url },
       { key: "apiKey", value: "" },
-      ...["legacyId", ...listPathVariables(folders)].map((key) => ({
+      ...["legacyId", "endpointUrl", ...listPathVariables(folders)].map((key) => ({
         key,
         value: initialVariables[/** @type {keyof typeof initialVariables} */ (key)] ?? "",
       })),
