@@ -76,6 +76,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
       contentType: fileContentType,
       schema: z.string().meta({ description: "The bytes of the range" }),
       example: "",
+      alternatives: { "application/json": { schema: z.string().meta({ description: "The bytes of the range" }) } },
     },
     304: { description: "The client's cached response is current" },
   },
