@@ -19,13 +19,13 @@ const catchUpBatch = { limit: 50, maxBytes: 256 * 1024 };
 
 /** Returns how a client's stream starts. The start depends on the last event id that the client has sent, if any. */
 export async function findLiveOrderStreamStart(
-  sql: SqlClient,
-  locationId: string,
+  { sql, locationLog }: FeedSource,
   lastEventId: string | undefined,
 ): Promise<LiveOrderStreamStartPoint> {
   if (lastEventId === undefined) return {};
+  const { locationId } = locationLog;
   const position = parseOrderStreamEventId(locationId, lastEventId);
-  const { first, last } = await findLiveOrderLogRange(sql, locationId);
+  const { first, last } = await locationLog.readForConnection(() => findLiveOrderLogRange(sql, locationId));
   if (position === undefined || position > last) return { reset: "unknown" };
   return position < first ? { reset: "expired" } : { after: position };
 }
@@ -73,7 +73,7 @@ async function sendCurrentOrders(
   const sentPositions: SentPositions = new Map();
   connection.isReady = false;
   if (reason) connection.write(formatOrderStreamResetEvent(reason));
-  connection.position = (await findLiveOrderLogRange(sql, locationId)).last;
+  connection.position = (await locationLog.readForConnection(() => findLiveOrderLogRange(sql, locationId))).last;
   /** A separate function, so that the page's text can be garbage-collected while the client reads. */
   const sendPage = async (after: LiveOrderListCursor | null): Promise<LiveOrderListCursor | null> => {
     const page = await findLiveOrderPage(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
@@ -89,7 +89,7 @@ async function sendCurrentOrders(
   ) {
     const cursor: LiveOrderListCursor | null = after;
     after = await locationLog.catchUpSemaphore.run(async () => {
-      const next = await sendPage(cursor);
+      const next: LiveOrderListCursor | null = await locationLog.readForConnection(() => sendPage(cursor));
       await output.waitUntilDrained();
       return next;
     });
@@ -119,7 +119,7 @@ async function sendLoggedChanges(
   };
   while (!output.isClosed) {
     const outcome = await locationLog.catchUpSemaphore.run(async () => {
-      const batchOutcome = await sendBatch();
+      const batchOutcome = await locationLog.readForConnection(sendBatch);
       if (batchOutcome === "more") await output.waitUntilDrained();
       return batchOutcome;
     });

@@ -121,7 +121,7 @@ export function createLiveOrderBroadcaster({
       // The connection is added before the first read, so that it misses no change between this read and the first
       // notification.
       const locationLog = addConnection(connection);
-      const start = await findLiveOrderStreamStart(sql, locationId, lastEventId).catch((error) => {
+      const start = await findLiveOrderStreamStart({ sql, locationLog }, lastEventId).catch((error) => {
         removeConnection(connection);
         throw error;
       });
