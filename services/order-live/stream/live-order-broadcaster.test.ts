@@ -68,6 +68,22 @@ describe("the streams of a process", () => {
     broadcaster.close();
   });
 
+  it("do not read for clients that left while they waited", async () => {
+    const { locationId } = buildTestPosPrincipalAndLocation();
+    const { broadcaster, queryCount } = createCountingBroadcaster();
+    const clients = Array.from({ length: 100 }, () => new AbortController());
+    const lastEventId = `${locationId}-0`;
+    const opening = clients.map(({ signal }) =>
+      broadcaster.openStream({ locationId, filter: {}, lastEventId, signal }),
+    );
+    for (const client of clients) client.abort();
+    await Promise.all(opening);
+    await eventually("the end of the streams", () => broadcaster.connectionCount === 0);
+    // Three reads began before.
+    expect(queryCount()).toBeLessThanOrEqual(3);
+    broadcaster.close();
+  });
+
   it("share one query among all connections that keep up", async () => {
     const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster, queryCount } = createCountingBroadcaster();

@@ -60,10 +60,11 @@ export class LiveOrderChangeLogReader {
 
   /**
    * Reads from the database for one connection, and sends what was read, when it is the connection's turn. A pause follows
-   * if the location shares a busy event loop with others.
+   * if the location shares a busy event loop with others. Returns undefined, without reading, if the client has left.
    */
-  async readForConnection<T>(read: () => Promise<T>): Promise<T> {
+  async readForConnection<T>({ output }: LiveOrderStreamConnection, read: () => Promise<T>): Promise<T | undefined> {
     const release = await this.#reads.acquire();
+    if (output.isClosed) return void release();
     const startedAtMs = performance.now();
     recordSender(this.locationId);
     try {
