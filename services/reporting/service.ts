@@ -149,13 +149,13 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       heapMegabytes: config.CALCULATION_HEAP_MB,
       // Exports are rare, so the thread ends when it is idle.
       minThreads: 0,
-      isBulk: true,
+      bulk: "export",
     });
     const metricsWorker = createWorkerThreadPool<StoredTillDocuments, TillMetrics | null>(
       import.meta.url,
       "./metrics/compute-stored-till-metrics",
       // Only tills of an earlier version lack figures, so the thread ends when it is idle.
-      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0, isBulk: true },
+      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0, bulk: "export" },
     );
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
@@ -164,7 +164,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
         threads: 1,
         minThreads: 0,
-        isBulk: true,
+        bulk: "export",
         ...heap,
       });
     const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);

@@ -29,7 +29,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
   const createPool = (poolOptions: Parameters<typeof createWorkerThreadPool>[2]) =>
     createWorkerThreadPool<TillCalculationWorkerInput, void>(import.meta.url, "./calculate-stored-till", poolOptions);
   const smallTillPool = createPool(options);
-  const largeTillPool = createPool({ ...options, threads: 1, minThreads: 0, isBulk: true });
+  const largeTillPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
   const largeTillSemaphore = createKeyedSemaphore(1);
 
   /** Returns the report as soon as it is calculated. The texts of its orders follow. */

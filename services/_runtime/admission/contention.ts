@@ -26,9 +26,9 @@ export const isContended = (): boolean => performance.now() < sharedUntil && isE
 
 /**
  * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, three
- * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is, so that
- * its requests and the events of all types together use at most a quarter of the time. A pause
- * is at most half a second, so that the sender does not stand still.
+ * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is,
+ * so that its requests and its events of all types share about a quarter of the time. A pause is at most half a second, so
+ * that the sender does not stand still.
  */
 export function computePauseMs(senderId: string, startedAtMs: number): number {
   if (!isContended()) return 0;

@@ -42,7 +42,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
       poolOptions,
     );
   const pool = createPool(options);
-  const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, isBulk: true });
+  const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
   const senderSemaphore = createKeyedSemaphore(1);
   const hugeBodySemaphore = createKeyedSemaphore(1);
 

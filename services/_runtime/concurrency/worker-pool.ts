@@ -8,9 +8,10 @@ export class WorkerOutOfMemoryError extends Error {}
 
 /**
  * By how much threads of bulk work are nicer than other threads. While both have work, the operating system gives the other
- * ones, such as the event loop and the threads of small tills, about 30 times as much CPU time.
+ * ones, such as the event loop and the threads of small tills, six times as much CPU time (`export`), or 30 times (`large`).
+ * With more, exports would stand still on a machine that is always busy.
  */
-const bulkNiceIncrement = 15;
+const niceIncrements = { export: 8, large: 15 };
 
 interface WorkerPoolOptions {
   threads: number;
@@ -29,8 +30,8 @@ interface WorkerPoolOptions {
    * memory, but the next task waits for the start of a new thread.
    */
   minThreads?: 0 | 1;
-  /** Whether the tasks are large and nobody waits for each second of them, so that all other work goes first. */
-  isBulk?: boolean;
+  /** The kind of tasks for which nobody waits each second: exports, or large tills and bodies. All other work goes first. */
+  bulk?: keyof typeof niceIncrements;
 }
 
 /** A pool of worker threads for CPU-intensive tasks, which would otherwise block the event loop. */
@@ -43,7 +44,7 @@ export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThre
 export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
   name: string,
-  { threads, heapMegabytes, newObjectMegabytes, minThreads = 1, isBulk = false }: WorkerPoolOptions,
+  { threads, heapMegabytes, newObjectMegabytes, minThreads = 1, bulk }: WorkerPoolOptions,
 ) {
   const pool = new Piscina<Input, Output>({
     ...findThreadModule(moduleUrl, name),
@@ -51,7 +52,7 @@ export function createWorkerThreadPool<Input, Output>(
     maxThreads: threads,
     idleTimeout: 60_000,
     concurrentTasksPerWorker: 1,
-    ...(isBulk && { niceIncrement: bulkNiceIncrement }),
+    ...(bulk && { niceIncrement: niceIncrements[bulk] }),
     resourceLimits: {
       maxOldGenerationSizeMb: heapMegabytes,
       ...(newObjectMegabytes !== undefined && { maxYoungGenerationSizeMb: newObjectMegabytes }),

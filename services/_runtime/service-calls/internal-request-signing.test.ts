@@ -33,14 +33,15 @@ beforeAll(async () => {
   const verify = createInternalRequestVerifier(keys, "accounts");
   accounts = await startHttpServer(
     async (_, { incoming }) => {
+      const memoryReservation = new RequestBodyMemoryReservation("test");
       try {
         const identity = verify(incoming);
-        const memoryReservation = new RequestBodyMemoryReservation("test");
         const body = await readRequestBody(incoming, { ...identity, memoryReservation });
-        memoryReservation.release();
         return Response.json({ ...identity, ...(body.byteLength > 0 && { body: Buffer.from(body).toString() }) });
       } catch (error) {
         return Response.json({ code: (error as ApiError).code }, { status: (error as ApiError).status });
+      } finally {
+        memoryReservation.release();
       }
     },
     { port: 0 },

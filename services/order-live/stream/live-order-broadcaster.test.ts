@@ -17,14 +17,23 @@ beforeAll(async () => {
 });
 afterAll(() => orderLive.remove());
 
-/** Creates a broadcaster whose database queries are counted. */
-function createCountingBroadcaster(): { broadcaster: LiveOrderBroadcaster; queryCount: () => number } {
+/** Creates a broadcaster whose database queries are counted, in total and at the same time. */
+function createCountingBroadcaster() {
   let count = 0;
+  const atOnce = { now: 0, maximum: 0 };
   const { sql } = orderLive.db;
   const counting = new Proxy(sql, {
     apply(target, self, [first, ...rest]) {
       // Fragments are not counted, because they are only parts of queries.
-      if (String(first).trim().startsWith("select") || String(first).trim().startsWith("with")) count += 1;
+      if (String(first).trim().startsWith("select") || String(first).trim().startsWith("with")) {
+        count += 1;
+        atOnce.now += 1;
+        atOnce.maximum = Math.max(atOnce.maximum, atOnce.now);
+        const query = Reflect.apply(target, self, [first, ...rest]);
+        const end = () => (atOnce.now -= 1);
+        query.then(end, end);
+        return query;
+      }
       return Reflect.apply(target, self, [first, ...rest]);
     },
   });
@@ -35,7 +44,7 @@ function createCountingBroadcaster(): { broadcaster: LiveOrderBroadcaster; query
     heartbeatMs: 60_000,
     stallTimeoutMs: 60_000,
   });
-  return { broadcaster, queryCount: () => count };
+  return { broadcaster, queryCount: () => count, maxQueriesAtOnce: () => atOnce.maximum };
 }
 
 const openTestStream = async (
@@ -48,6 +57,33 @@ const openTestStream = async (
   );
 
 describe("the streams of a process", () => {
+  it("of a location read three times at once when they open together", async () => {
+    const { principal, locationId } = buildTestPosPrincipalAndLocation();
+    const { broadcaster, maxQueriesAtOnce } = createCountingBroadcaster();
+    await orderLive.upsertOrders(principal, createTestLiveOrderInput());
+    const streams = await Promise.all(Array.from({ length: 100 }, () => openTestStream(broadcaster, locationId)));
+    await Promise.all(streams.map((stream) => stream.waitForEvents(1, "ready")));
+    // Beside them, a query may poll the stream positions.
+    expect(maxQueriesAtOnce()).toBeLessThanOrEqual(4);
+    broadcaster.close();
+  });
+
+  it("do not read for clients that left while they waited", async () => {
+    const { locationId } = buildTestPosPrincipalAndLocation();
+    const { broadcaster, queryCount } = createCountingBroadcaster();
+    const clients = Array.from({ length: 100 }, () => new AbortController());
+    const lastEventId = `${locationId}-0`;
+    const opening = clients.map(({ signal }) =>
+      broadcaster.openStream({ locationId, filter: {}, lastEventId, signal }),
+    );
+    for (const client of clients) client.abort();
+    await Promise.all(opening);
+    await eventually("the end of the streams", () => broadcaster.connectionCount === 0);
+    // Three reads began before.
+    expect(queryCount()).toBeLessThanOrEqual(3);
+    broadcaster.close();
+  });
+
   it("share one query among all connections that keep up", async () => {
     const { principal, locationId } = buildTestPosPrincipalAndLocation();
     const { broadcaster, queryCount } = createCountingBroadcaster();

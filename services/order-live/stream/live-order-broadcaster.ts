@@ -121,12 +121,12 @@ export function createLiveOrderBroadcaster({
       // The connection is added before the first read, so that it misses no change between this read and the first
       // notification.
       const locationLog = addConnection(connection);
-      const start = await findLiveOrderStreamStart(sql, locationId, lastEventId).catch((error) => {
+      if (signal.aborted) connection.output.cancel();
+      signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
+      const start = await findLiveOrderStreamStart(connection, { sql, locationLog }, lastEventId).catch((error) => {
         removeConnection(connection);
         throw error;
       });
-      if (signal.aborted) connection.output.cancel();
-      signal.addEventListener("abort", () => connection.output.cancel(), { once: true });
       connection.write(liveOrderStreamPreamble);
       streamLiveOrderEventsToClient(connection, start, { sql, locationLog }).catch((error) => {
         log.warn({ err: error, locationId }, "live stream failed");

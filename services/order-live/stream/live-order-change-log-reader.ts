@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { computePauseMs, recordSender } from "@pragma/runtime/admission/contention";
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
@@ -11,6 +12,11 @@ const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
 const maxBufferedBytes = 256 * 1024;
 /** Maximum number of connections of a location that can have a catch-up batch in memory at the same time. */
 const maxConcurrentCatchUps = 8;
+/**
+ * Maximum number of reads for single connections of a location at the same time, as of its requests, so that many streams
+ * that open at once do not occupy all database connections.
+ */
+const maxConcurrentReads = 3;
 /** Minimum milliseconds between two reads of a log. Changes between two reads are sent together, which is cheaper. */
 const minReadIntervalMs = 20;
 
@@ -21,6 +27,7 @@ export class LiveOrderChangeLogReader {
   readonly connections = new Set<LiveOrderStreamConnection>();
   /** A connection holds a permit from the read of a catch-up batch until the client has read the batch. */
   readonly catchUpSemaphore = createKeyedSemaphore(maxConcurrentCatchUps);
+  readonly #reads = createKeyedSemaphore(maxConcurrentReads);
   readonly #sql: SqlClient;
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveOrderStreamConnection>();
@@ -49,6 +56,24 @@ export class LiveOrderChangeLogReader {
     this.#liveConnections.add(connection);
     void this.#readNew();
     return true;
+  }
+
+  /**
+   * Reads from the database for one connection, and sends what was read, when it is the connection's turn. A pause follows
+   * if the location shares a busy event loop with others. Returns undefined, without reading, if the client has left.
+   */
+  async readForConnection<T>({ output }: LiveOrderStreamConnection, read: () => Promise<T>): Promise<T | undefined> {
+    const release = await this.#reads.acquire();
+    if (output.isClosed) return void release();
+    const startedAtMs = performance.now();
+    recordSender(this.locationId);
+    try {
+      return await read();
+    } finally {
+      const pauseMs = computePauseMs(this.locationId, startedAtMs);
+      if (pauseMs > 0) setTimeout(release, pauseMs);
+      else release();
+    }
   }
 
   removeConnection(connection: LiveOrderStreamConnection): void {
