@@ -4,8 +4,8 @@ import { isEventLoopBusy } from "./event-loop-load.ts";
 /** For how many milliseconds after work of two senders the event loop counts as shared. */
 const presenceMs = 1_000;
 /** How long the pause after a piece of work is, in multiples of the time that the work has taken. */
-const pauseFactor = 3;
-const maxPauseMs = 500;
+const pauseFactor = 6;
+const maxPauseMs = 1_000;
 
 let lastSenderId: string | undefined;
 let lastSeenAt = Number.NEGATIVE_INFINITY;
@@ -25,9 +25,9 @@ export function recordSender(senderId: string): void {
 export const isContended = (): boolean => performance.now() < sharedUntil && isEventLoopBusy();
 
 /**
- * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, three
+ * Returns the pause after a piece of work of a sender, in milliseconds: while several senders share a busy event loop, six
  * times as long as the work has taken, and otherwise 0. The pauses of one sender follow one another, whatever its work is,
- * so that its requests and its events of all types share about a quarter of the time. A pause is at most half a second, so
+ * so that its requests and its events of all types share about a seventh of the time. A pause is at most one second, so
  * that the sender does not stand still.
  */
 export function computePauseMs(senderId: string, startedAtMs: number): number {
