@@ -13,6 +13,7 @@ const sequentialTests = [
 /** Tests that only `npm run test:soak` runs, because they take long. */
 const soakTests = [
   "tests/backup-several-databases.test.ts",
+  "tests/bruno-command-line.test.ts",
   "tests/bulk-exports.test.ts",
   "tests/location-import-attacks.test.ts",
   "tests/location-move-kills.test.ts",

@@ -20,6 +20,7 @@ export default defineConfig({
         "location-fairness",
         "changes",
         "properties",
+        "bruno-command-line",
         "bulk-exports",
       ].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",

@@ -5,22 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { apiScopeNames } from "@pragma/contracts/scopes";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
-import { createMigratedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  buildFakeLegacyBackofficeVariables,
-  type FakeLegacyBackoffice,
-  startFakeLegacyBackoffice,
-} from "./harness/fake-legacy-backoffice.ts";
-import { type PragmaUnderTest, startPragmaUnderTest } from "./harness/pragma-under-test.ts";
-import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+import { isEndlessRequest, startCollectionTarget } from "./harness/collection-target.ts";
 
 /*
  * The documentation site offers collections for Postman and Bruno. These tests run the Postman collection with newman,
  * the command line of Postman. They compare the Bruno collection with the Postman collection, and validate it with the
- * schema that Bruno applies to imported collections.
+ * schema that Bruno applies to imported collections. `bruno-command-line.test.ts` runs the Bruno collection.
  */
 
 interface PostmanItem {
@@ -30,6 +22,7 @@ interface PostmanItem {
 }
 interface NewmanExecution {
   item: { name: string };
+  request: { url: object };
   response?: { code: number };
   assertions?: { error?: { message: string } }[];
 }
@@ -51,38 +44,24 @@ const postman = (await importDownload("postman-collection")).createPostmanCollec
 const bruno = (await importDownload("bruno-collection")).createBrunoCollection(document);
 
 describe("the Postman collection", () => {
-  let environment: IsolatedTestEnvironment;
-  let backoffice: FakeLegacyBackoffice;
-  let product: PragmaUnderTest;
-  let testLocation: TestLocation;
-
+  let target: Awaited<ReturnType<typeof startCollectionTarget>>;
   beforeAll(async () => {
-    backoffice = await startFakeLegacyBackoffice({ maxPageSize: 20 });
-    environment = await createMigratedTestEnvironment(buildFakeLegacyBackofficeVariables(backoffice));
-    product = await startPragmaUnderTest(environment.variables);
-    testLocation = await createTestLocation(product, { scopes: [...apiScopeNames] });
+    target = await startCollectionTarget();
   }, 120_000);
-  afterAll(async () => {
-    await product?.stop();
-    await backoffice?.stop();
-    await environment?.remove();
-  });
+  afterAll(() => target?.stop());
 
   it("succeeds with each request, in its order, at a location without data", async () => {
     const collectionFile = join(folder, "pragma-api.postman_collection.json");
     const resultFile = join(folder, "newman.json");
-    // newman would wait for the end of the stream, which does not end by itself.
     const items = postman.item.map(({ name, item }: Required<PostmanItem>) => ({
       name,
-      item: item.filter((request) => request.name !== "Stream live orders"),
+      item: item.filter((request) => !isEndlessRequest(request)),
     }));
     writeFileSync(collectionFile, JSON.stringify({ ...postman, item: items }));
-    const { key: apiKey, legacyId } = testLocation;
-    const variables = { baseUrl: product.url, apiKey, legacyId, endpointUrl: "http://127.0.0.1:9/pragma" };
     const run = runFile(process.execPath, [
       fileURLToPath(import.meta.resolve("newman/bin/newman.js")),
       ...["run", collectionFile, "--reporters", "json", "--reporter-json-export", resultFile],
-      ...Object.entries(variables).flatMap(([name, value]) => ["--env-var", `${name}=${value}`]),
+      ...target.variableArguments,
     ]);
     await run.catch(() => {});
     const { executions } = JSON.parse(readFileSync(resultFile, "utf8")).run as { executions: NewmanExecution[] };
@@ -92,8 +71,10 @@ describe("the Postman collection", () => {
     expect(failed).toEqual([]);
     const sent = [...new Set(executions.map(({ item }) => item.name))];
     expect(sent).toEqual(items.flatMap(({ item }: Required<PostmanItem>) => item.map(({ name }) => name)));
-    for (const { item, response } of executions)
+    for (const { item, request, response } of executions) {
       expect([item.name, response?.code]).toEqual([item.name, expect.any(Number)]);
+      expect(JSON.stringify(request.url)).not.toContain("{{");
+    }
   }, 180_000);
 });
 

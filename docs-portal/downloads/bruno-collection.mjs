@@ -76,26 +76,29 @@ function createBrunoParameter({ name, value, isEnabled }, type) {
 /** @param {CollectionRequest} request */
 function writeScript(request) {
   const script = writeResponseScript(request);
+  const canRepeat = script.join().includes("repeat");
   return [
     "const status = res.getStatus();",
     "const check = (text, isTrue) => test(text, () => expect(isTrue, JSON.stringify(res.getBody())).to.equal(true));",
-    ...(script.length === 1
-      ? []
-      : [
+    ...(canRepeat
+      ? [
           "const readBody = () => res.getBody();",
           "const save = (name, value) => bru.setVar(name, value);",
           "let isRepeated = false;",
           "const repeat = () => {",
-          '  const count = "repeats of " + req.getName();',
+          // The name of a variable may have no spaces.
+          '  const count = "repeats-" + req.getName().replace(/[^A-Za-z]+/g, "-");',
           "  const repeats = Number(bru.getVar(count) ?? 0);",
-          `  if (repeats >= ${maxRepeats}) return;`,
+          `  if (repeats >= ${maxRepeats}) return false;`,
           "  bru.setVar(count, repeats + 1);",
           "  bru.runner.setNextRequest(req.getName());",
           "  isRepeated = true;",
+          "  return true;",
           "};",
-        ]),
+        ]
+      : []),
     ...script,
-    ...(script.length === 1 ? [] : ["if (isRepeated) await bru.sleep(1000);"]),
+    ...(canRepeat ? ["if (isRepeated) await bru.sleep(1000);"] : []),
   ].join("\n");
 }
 

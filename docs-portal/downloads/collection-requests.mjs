@@ -12,6 +12,7 @@
  * @property {string | undefined} body JSON text
  * @property {Record<string, string>} savedVariables the variables that the request stores, so that the next requests can use
  *   them, with the place of their value in the response, such as `data.0.id`
+ * @property {boolean} isOfJob whether the request gets the state of a background job
  * @property {boolean} endsByItself whether the response ends without the client
  */
 /** @typedef {{ name: string, value: string, description: string, isEnabled: boolean }} CollectionParameter */
@@ -110,9 +111,13 @@ function createCollectionRequest(document, idVariables, { path, method, operatio
     savedVariables:
       savedVariablesByOperationId[operation.operationId] ??
       (savedId === undefined ? {} : { [savedId]: method === "get" ? "data.0.id" : "id" }),
+    isOfJob: jobOperations.includes(operation.operationId),
     endsByItself: operation.responses[200]?.content?.["text/event-stream"] === undefined,
   };
 }
+
+/** The operations that get the state of a background job. */
+const jobOperations = ["getReprocessing", "getRecovery", "getExport", "getAccountingExport", "getJob"];
 
 /**
  * The variables that store the ID of the first item of a list at another path than that of the item.
@@ -131,7 +136,7 @@ const savedVariablesByOperationId = {
   listTills: {},
   upsertLiveOrders: { orderLiveId: "0.id" },
   recoverDeliveries: { recoveryId: "id" },
-  listDays: { date: "data.0.date" },
+  listDays: { date: "data.0.day" },
   getExport: { name: "files.0.name" },
   getAccountingExport: { number: "files.0.number" },
 };
@@ -225,7 +230,9 @@ function writeBody(operationId, example, idVariables) {
   // One item shows the form, and others would need further IDs.
   const body = Array.isArray(example) ? example.slice(0, 1).map(replace) : replace(example);
   if (body.tillJson) body.tillJson = { ...body.tillJson, client_id: "s{{$guid}}" };
-  if (Array.isArray(body) && body[0]?.data) body[0] = { ...body[0], data: { ...body[0].data, id: body[0].id } };
+  // A live order that is not modified after the end of the shift of the pushed till, which contains it, would be skipped.
+  if (Array.isArray(body) && body[0]?.data)
+    body[0] = { ...body[0], data: { ...body[0].data, id: body[0].id, modifiedAt: "{{$isoTimestamp}}" } };
   // A variable with a number.
   return JSON.stringify(body, null, 2).replaceAll('"{{legacyId}}"', "{{legacyId}}");
 }
@@ -241,6 +248,8 @@ const valuesByOperationId = {
   fetchLegacyTills: { legacyId: "{{legacyId}}" },
   createAccountingExport: { locationId: null },
   upsertWebhook: { endpointUrl: "{{endpointUrl}}" },
+  // An order of a till that has been pushed would be skipped.
+  upsertLiveOrders: { tillId: "{{$guid}}" },
 };
 
 /**
@@ -254,20 +263,24 @@ export function listPathVariables(folders) {
 
 /**
  * Returns the lines of a script that runs after a request, for any program: the program defines `status`, `readBody`, `save`,
- * `check` and `repeat` before. A request in a run is repeated until a background job has ended and until a list contains what
- * the next requests need. The reports of a till, for example, are computed after the push.
+ * `check` and `repeat` before. A request in a run is repeated until a background job has ended, until a list contains what
+ * the next requests need, and while what is to be deleted is in use. The reports of a till, for example, are computed after
+ * the push.
  * @param {CollectionRequest} request
  */
-export function writeResponseScript({ savedVariables, method }) {
-  const lines = ['check("The request succeeds", status < 400);'];
-  if (Object.keys(savedVariables).length === 0 && method !== "GET") return lines;
+export function writeResponseScript({ savedVariables, method, isOfJob }) {
+  const check = 'check("The request succeeds", status < 400);';
+  if (method === "DELETE") return [`if (status !== 409 || !repeat()) ${check}`];
+  if (Object.keys(savedVariables).length === 0 && !isOfJob) return [check];
   return [
-    ...lines,
+    check,
     `const places = ${JSON.stringify(savedVariables)};`,
     "let isIncomplete = false;",
     "if ([200, 201, 202].includes(status)) {",
     "  const body = readBody();",
-    '  isIncomplete = ["queued", "pending", "running", "waiting", "active"].includes(body?.state);',
+    ...(isOfJob
+      ? ['  isIncomplete = ["queued", "pending", "running", "waiting", "active"].includes(body.state);']
+      : []),
     "  for (const [name, place] of Object.entries(places)) {",
     '    const value = place.split(".").reduce((part, key) => part?.[key], body);',
     "    if (value !== undefined && value !== null) save(name, value);",

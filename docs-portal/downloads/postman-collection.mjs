@@ -71,19 +71,20 @@ function writeScript(request) {
   return [
     "const status = pm.response.code;",
     "const check = (text, isTrue) => pm.test(text, () => pm.expect(isTrue, pm.response.text()).to.be.true);",
-    ...(script.length === 1
-      ? []
-      : [
+    ...(script.join().includes("repeat")
+      ? [
           "const readBody = () => (/json/.test(pm.response.headers.get('content-type')) ? pm.response.json() : {});",
           "const save = (name, value) => pm.collectionVariables.set(name, value);",
           "const repeat = () => {",
           "  const repeats = Number(pm.variables.get('repeats of ' + pm.info.requestName) ?? 0);",
-          `  if (repeats >= ${maxRepeats}) return;`,
+          `  if (repeats >= ${maxRepeats}) return false;`,
           "  pm.variables.set('repeats of ' + pm.info.requestName, repeats + 1);",
           "  pm.execution.setNextRequest(pm.info.requestName);",
           "  setTimeout(() => {}, 1000);",
+          "  return true;",
           "};",
-        ]),
+        ]
+      : []),
     ...script,
   ];
 }
