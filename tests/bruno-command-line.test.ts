@@ -25,6 +25,7 @@ interface BrunoResult {
   name: string;
   status: string;
   error: string | null;
+  request: { url: string };
   response: { status: number | string };
   testResults: { status: string; description: string; error?: string }[];
 }

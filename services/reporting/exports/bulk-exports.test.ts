@@ -157,7 +157,10 @@ describe("an export", () => {
       .update(after.files.map(({ sha256 }) => `${sha256}\n`).join(""))
       .digest("hex");
     expect(after.manifest?.sha256).toBe(hash);
-    const manifest = await service.request("GET", `/v1/exports/${after.id}/files/manifest.json`, { principal });
+    const manifestRequest = { principal, headers: { range: "bytes=0-9" } };
+    const manifest = await service.request("GET", `/v1/exports/${after.id}/files/manifest.json`, manifestRequest);
+    expect(manifest.status).toBe(200);
+    expect(manifest.headers.get("accept-ranges")).toBe("none");
     expect(manifest.headers.get("content-type")).toBe("application/json");
     expect(await manifest.json()).toEqual(after);
     // Reports of packed tills, too.

@@ -44,7 +44,7 @@ export const getBulkExportFileRoute = defineReportingRoute({
   ...exportRouteDefaults,
   summary: "Download a file of an export",
   description: [
-    `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\` (\`application/json\`). To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
+    `Returns a file of an export that is done, or its manifest and list of files as \`${manifestName}\` (\`application/json\`, always the whole file). To continue an interrupted download, send \`Range: bytes=<offset>-\`, and the entity tag of the file as \`If-Range\`. ${dataScopesDescription}`,
     "**JSON lines.** One JSON object per line, compressed with gzip. Lines of `reports` are responses of `GET /v2/reports/{id}`, and lines of `orders` are responses of `GET /v2/orders/{id}`. The other lines are objects with the columns below.",
     '**CSV.** Comma-separated values as in RFC 4180, in UTF-8, compressed with gzip. The first line contains the names of the columns. Lines end with CR and LF. A missing value is an empty cell, and an empty text is `""`. A text that begins with `=`, `+`, `-` or `@`, also in their full-width forms, or with a tab or a line break is preceded by an apostrophe, so that spreadsheet programs do not run it as a formula.',
     "**Parquet.** One file with several row groups, compressed with Snappy. Texts are strings, amounts and integers are 64-bit integers, date-times are timestamps in milliseconds, and days are dates.",
@@ -76,7 +76,6 @@ export const getBulkExportFileRoute = defineReportingRoute({
       contentType: fileContentType,
       schema: z.string().meta({ description: "The bytes of the range" }),
       example: "",
-      alternatives: { "application/json": { schema: z.string().meta({ description: "The bytes of the range" }) } },
     },
     304: { description: "The client's cached response is current" },
   },
@@ -87,15 +86,17 @@ export const getBulkExportFileRoute = defineReportingRoute({
     const file = row.state === "done" ? openFile({ row, files, origin }, name) : undefined;
     if (!file) throw exportFileNotFoundError(row, name);
     const { etag, size } = file;
+    const isManifest = name === manifestName;
     const headers = {
-      "accept-ranges": "bytes",
+      // A part of the manifest would not be JSON.
+      "accept-ranges": isManifest ? "none" : "bytes",
       etag: `"${etag}"`,
-      "content-type": name === manifestName ? "application/json" : fileContentType,
+      "content-type": isManifest ? "application/json" : fileContentType,
       "content-disposition": `attachment; filename="${name}"`,
     };
     const unchanged = notModifiedResponseIfUnchanged({ etag, ifNoneMatch: header("if-none-match") });
     if (unchanged) return unchanged;
-    const range = parseFileRange(header("range"), { ifRange: header("if-range"), etag, size });
+    const range = isManifest ? undefined : parseFileRange(header("range"), { ifRange: header("if-range"), etag, size });
     if (range === "unsatisfiable") {
       throw new ApiError("range_not_satisfiable", {
         detail: `The file has ${size} bytes.`,

@@ -13,6 +13,14 @@ async function createFinishedExport({ testLocation }: ContractTestFixture): Prom
   return id;
 }
 
+/** Returns a request for the first bytes or other bytes of a file with data. */
+async function requestOfRange(fixture: ContractTestFixture, range: string) {
+  const { testLocation } = fixture;
+  const id = await createFinishedExport(fixture);
+  const { files } = (await testLocation.getJson(`/v1/exports/${id}`)) as { files: [{ name: string }] };
+  return { path: { id, name: files[0].name }, headers: { range } };
+}
+
 const requestOfFinishedExport = async (fixture: ContractTestFixture) => ({
   path: { id: await createFinishedExport(fixture) },
 });
@@ -53,13 +61,10 @@ export const exportsContractTestCases: TagContractTestCases = {
   getExportFile: {
     requestsByOutcome: {
       200: (fixture) => requestOfFile(fixture, manifestName),
-      206: async (fixture) => ({ ...(await requestOfFile(fixture, manifestName)), headers: { range: "bytes=0-9" } }),
+      206: (fixture) => requestOfRange(fixture, "bytes=0-9"),
       export_not_found: () => ({ path: { id: randomUUID(), name: manifestName } }),
       export_file_not_found: (fixture) => requestOfFile(fixture, "items-2026-05-01-2026-05-31-9999.csv.gz"),
-      range_not_satisfiable: async (fixture) => ({
-        ...(await requestOfFile(fixture, manifestName)),
-        headers: { range: "bytes=1000000-" },
-      }),
+      range_not_satisfiable: (fixture) => requestOfRange(fixture, "bytes=1000000-"),
     },
     statusForOtherLocation: 404,
   },
