@@ -3,10 +3,10 @@
  * nothing. Intl is not used, because its decimals are those of CLDR: they are meant for cash, and change with Node.js.
  */
 
-/** The date of the list (List One of SIX, the maintenance agency of ISO 4217) that this file contains. */
-export const currencyListPublishedOn = "2026-09-17";
-
-/** The codes of today by the number of decimals. Codes for funds, metals, tests and no currency are part of the list. */
+/**
+ * The codes by the number of decimals, from the list of 2026-09-17 (List One of SIX, the maintenance agency of ISO 4217).
+ * Codes for funds, metals, tests and no currency are part of the list.
+ */
 const codesByDecimals = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2:

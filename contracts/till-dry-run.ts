@@ -22,8 +22,9 @@ export const tillDryRunRequestSchema = z.object({
 export type TillDryRunRequest = z.infer<typeof tillDryRunRequestSchema>;
 
 /** The types of warnings about a till, with their meaning. */
-export const tillWarningCodes = {
+const tillWarningCodes = {
   movement_sign: "the sign of a financial movement contradicts its type",
+  other_currency: "a row names another currency than that of the location",
   tax_rate_unit: "a tax rate is probably not in percent",
 } as const;
 

@@ -18,6 +18,7 @@ describe("isAcceptedTimeZone", () => {
 
   it.each([
     ...[...abbreviations, "ist", "SystemV/EST5", "SystemV/EST5EDT", "systemv/yst9", "US/Pacific-New"],
+    "Canada/East-Saskatchewan",
     ...[
       "+01:00",
       "GMT+2",
@@ -34,6 +35,13 @@ describe("isAcceptedTimeZone", () => {
     const { error } = TimeZone.safeParse(name);
     expect(error?.issues[0]?.message).toContain("Must be an IANA time zone name, such as Europe/Paris");
   });
+
+  it.each([
+    ["europe/paris", "Europe/Paris"],
+    ["US/EASTERN", "US/Eastern"],
+    ["asia/calcutta", "Asia/Calcutta"],
+    ["etc/gmt+5", "Etc/GMT+5"],
+  ])("spells %s as IANA does", (name, expected) => expect(TimeZone.parse(name)).toBe(expected));
 
   it("accepts only names with which everything can compute", () => {
     const letter = fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZ");

@@ -7,10 +7,11 @@ export const defaultTimeZone = "Europe/Paris";
 /**
  * Returns whether a location can have this time zone: whether it is an IANA name that everything computes with that
  * needs it. `Intl` also takes offsets, and short names of ICU such as `IST`, which Temporal rejects because they are
- * ambiguous. ICU keeps the names `SystemV/…` and `US/Pacific-New`, which IANA has removed and other programs do not know.
+ * ambiguous. ICU keeps the names `SystemV/…`, `US/Pacific-New` and `Canada/East-Saskatchewan`, which IANA has removed and other
+ * programs do not know.
  */
 export function isAcceptedTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name) || /^(?:SystemV\/|US\/Pacific-New$)/i.test(name)) return false;
+  if (!/^[A-Za-z]/.test(name) || /^(?:SystemV\/|US\/Pacific-New$|Canada\/East-Saskatchewan$)/i.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     Temporal.PlainDate.from("2026-01-01").toZonedDateTime(name);
@@ -20,11 +21,16 @@ export function isAcceptedTimeZone(name: string): boolean {
   }
 }
 
+/** Returns the name of an accepted time zone as IANA spells it: `Europe/Paris` for `europe/paris`. */
+const spellTimeZone = (name: string): string =>
+  isAcceptedTimeZone(name) ? Temporal.PlainDate.from("2026-01-01").toZonedDateTime(name).timeZoneId : name;
+
 /** The time zone of a location, or of another setting with which the API computes. See `isAcceptedTimeZone`. */
 export const TimeZone = boundedString(64)
   .refine(isAcceptedTimeZone, {
     error: "Must be an IANA time zone name, such as Europe/Paris, not an offset or an abbreviation such as IST",
   })
+  .overwrite(spellTimeZone)
   .meta({ description: "IANA name of the location's time zone", example: defaultTimeZone });
 
 const earliestInstant = "0001-01-01T00:00:00.000Z";

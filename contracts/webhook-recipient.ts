@@ -36,8 +36,12 @@ const hmacSecret = boundedString(1_024)
     const addIssue = (code: RequestIssueCode, message: string) =>
       context.addIssue({ code: "custom", params: { code }, message });
     if (!secret.startsWith(standardSecretPrefix)) {
-      if (secret.length < minTextSecretLength)
-        addIssue("too_small", `Must have at least ${minTextSecretLength} characters, or be ${hmacSecretFormats}`);
+      if (/^\s*wh(?:sec|sk|pk)_/i.test(secret))
+        addIssue(
+          "invalid_format",
+          `Must begin with ${standardSecretPrefix}, in lower case and without a space before it`,
+        );
+      else if (secret.length < minTextSecretLength) addIssue("too_small", `Must be ${hmacSecretFormats}`);
       return;
     }
     const key = decodeStandardSecret(secret);

@@ -108,6 +108,8 @@ it("the amounts in the guide on payments are those of the example day", () => {
     paid + tips,
     report.initialCashBalance,
     cash,
+    // No change in cash was given on payments by other modes.
+    0,
     expectedCash,
   ];
   const exampleOfChange = [1650, 2000, 350];

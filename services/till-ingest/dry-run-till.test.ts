@@ -12,14 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
+/** The bodies name no currency. */
+const locations = { getCurrency: () => expect.unreachable() };
+
 const runWithBody = (bytes: Uint8Array, sendBusRequest: () => Promise<string>, locationId: string = randomUUID()) =>
   runWithObservabilityContext({}, (context) =>
     dryRunTill(
-      { db: service.db, config, sendBusRequest },
+      { db: service.db, config, locations, sendBusRequest },
       {
         location: { id: locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
         till: {
           metadata: { format: "V2", tillId: randomUUID(), isTraining: false, device: undefined, orderCount: 0 },
+          currencies: [],
           warnings: [],
           hash: "h",
           bytes,

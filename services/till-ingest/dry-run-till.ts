@@ -11,9 +11,11 @@ import {
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
+import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
 import { requireAvailableTillId } from "./store-pushed-till.ts";
 import { createTillDryRunQuotas } from "./till-quotas.ts";
+import { findCurrencyWarnings } from "./validation/row-currencies.ts";
 import type { TillMetadataWithBodyBytes } from "./validation/till-body-reader.ts";
 
 const compress = promisify(brotliCompress);
@@ -54,7 +56,9 @@ export async function dryRunTill(services: DryRunServices, request: DryRunReques
   }
 }
 
-type DryRunServices = Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest">;
+interface DryRunServices extends Pick<TillIngestServiceContext, "db" | "config" | "sendBusRequest"> {
+  locations: Pick<LocationLookupClient, "getCurrency">;
+}
 
 interface DryRunRequest {
   location: LocationRef;
@@ -63,9 +67,10 @@ interface DryRunRequest {
 }
 
 async function requestDryRun(
-  { db, config, sendBusRequest }: DryRunServices,
-  { location: { id: locationId, timeZone }, till: { metadata, hash, bytes, warnings }, context }: DryRunRequest,
+  { db, config, locations, sendBusRequest }: DryRunServices,
+  { location: { id: locationId, timeZone }, till, context }: DryRunRequest,
 ): Promise<TillDryRun> {
+  const { metadata, hash, bytes, currencies, warnings } = till;
   const { tillId, format: version, orderCount } = metadata;
   context.addLogFields({ tillId, bodyBytes: bytes.byteLength, isDryRun: true });
   // Quality 4 is as fast as gzip and needs less space. Runs in a thread of libuv.
@@ -87,6 +92,8 @@ async function requestDryRun(
       { quota: quotas.orders, amount: orderCount },
     ]),
   );
+  const currency = currencies.length > 0 ? await locations.getCurrency(locationId, context) : null;
+  const currencyWarnings = currency === null ? [] : findCurrencyWarnings(currencies, currency);
   const body = compressed.toString("base64");
   const request: TillDryRunRequest = { locationId, timeZone, tillId, version, hash, body, bodyBytes: bytes.byteLength };
   const text = JSON.stringify(request);
@@ -98,6 +105,6 @@ async function requestDryRun(
       });
     });
     const result = tillDryRunReplySchema.parse(JSON.parse(reply));
-    return { ...result, warnings: [...warnings, ...result.warnings] };
+    return { ...result, warnings: [...warnings, ...currencyWarnings, ...result.warnings] };
   });
 }

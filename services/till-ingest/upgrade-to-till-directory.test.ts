@@ -101,7 +101,7 @@ async function push(id: string, locationId: string): Promise<string> {
       { db, objects, config, requeueAfterSeconds },
       {
         location,
-        till: { metadata, warnings: [], bytes, hash: randomUUID().replaceAll("-", "").repeat(2) },
+        till: { metadata, currencies: [], warnings: [], bytes, hash: randomUUID().replaceAll("-", "").repeat(2) },
         principal: buildTestPrincipal({ location }),
         context,
       },

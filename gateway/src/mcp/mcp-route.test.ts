@@ -547,6 +547,16 @@ describe("the currency of amounts", () => {
     expect(answer.text).toContain(`1 order matches, sum ${text}; 2 orders in the period`);
   });
 
+  it.each([
+    ["XPF", 123_457, { maxTotal: 123_456.6 }],
+    ["XPF", 123_456, { minTotal: 123_456.4 }],
+    ["HUF", 123_457, { maxTotal: 1_234.566 }],
+    ["HUF", 123_457, { minTotal: 1_234.574 }],
+  ])("find_orders does not round %s %i into the range %j", async (currency, total, range) => {
+    respond = respondByPath({ "/v1/metrics/": metricsIn(currency), "/v1/orders/": ordersWithTotals(total) });
+    expect((await ask("find_orders", range)).text).toContain("0 orders match");
+  });
+
   it("find_orders shows minor units if the currency is unknown, and rejects amounts as arguments", async () => {
     respond = respondByPath({ "/v1/metrics/": metricsIn("JPY", "EUR"), "/v1/orders/": ordersWithTotals(1_500, 2_500) });
     const { text } = await ask("find_orders", { sort: "highest" });

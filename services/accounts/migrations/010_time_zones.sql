@@ -10,6 +10,7 @@ from (values
   ('jst', 'Asia/Tokyo'), ('mit', 'Pacific/Apia'), ('net', 'Asia/Yerevan'), ('nst', 'Pacific/Auckland'),
   ('plt', 'Asia/Karachi'), ('pnt', 'America/Phoenix'), ('prt', 'America/Puerto_Rico'), ('pst', 'America/Los_Angeles'),
   ('sst', 'Pacific/Guadalcanal'), ('vst', 'Asia/Ho_Chi_Minh'), ('us/pacific-new', 'America/Los_Angeles'),
+  ('canada/east-saskatchewan', 'America/Regina'),
   ('systemv/ast4', 'Etc/GMT+4'), ('systemv/est5', 'Etc/GMT+5'), ('systemv/cst6', 'Etc/GMT+6'),
   ('systemv/mst7', 'Etc/GMT+7'), ('systemv/pst8', 'Etc/GMT+8'), ('systemv/yst9', 'Etc/GMT+9'),
   ('systemv/hst10', 'Etc/GMT+10'), ('systemv/ast4adt', 'America/Halifax'), ('systemv/est5edt', 'America/New_York'),

@@ -141,7 +141,7 @@ export const changeLocationRoute = defineAccountsRoute({
   ...locationRouteDefaults,
   summary: "Change a location",
   description:
-    "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. Tills keep the time zone in which they were computed: after a change of `timezone`, `tillsInOtherTimeZone` is the number of tills to reprocess with `POST /v1/tills/reprocess?onlyOtherTimeZone=true`. An API key needs the scope `locations:any` to change any location other than its own.",
+    "Changes the options and settings that the request body contains. All other options and settings keep their values. To remove an optional value, set it to `null`. `tipsConfig` is replaced as a whole. `currencyCode` applies to all amounts of the location, also to earlier ones, which are not converted. Tills keep the time zone in which they were computed: after a change of `timezone`, `tillsInOtherTimeZone` is the number of tills to reprocess with `POST /v1/tills/reprocess?onlyOtherTimeZone=true`. An API key needs the scope `locations:any` to change any location other than its own.",
   request: {
     params: locationPathParams,
     body: createValidatingJsonBodyParser(ChangeLocationRequest, {

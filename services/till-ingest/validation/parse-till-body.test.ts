@@ -16,6 +16,7 @@ describe("validateTillV2AndGetMetadata", () => {
     const device = { deviceId: "B7F2", name: "Bar" };
     expect(validateTillV2AndGetMetadata(till)).toEqual({
       metadata: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2, device },
+      currencies: [{ code: "EUR", path: "orderList[0].productRowList[0].currencyCode", rowCount: expect.any(Number) }],
       warnings: [],
     });
   });

@@ -12,6 +12,7 @@ import type { RequestBodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, findJsonPartLimitIssue, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
+import { listCurrenciesV2, type RowCurrency, RowCurrencyCollector } from "./row-currencies.ts";
 import { listTaxRatesV1, listTaxRatesV2, type TaxRateAtPath, TaxRateWarningCollector } from "./tax-rate-warnings.ts";
 
 /** The format of a till body: V1 is the legacy format, and V2 is the current format. */
@@ -58,9 +59,10 @@ const tillV1Head = TillV1.extend({
 });
 const tillV2Head = TillV2.extend({ orderList: createOrderIdsOnlySchema("id", maxOrdersPerTill) });
 
-/** A valid till body: its metadata, and what is probably wrong with it. */
+/** A valid till body: its metadata, the currencies that its rows name, and what is probably wrong with it. */
 interface ValidatedTillBody<Format extends TillFormat> {
   metadata: TillMetadata<Format>;
+  currencies: RowCurrency[];
   warnings: TillWarning[];
 }
 
@@ -71,6 +73,8 @@ export function validateTillV1AndGetMetadata(input: unknown): ValidatedTillBody<
     order: TicketV1,
     ordersPath: ["tillJson", "tickets"],
     listTaxRates: listTaxRatesV1,
+    // The rows of V1 tickets name no currency.
+    listCurrencies: () => [],
   });
   if ("issues" in validated) return validated;
   const { application, legacyId, tillJson } = validated.head;
@@ -84,6 +88,7 @@ export function validateTillV1AndGetMetadata(input: unknown): ValidatedTillBody<
       serverId: tillJson.server_id,
       legacyLocation: { application, legacyId },
     },
+    currencies: validated.currencies,
     warnings: validated.warnings,
   };
 }
@@ -95,12 +100,14 @@ export function validateTillV2AndGetMetadata(input: unknown): ValidatedTillBody<
     order: PosOrderData,
     ordersPath: ["orderList"],
     listTaxRates: listTaxRatesV2,
+    listCurrencies: listCurrenciesV2,
   });
   if ("issues" in validated) return validated;
   const { id, isTraining, orderList, deviceIdentifier, deviceName } = validated.head;
   const device = parsePosDevice(deviceIdentifier, deviceName);
   return {
     metadata: { format: "V2", tillId: id, isTraining, orderCount: orderList.length, device },
+    currencies: validated.currencies,
     warnings: validated.warnings,
   };
 }
@@ -112,17 +119,19 @@ interface TillSchemas<Head extends z.ZodType, Order extends z.ZodType> {
   /** The path of field names to the list of orders. */
   ordersPath: string[];
   listTaxRates(order: z.output<Order>): Iterable<TaxRateAtPath>;
+  listCurrencies(order: z.output<Order>): Iterable<{ code: string; path: string }>;
 }
 
 /**
- * Checks a parsed till, one order after the other, and returns its head with warnings, or its issues. To limit the time, stops at the
- * maximum number of issues. Duplicate orders are also issues.
+ * Checks a parsed till, one order after the other, and returns its head with currencies and warnings, or its issues. To limit
+ * the time, stops at the maximum number of issues. Duplicate orders are also issues.
  */
 function validateOrderByOrder<Head extends z.ZodType, Order extends z.ZodType>(
   input: unknown,
-  { head, order, ordersPath, listTaxRates }: TillSchemas<Head, Order>,
-): { head: z.output<Head>; warnings: TillWarning[] } | RequestBodyIssues {
+  { head, order, ordersPath, listTaxRates, listCurrencies }: TillSchemas<Head, Order>,
+): { head: z.output<Head>; currencies: RowCurrency[]; warnings: TillWarning[] } | RequestBodyIssues {
   const taxRateWarnings = new TaxRateWarningCollector();
+  const rowCurrencies = new RowCurrencyCollector();
   const issues = new IssueCollector();
   const list = getValueAtPath(input, ordersPath);
   const orders: unknown[] = Array.isArray(list) ? list : [];
@@ -136,9 +145,11 @@ function validateOrderByOrder<Head extends z.ZodType, Order extends z.ZodType>(
     const parsed = issues.parsePart(order, each, { path: orderPath, limits: orderJsonLimits });
     if (parsed === undefined) continue;
     for (const { rate, path } of listTaxRates(parsed)) taxRateWarnings.add({ rate, path: `${orderPath}.${path}` });
+    for (const { code, path } of listCurrencies(parsed)) rowCurrencies.add(code, `${orderPath}.${path}`);
   }
   const { warnings } = taxRateWarnings;
-  return result?.success && issues.count === 0 ? { head: result.data, warnings } : issues;
+  const { currencies } = rowCurrencies;
+  return result?.success && issues.count === 0 ? { head: result.data, currencies, warnings } : issues;
 }
 
 /** A valid till body, with the SHA-256 hash of its exact bytes in hexadecimal. */

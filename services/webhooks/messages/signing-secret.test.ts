@@ -60,6 +60,9 @@ describe("a recipient's own secret", () => {
     ["a key of 23 bytes", toStandardSecret(new Uint8Array(23)), "at least 24 bytes"],
     ["only the prefix", "whsec_", "at least 24 bytes"],
     ["a short text", "s".repeat(63), "at least 64 characters"],
+    ["the prefix after a space", ` ${toStandardSecret(new Uint8Array(48))}`, "in lower case and without a space"],
+    ["the prefix in upper case", `WHSEC_${"A".repeat(64)}`, "in lower case and without a space"],
+    ["a public key", `whpk_${"A".repeat(64)}`, "Must begin with whsec_"],
   ])("cannot be %s", (_, secret, expected) => {
     expect(issueOf(secret)).toMatchObject([{ path: "hmacSecret", message: expect.stringContaining(expected) }]);
   });

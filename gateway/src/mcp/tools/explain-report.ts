@@ -115,7 +115,7 @@ function describeReport(report: ReportV2, description: ReportDescription): strin
   const { day, currency, location } = description;
   const { timeZone } = location;
   const answer = new Answer().add(
-    `Report ${report.reportNumber} of ${cleanText(report.deviceName)}${day ? `, business day ${day.day}` : ""} (${cleanText(report.establishmentName)})`,
+    `Report ${report.reportNumber} of ${cleanText(report.deviceName)}${day ? `, business day ${day.day}` : ""}${report.establishmentName ? ` (${cleanText(report.establishmentName)})` : ""}`,
     `Shift from ${formatLocalTime(report.startedAt, timeZone)} to ${formatLocalTime(report.finalizedAt, timeZone)} (${timeZone ?? "UTC"}), closed by ${cleanText(report.clerkName, "-")}`,
     `Sales incl. tax: ${formatAmount(report.totalSales, currency)}, ${formatCount(report.orderCount, "order")}, ${formatCount(report.guestsNumber, "guest")}`,
   );

@@ -217,10 +217,12 @@ function createTotalMatcher(
       "minTotal and maxTotal cannot be used: the currency of these orders is unknown, or they have several. Remove both, and use sort highest or lowest, or choose a shorter period.",
     );
   }
-  const factor = 10 ** decimals;
-  const [min, max] = [Math.round(minTotal * factor), Math.round(maxTotal * factor)];
+  const [min, max] = [Math.ceil(toMinorUnits(minTotal, decimals)), Math.floor(toMinorUnits(maxTotal, decimals))];
   return ({ total }) => total >= min && total <= max;
 }
+
+/** Returns an amount in minor units, without the error of the multiplication: 12.86 * 100 is 1285.9999999999998. */
+const toMinorUnits = (amount: number, decimals: number) => Number((amount * 10 ** decimals).toFixed(6));
 
 /** Returns a text in lower case without accents, so that `Entrecote` finds `Entrecôte`. */
 function normalize(text: string | null): string {

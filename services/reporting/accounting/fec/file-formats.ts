@@ -44,6 +44,7 @@ export function encodeCharset(text: string, charset: Charset): Buffer {
 }
 
 function closestInCharset(charset: Charset, letter: string): string {
+  if (/^[\p{White_Space}\p{Cc}]$/u.test(letter)) return " ";
   // Invisible on their own: marks without a letter that has them, formatting such as joiners, and variation selectors.
   if (/^[\p{M}\p{Cf}]$/u.test(letter)) return "";
   const isInCharset = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
@@ -52,17 +53,12 @@ function closestInCharset(charset: Charset, letter: string): string {
   return plain !== "" && isInCharset(plain) ? plain : "?";
 }
 
-/** ASCII replacements for characters that occur in French texts and are not accented letters. */
+/** ASCII replacements for characters that occur in names and texts and are not accented letters. */
 const asciiReplacements: Record<string, string> = {
-  "’": "'",
-  "‘": "'",
-  "“": '"',
-  "”": '"',
-  "–": "-",
-  "—": "-",
-  œ: "oe",
-  Œ: "OE",
-  æ: "ae",
-  Æ: "AE",
-  "€": "EUR",
+  ...Object.fromEntries([..."’‘‚‛′ʼ‹›"].map((quote) => [quote, "'"])),
+  ...Object.fromEntries([..."“”„«»″"].map((quote) => [quote, '"'])),
+  ...Object.fromEntries([..."‐‑‒–—―−•"].map((dash) => [dash, "-"])),
+  ...{ œ: "oe", Œ: "OE", æ: "ae", Æ: "AE", ß: "ss", ẞ: "SS" },
+  ...{ ø: "o", Ø: "O", ł: "l", Ł: "L", đ: "d", Đ: "D", ð: "d", Ð: "D", þ: "th", Þ: "TH", ı: "i" },
+  ...{ "€": "EUR", "£": "GBP", "°": "o", "×": "x" },
 };

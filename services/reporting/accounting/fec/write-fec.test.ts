@@ -106,6 +106,9 @@ describe("toCharset", () => {
     ["Œuf à 5 €", "US-ASCII", "OEuf a 5 EUR"],
     ["l’été – Čapek", "ISO-8859-15", "l'\xe9t\xe9 - Capek"],
     ["e\u0301", "ISO-8859-15", "\xe9"],
+    ["« Øl » n° 5\u2028à\u0085Łódź", "US-ASCII", '" Ol " no 5 a Lodz'],
+    ["« Øl » n° 5\u2028à\u0085Łódź", "ISO-8859-15", "\xab \xd8l \xbb n\xb0 5 \xe0 L\xf3dz"],
+    ["−5 ′ • Straße", "US-ASCII", "-5 ' - Strasse"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
     ["Cafe\u{1f469}\u200d\u{1f373} \u2615\ufe0f\u200b\u00ad", "ISO-8859-15", "Cafe?? ?"],
   ] as const)("encodes %s in %s", (text, charset, expected) => {

@@ -1,7 +1,7 @@
+import { currencyCodes, formatDecimalAmount, getCurrencyDecimals } from "@pragma/client";
 import * as contracts from "@pragma/contracts/currency";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { currencyCodes, formatDecimalAmount, getCurrencyDecimals } from "./index.ts";
 
 it("formats amounts of every currency as the API does", () => {
   expect(currencyCodes).toEqual(contracts.currencyCodes);
