@@ -161,6 +161,11 @@ describe("a push with dryRun=true", () => {
     const v1 = TillDryRun.parse((await dryRun(location, tillV1, "v1")).body);
     expect(v1).toMatchObject({ reportState: "done", day: { state: "closed", tillCount: 1 } });
 
+    const inDollars = JSON.parse(JSON.stringify(till).replaceAll('"currencyCode":"EUR"', '"currencyCode":"USD"'));
+    const { warnings } = TillDryRun.parse((await dryRun(location, inDollars)).body);
+    expect(warnings.map(({ code, message }) => [code, message])).toEqual([
+      ["other_currency", expect.stringContaining("The currency of the location is EUR")],
+    ]);
     const training = await dryRun(location, { ...till, isTraining: true });
     expect(training).toMatchObject({ status: 200, body: { reportState: "training", till: null, day: null } });
     const invalid = await dryRun(location, { ...till, reportNumber: "x" });
