@@ -21,7 +21,7 @@ export const FetchLegacyTillsRequest = boundedArray(
   },
 ).meta({
   id: "WantedLegacyTills",
-  description: "Tills to fetch, in the same format as in the response to `GET /v1/tills/legacy/`",
+  description: "Tills to fetch, in the same format as in the response to `GET /v1/tills/legacy`",
   example: [legacyTillExample],
 });
 

@@ -218,7 +218,7 @@ const locationIdsParameter = boundedString(metricLimits.locations * 40)
     example: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11,0b54cd2b-1c6b-4d9c-8d2b-1a7a42a6f0de",
   });
 
-/** The query of `GET /v1/metrics/`. */
+/** The query of `GET /v1/metrics`. */
 export const MetricsQuery = z
   .object({
     measures: markAsListParameter(measuresParameter),

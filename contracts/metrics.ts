@@ -140,7 +140,7 @@ const totalsSchema = z
 
 export type MetricTotals = z.infer<typeof totalsSchema>;
 
-/** The response of `GET /v1/metrics/`. */
+/** The response of `GET /v1/metrics`. */
 export const Metrics = z
   .object({
     since: z.iso.date().meta({ description: "First business day" }),

@@ -73,7 +73,7 @@ const orderItemV1 = z
   })
   .meta({ id: "OrderV1Item", description: "A product in an order", example: orderV1Example.items[0] });
 
-/** An order of a till, as `/v1/orders/` returns it. */
+/** An order of a till, as `/v1/orders` returns it. */
 export const OrderV1 = z
   .object({
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),

@@ -32,11 +32,11 @@ const pageLinksSchema = z
     id: "PageLinks",
     description: "Absolute URLs of this page and of other pages, with the same filters as this request",
     example: {
-      self: "http://127.0.0.1:4000/v2/reports/?index=1&size=10",
-      first: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
-      last: "http://127.0.0.1:4000/v2/reports/?index=2&size=10",
-      next: "http://127.0.0.1:4000/v2/reports/?index=2&size=10",
-      prev: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
+      self: "http://127.0.0.1:4000/v2/reports?index=1&size=10",
+      first: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
+      last: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
+      next: "http://127.0.0.1:4000/v2/reports?index=2&size=10",
+      prev: "http://127.0.0.1:4000/v2/reports?index=0&size=10",
     },
   });
 

@@ -45,7 +45,7 @@ const expectedFirstResults: [query: string, url: string][] = [
   // Operations
   ["Push a till", "/docs/push-a-till"],
   ["list reports", "/api/list-reports"],
-  ["/v2/reports/", "/api/list-reports"],
+  ["/v2/reports", "/api/list-reports"],
   ["getLiveOrder", "/api/get-live-order"],
   ["rotate secret", "/api/rotate-recipient-secret"],
   // Guides, in the words of the guide and in others

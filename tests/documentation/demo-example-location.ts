@@ -45,14 +45,14 @@ export async function createDemoExampleLocation(product: PragmaUnderTest): Promi
     for (let day = remaining.pop(); day; day = remaining.pop()) {
       const body = generateDemoTill(tillSeedLocationId, day);
       recorder.keepIds(body);
-      const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body });
+      const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills", body });
       if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);
     }
   };
   await Promise.all(Array.from({ length: maxConcurrentPushes }, pushRemaining));
   await eventually(
     "all reports",
-    async () => (await recorder.sendRequest({ path: "/v2/reports/?size=1" })).body.meta.totalCount === days.length,
+    async () => (await recorder.sendRequest({ path: "/v2/reports?size=1" })).body.meta.totalCount === days.length,
     { timeoutSeconds: 60 },
   );
   return { recorder };

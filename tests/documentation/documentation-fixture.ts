@@ -78,11 +78,11 @@ export async function createDocumentationExampleLocation(
   const recorder = createDocumentationExampleRecorder(product.url, () => key);
   for (const till of [...exampleDays.map(generateDocumentationExampleTill), documentationEdgeCaseTill]) {
     recorder.keepIds(till);
-    const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
+    const { response } = await recorder.sendRequest({ method: "POST", path: "/v2/tills", body: till });
     if (response.status !== 201) throw new Error(`The push of a till returned ${response.status}.`);
   }
   await eventually("all reports", async () => {
-    const { body } = await recorder.sendRequest({ path: "/v2/reports/" });
+    const { body } = await recorder.sendRequest({ path: "/v2/reports" });
     return body.meta.totalCount === exampleDays.length + 1;
   });
   return { locationId: location.id, key, adminKey: product.adminKey, recorder, createKey };

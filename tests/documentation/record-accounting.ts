@@ -30,7 +30,7 @@ export async function recordAccountingExamples(
   const key = await createKey("Accounting software", ["reports:read", "tills:write", "accounting:write"]);
   const config = await recordExchange("accounting-config", {
     method: "POST",
-    path: "/v1/accounting/configs/",
+    path: "/v1/accounting/configs",
     body: { name: "Cabinet Martin", payments: { card: { account: "5121", label: "CIC" } } },
     key,
   });
@@ -38,7 +38,7 @@ export async function recordAccountingExamples(
   const exportTills = async (name: string, tillIds: string[]) => {
     const { id } = await recordExchange(`accounting-export-${name}-request`, {
       method: "POST",
-      path: "/v1/accounting/exports/",
+      path: "/v1/accounting/exports",
       body: tillIds.map((tillId) => ({ tillId, accountingConfigId: config.id, accountingProvider: "FULLL" })),
       key,
     });
@@ -59,9 +59,9 @@ export async function recordAccountingExamples(
   recordExample("accounting-file", { text: text.replaceAll("\r\n", "\n") });
 
   recorder.keepIds(inconsistentTill);
-  await sendRequest({ method: "POST", path: "/v2/tills/", body: inconsistentTill, key });
+  await sendRequest({ method: "POST", path: "/v2/tills", body: inconsistentTill, key });
   await eventually("the report of the inconsistent till", async () => {
-    const { body } = await sendRequest({ path: "/v2/reports/?since=2026-05-27&until=2026-05-27", key });
+    const { body } = await sendRequest({ path: "/v2/reports?since=2026-05-27&until=2026-05-27", key });
     return body.meta.totalCount === 1;
   });
   await exportTills("failed", [documentationHomePageTill.id, inconsistentTill.id]);

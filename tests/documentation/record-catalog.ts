@@ -5,7 +5,7 @@ import type { PushGuideLocation } from "./push-guide-location.ts";
 export async function recordCatalogExamples({ recorder }: PushGuideLocation): Promise<void> {
   const { recordExchange, sendRequest, keepIds } = recorder;
   keepIds([lunchCatalog, lunchTill]);
-  const path = "/v1/catalog/";
+  const path = "/v1/catalog";
   const replace = (body: unknown, ifMatch?: string) =>
     ({
       method: "PUT",

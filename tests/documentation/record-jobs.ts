@@ -40,10 +40,10 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
     recordExample(name, JSON.parse(JSON.stringify(exchange).replaceAll(sentEndDate, documentedEndDate)));
     return replyBody;
   }
-  const create = (name: string, body: unknown) => recordJob(name, { method: "POST", path: "/v1/jobs/", body });
+  const create = (name: string, body: unknown) => recordJob(name, { method: "POST", path: "/v1/jobs", body });
   const waitForState = (id: string, state: string) =>
     eventually(`the job ${id} to be ${state}`, async () => {
-      const { body } = await sendRequest({ path: `/v1/jobs/${id}/` });
+      const { body } = await sendRequest({ path: `/v1/jobs/${id}` });
       return body.state === state && (state !== "active" || body.progress > 0);
     });
 
@@ -53,20 +53,20 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
     jobOptions: { attempts: 3, backoff: { type: "exponential", delay: 1_000 } },
   });
   await waitForState(job.id, "active");
-  await recordJob("active-job", { path: `/v1/jobs/${job.id}/` });
+  await recordJob("active-job", { path: `/v1/jobs/${job.id}` });
   await waitForState(job.id, "completed");
-  await recordJob("completed-job", { path: `/v1/jobs/${job.id}/` });
+  await recordJob("completed-job", { path: `/v1/jobs/${job.id}` });
 
   const delayed = await create("create-delayed-job", {
     message: "Check the report of the dinner shift",
     jobOptions: { delay: 3_600_000 },
   });
-  await recordJob("delayed-job", { path: `/v1/jobs/${delayed.id}/` });
+  await recordJob("delayed-job", { path: `/v1/jobs/${delayed.id}` });
   const nightly = await create("create-cron-job", {
     message: "Check the reports of yesterday",
     jobOptions: { repeat: { pattern: "30 6 * * *", tz: "Europe/Paris", endDate: `${sentEndDate}Z` } },
   });
-  await recordJob("cron-job", { path: `/v1/jobs/${nightly.id}/` });
+  await recordJob("cron-job", { path: `/v1/jobs/${nightly.id}` });
   await create("create-interval-job", {
     message: "Check the stock",
     jobOptions: { repeat: { every: 900_000, limit: 4 } },
@@ -90,14 +90,14 @@ export async function recordJobExamples({ recorder }: PushGuideLocation): Promis
 
   const { body: removed } = await sendRequest({
     method: "POST",
-    path: "/v1/jobs/",
+    path: "/v1/jobs",
     body: { message: "Once", jobOptions: { jobId: "once", removeOnComplete: true } },
   });
   await eventually("the job to be removed", async () => {
-    const { response } = await sendRequest({ path: `/v1/jobs/${removed.id}/` });
+    const { response } = await sendRequest({ path: `/v1/jobs/${removed.id}` });
     return response.status === 404;
   });
-  await recordJob("removed-job", { path: `/v1/jobs/${removed.id}/` });
+  await recordJob("removed-job", { path: `/v1/jobs/${removed.id}` });
   await create("create-invalid-job", {
     message: "Too often",
     jobOptions: { attempts: 50, delay: 1_000, repeat: { every: 5_000, pattern: "* * * * *" } },

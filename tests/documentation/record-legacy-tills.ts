@@ -34,16 +34,16 @@ export async function recordLegacyTillExamples(
   keepIds(serverIds.map((serverId) => createExampleUuid(serverId)));
   for (const serverId of serverIds) backoffice.tills.set(serverId, createBackofficeTill(serverId));
   backoffice.faults.set(4713, "error");
-  await recordExchange("legacy-tills", { path: "/v1/tills/legacy/" });
+  await recordExchange("legacy-tills", { path: "/v1/tills/legacy" });
   const firstFetchAt = new Date().toISOString();
-  await recordExchange("fetch-legacy-tills", { method: "POST", path: "/v1/tills/legacy/" });
+  await recordExchange("fetch-legacy-tills", { method: "POST", path: "/v1/tills/legacy" });
   backoffice.faults.clear();
   await recordExchange("fetch-legacy-till-again", {
     method: "POST",
-    path: "/v1/tills/legacy/",
+    path: "/v1/tills/legacy",
     body: [{ application: "POPINA", serverId: 4713, legacyId: pushGuideLegacyId }],
   });
-  await recordExchange("fetched-legacy-tills", { path: `/v1/tills/?sinceDate=${firstFetchAt}` });
+  await recordExchange("fetched-legacy-tills", { path: `/v1/tills?sinceDate=${firstFetchAt}` });
   updateExample("fetched-legacy-tills", withTillsInDescendingOrder);
   await recordExchange("fetched-legacy-till", { path: `/v1/tills/${createExampleUuid(4711)}` });
 }

@@ -53,7 +53,7 @@ export async function recordLiveOrderExamples(
 ): Promise<void> {
   const { recordExchange, recordExample, setTime } = recorder;
   recorder.keepIds([opened, withWine, paid, tillId]);
-  const upsertRequest = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;
+  const upsertRequest = (body: unknown) => ({ method: "POST", path: "/v1/orders-live", body: [body] }) as const;
   setTime(orderedAt);
   await recordExchange("live-opened", upsertRequest(createRevision("rev-1", opened)));
   await recordExchange("live-unchanged", upsertRequest(createRevision("rev-1", opened)));
@@ -62,7 +62,7 @@ export async function recordLiveOrderExamples(
   setTime(wineOrderedAt);
   await recordExchange("live-changed", upsertRequest(createRevision("rev-2", withWine)));
   await stream.until("rev-2");
-  await recordExchange("live-list", { path: "/v1/orders-live/?isPaid=false" });
+  await recordExchange("live-list", { path: "/v1/orders-live?isPaid=false" });
   setTime(paidAt);
   await recordExchange("live-paid", upsertRequest(createRevision("rev-3", paid)));
   await stream.until("rev-3");

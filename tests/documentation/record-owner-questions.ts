@@ -37,7 +37,7 @@ const questions: Record<string, Record<string, string>> = {
 /** Records the answers to the questions of the guide. */
 export async function recordOwnerQuestionExamples({ recorder }: DemoExampleLocation): Promise<void> {
   for (const [name, query] of Object.entries(questions)) {
-    const path = `/v1/metrics/?${String(new URLSearchParams(query)).replaceAll("%2C", ",")}`;
+    const path = `/v1/metrics?${String(new URLSearchParams(query)).replaceAll("%2C", ",")}`;
     Metrics.parse(await recorder.recordExchange(name, { path }));
   }
 }

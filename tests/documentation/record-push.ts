@@ -37,7 +37,7 @@ function withMistakes(order: (typeof lunchTill.orderList)[number] | undefined) {
 /** Records the pushes of a till, its replacement, its report and orders, and the push of a V1 till. */
 export async function recordTillPushExamples({ recorder }: PushGuideLocation): Promise<void> {
   const { recordExchange, sendRequest, keepIds } = recorder;
-  const push = (body: unknown) => ({ method: "POST", path: "/v2/tills/", body }) as const;
+  const push = (body: unknown) => ({ method: "POST", path: "/v2/tills", body }) as const;
   keepIds([lunchTill, minimalTill, trainingTill, tillV1Example]);
 
   await recordExchange("push-minimal-till", push(minimalTill));
@@ -50,12 +50,12 @@ export async function recordTillPushExamples({ recorder }: PushGuideLocation): P
   await recordExchange("push-training-till", push(trainingTill));
 
   await eventually("the reports of both tills", async () => {
-    const { body } = await sendRequest({ path: "/v2/reports/" });
+    const { body } = await sendRequest({ path: "/v2/reports" });
     return body.meta.totalCount === 2;
   });
   await recordExchange("pushed-till", { path: `/v1/tills/${lunchTill.id}` });
   const reports = await recordExchange("pushed-till-reports", {
-    path: `/v2/reports/?tillId=${lunchTill.id}`,
+    path: `/v2/reports?tillId=${lunchTill.id}`,
   });
   await recordExchange("pushed-till-report", { path: `/v2/reports/${reports.data[0].id}` });
   await eventually("the device of the till", async () => {
@@ -71,5 +71,5 @@ export async function recordTillPushExamples({ recorder }: PushGuideLocation): P
   });
 
   const tillV1 = { ...tillV1Example, legacyId: pushGuideLegacyId };
-  await recordExchange("push-till-v1", { method: "POST", path: "/v1/tills/", body: tillV1 });
+  await recordExchange("push-till-v1", { method: "POST", path: "/v1/tills", body: tillV1 });
 }

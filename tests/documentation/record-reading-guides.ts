@@ -8,7 +8,7 @@ export async function recordReadingGuideExamples(
 ): Promise<void> {
   const { recordExchange } = recorder;
   const day = "2026-05-30";
-  await recordExchange("totals-reports-of-day", { path: `/v2/reports/?since=${day}&until=${day}` });
+  await recordExchange("totals-reports-of-day", { path: `/v2/reports?since=${day}&until=${day}` });
   const refund = documentationHomePageTill.orderList.find(({ leftToPay }) => leftToPay < 0);
   if (!refund) throw new Error("The day of the home page has no refund that was not paid out.");
   await recordExchange("totals-unpaid-refund", { path: `/v2/orders/${refund.id}` });
@@ -16,7 +16,7 @@ export async function recordReadingGuideExamples(
   const { canceledAfterPayment } = documentationEdgeCaseOrders;
   await recordExchange("edge-canceled-after-payment", { path: `/v1/orders/${canceledAfterPayment.id}` });
 
-  const metrics = (query: Record<string, string>) => `/v1/metrics/?${new URLSearchParams(query)}`;
+  const metrics = (query: Record<string, string>) => `/v1/metrics?${new URLSearchParams(query)}`;
   const ofDay = { since: day, until: day };
   await recordExchange("metrics-meta", { path: "/v1/metrics/meta" });
   await recordExchange("metrics-by-product", {
@@ -35,7 +35,7 @@ export async function recordReadingGuideExamples(
     path: metrics({ measures: "orders", dimensions: "product", ...ofDay }),
   });
 
-  const month = "/v1/orders/?since=2026-05-01&until=2026-05-31&size=2";
+  const month = "/v1/orders?since=2026-05-01&until=2026-05-31&size=2";
   const first = await recordExchange("month-first-page", { path: month });
   await recordExchange("month-next-page", {
     path: `${month}&pageToken=${encodeURIComponent(first.nextPageToken)}`,

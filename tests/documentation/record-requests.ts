@@ -8,19 +8,19 @@ export async function recordReadRequestExamples({ recorder }: DocumentationExamp
   const { recordExchange, sendRequest } = recorder;
   await recordExchange("health", { path: "/health/", key: null });
   await recordExchange("own-location", { path: "/v1/locations/own" });
-  const reports = await recordExchange("reports", { path: "/v2/reports/?size=3" });
+  const reports = await recordExchange("reports", { path: "/v2/reports?size=3" });
   const homePageReport = reports.data.find(
     ({ startedAt }: { startedAt: string }) => startedAt === documentationHomePageTill.startedAt,
   );
   const report = await recordExchange("report", { path: `/v2/reports/${homePageReport.id}` });
-  await recordExchange("orders-of-report", { path: `/v1/orders/?reportId=${report.id}&size=1` });
+  await recordExchange("orders-of-report", { path: `/v1/orders?reportId=${report.id}&size=1` });
 
-  await recordExchange("page-by-index", { path: "/v2/reports/?index=1&size=2" });
-  const first = await recordExchange("page-by-token", { path: "/v2/reports/?size=2" });
+  await recordExchange("page-by-index", { path: "/v2/reports?index=1&size=2" });
+  const first = await recordExchange("page-by-token", { path: "/v2/reports?size=2" });
   await recordExchange("next-page-by-token", {
-    path: `/v2/reports/?size=2&pageToken=${encodeURIComponent(first.nextPageToken)}`,
+    path: `/v2/reports?size=2&pageToken=${encodeURIComponent(first.nextPageToken)}`,
   });
-  await recordExchange("reports-of-days", { path: "/v2/reports/?since=2026-05-29&until=2026-05-30" });
+  await recordExchange("reports-of-days", { path: "/v2/reports?since=2026-05-29&until=2026-05-30" });
   await recordExchange("day", { path: "/v1/days/2026-05-29" });
   const { response } = await sendRequest({ path: `/v2/reports/${report.id}` });
   await recordExchange("not-modified", {
@@ -43,16 +43,16 @@ export async function recordErrorAndApiKeyExamples({
   adminKey,
 }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest, updateExample, keepIds } = recorder;
-  await recordExchange("key-missing", { path: "/v2/reports/", key: null });
-  await recordExchange("key-invalid", { path: "/v2/reports/", key: "not-a-key" });
+  await recordExchange("key-missing", { path: "/v2/reports", key: null });
+  await recordExchange("key-invalid", { path: "/v2/reports", key: "not-a-key" });
   const reportsKey = await createKey("Accountant", ["reports:read"]);
-  await recordExchange("scope-missing", { path: "/v1/catalog/", key: reportsKey });
-  await recordExchange("faults", { path: "/v2/reports/?size=500&since=2026-13-01" });
+  await recordExchange("scope-missing", { path: "/v1/catalog", key: reportsKey });
+  await recordExchange("faults", { path: "/v2/reports?size=500&since=2026-13-01" });
   await recordExchange("not-found", { path: "/v2/reports/5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33" });
 
   const consumer = await recordExchange("create-consumer", {
     method: "POST",
-    path: "/v1/consumers/",
+    path: "/v1/consumers",
     body: { name: "Acme" },
     key: adminKey,
   });
@@ -65,12 +65,12 @@ export async function recordErrorAndApiKeyExamples({
   const { body: ownLocation } = await sendRequest({ path: "/v1/locations/own" });
   const { apiKey } = await recordExchange("create-key", {
     method: "POST",
-    path: "/v1/auth/keys/",
+    path: "/v1/auth/keys",
     body: { locationId: ownLocation.id, consumerName: "Acme" },
     key: adminKey,
   });
-  const listOfKeys = { path: `/v1/auth/keys/?locationId=${ownLocation.id}`, key: adminKey };
-  await sendRequest({ path: "/v2/reports/", key: apiKey });
+  const listOfKeys = { path: `/v1/auth/keys?locationId=${ownLocation.id}`, key: adminKey };
+  await sendRequest({ path: "/v2/reports", key: apiKey });
   await eventually("the last use of each key", async () => {
     const { body } = await sendRequest(listOfKeys);
     // The id of the admin key is replaced below, so that it does not change the numbers of later ids.
@@ -81,10 +81,10 @@ export async function recordErrorAndApiKeyExamples({
   updateExample("list-keys", (example) => withDocumentedTimes(example, documentedKeyFields));
   await recordExchange("revoke-key", { method: "DELETE", path: `/v1/auth/keys/${keys.data[0].id}`, key: adminKey });
   await eventually("the revocation", async () => {
-    const { response } = await sendRequest({ path: "/v2/reports/", key: apiKey });
+    const { response } = await sendRequest({ path: "/v2/reports", key: apiKey });
     return response.status === 401;
   });
-  await recordExchange("key-revoked", { path: "/v2/reports/", key: apiKey });
+  await recordExchange("key-revoked", { path: "/v2/reports", key: apiKey });
 }
 
 /** Records the response to a request that exceeds the rate limit of its API key. */
@@ -96,12 +96,12 @@ export async function recordRateLimitExample({
   const { sendRequest, recordExample } = recorder;
   const asAdmin = { key: adminKey } as const;
   const name = "Dashboard";
-  const { body: consumer } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/consumers/", body: { name } });
+  const { body: consumer } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/consumers", body: { name } });
   const rateLimit = { perSecond: 1, burst: 10 };
   await sendRequest({ ...asAdmin, method: "PATCH", path: `/v1/consumers/${consumer.id}`, body: { rateLimit } });
   const newKey = { locationId, consumerName: name };
-  const { body } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/auth/keys/", body: newKey });
-  const request = { method: "GET", path: "/v2/reports/" } as const;
+  const { body } = await sendRequest({ ...asAdmin, method: "POST", path: "/v1/auth/keys", body: newKey });
+  const request = { method: "GET", path: "/v2/reports" } as const;
   for (;;) {
     const { response, body: problem } = await sendRequest({ ...request, key: body.apiKey });
     if (response.status === 200) continue;
@@ -124,7 +124,7 @@ export async function recordEdgeCaseTillExamples({ recorder }: DocumentationExam
   const { groupDiscount, menu } = documentationEdgeCaseOrders;
   await recordExchange("edge-group-discount-v2", { path: `/v2/orders/${groupDiscount.id}` });
   await recordExchange("edge-menu-v2", { path: `/v2/orders/${menu.id}` });
-  const { body: reports } = await sendRequest({ path: "/v2/reports/?since=2026-05-31&until=2026-05-31" });
+  const { body: reports } = await sendRequest({ path: "/v2/reports?since=2026-05-31&until=2026-05-31" });
   await recordExchange("edge-report", { path: `/v2/reports/${reports.data[0].id}` });
   await recordExchange("edge-till", { path: `/v1/tills/${documentationEdgeCaseTill.id}` });
 }
@@ -134,10 +134,10 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   const { recordExchange, sendRequest, recordExample } = recorder;
   const { body: recipient } = await sendRequest({
     method: "POST",
-    path: "/v1/recipients/",
+    path: "/v1/recipients",
     body: { name: "Accounting software" },
   });
-  const newWebhook = { method: "POST", path: "/v1/webhooks/" } as const;
+  const newWebhook = { method: "POST", path: "/v1/webhooks" } as const;
   const headers = { "idempotency-key": "9d0f6a3e-5a1c-4b53-8f0e-2b7c41d6e8aa" };
   const body = {
     recipientId: recipient.id,
@@ -155,13 +155,13 @@ export async function recordRepeatedRequestExamples({ recorder }: DocumentationE
   const correctedTill = { ...documentationEdgeCaseTill, note: "Corrected after the shift" };
   const { body: repeated, response } = await sendRequest({
     method: "POST",
-    path: "/v2/tills/",
+    path: "/v2/tills",
     body: documentationEdgeCaseTill,
   });
   recordExample("till-pushed-again", { reply: { status: response.status, headers: {}, body: repeated } });
   const { body: conflict } = await sendRequest({
     method: "POST",
-    path: "/v2/tills/",
+    path: "/v2/tills",
     body: correctedTill,
   });
   recordExample("till-conflict", { reply: { status: conflict.status, headers: {}, body: conflict } });

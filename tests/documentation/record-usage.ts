@@ -11,15 +11,15 @@ export async function recordUsageExamples({
 }: DocumentationExampleLocation): Promise<void> {
   const { recordExchange, sendRequest, updateExample } = recorder;
   const key = await createKey("Bookkeeping", ["reports:read", "usage:read"]);
-  const { body: keys } = await sendRequest({ path: `/v1/auth/keys/?locationId=${locationId}&size=1`, key: adminKey });
+  const { body: keys } = await sendRequest({ path: `/v1/auth/keys?locationId=${locationId}&size=1`, key: adminKey });
   const keyId = keys.data[0].id;
-  await sendRequest({ path: "/v2/reports/", key });
+  await sendRequest({ path: "/v2/reports", key });
   await sendRequest({
     path: "/v2/reports/5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
     key,
     headers: { "x-request-id": "nightly-import-17" },
   });
-  const [usagePath, failuresPath] = [`/v1/usage/?keyId=${keyId}`, `/v1/usage/failures/?keyId=${keyId}`];
+  const [usagePath, failuresPath] = [`/v1/usage?keyId=${keyId}`, `/v1/usage/failures?keyId=${keyId}`];
   // Sent with the operator's key, because the requests of the key itself would be counted, too.
   await eventually("the usage of the key", async () => {
     const [usage, failures] = await Promise.all(

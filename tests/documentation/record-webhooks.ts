@@ -113,7 +113,7 @@ export async function recordWebhookExamples(
     record("order.paid", attempted, { emittedAt: `${day}T11:10:02.318Z` });
     await recordDelivery(fixture, { webhookId, messageId: String(attempted.headers["webhook-id"]) });
 
-    await recorder.sendRequest({ method: "POST", path: "/v2/tills/", body: till });
+    await recorder.sendRequest({ method: "POST", path: "/v2/tills", body: till });
     const finalized = await eventually("the report", () => endpoint.messagesOf("report.finalized", tillId)[0]);
     record("report.finalized", finalized, { emittedAt: `${day}T13:05:03.871Z` });
     await recorder.sendRequest({ method: "PUT", path: `/v1/tills/${tillId}`, body: { ...till, reportNumber: 27 } });
@@ -145,7 +145,7 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
   const times = { createdAt: `${day}T08:30:00.000Z`, updatedAt: `${day}T08:30:00.000Z` };
   const recipient = await recorder.recordExchange("webhook-recipient", {
     method: "POST",
-    path: "/v1/recipients/",
+    path: "/v1/recipients",
     body: { name: "Stock keeper" },
   });
   recorder.updateExample("webhook-recipient", (example) =>
@@ -155,7 +155,7 @@ async function recordSubscription({ recorder }: DocumentationExampleLocation, ur
   const events = [...orderEvents, "report.finalized", "report.replaced"];
   const webhook = await recorder.recordExchange("webhook", {
     method: "POST",
-    path: "/v1/webhooks/",
+    path: "/v1/webhooks",
     body: { recipientId: recipient.id, endpointUrl: url, events },
   });
   recorder.updateExample("webhook", (example) =>
@@ -180,7 +180,7 @@ async function recordOrderMessages(
 ) {
   const send = async (data: typeof paid, revisionHash: string) => {
     const order = { id: data.id, tillId, revisionHash, data };
-    const { response } = await recorder.sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
+    const { response } = await recorder.sendRequest({ method: "POST", path: "/v1/orders-live", body: [order] });
     if (!response.ok) throw new Error(`Sending a live order returned ${response.status}.`);
   };
   await send(opened, "rev-1");
@@ -247,10 +247,10 @@ async function recordFailedDelivery(
 ) {
   const { sendRequest, recordExchange, updateExample } = recorder;
   const newWebhook = { recipientId, endpointUrl, events: ["order.call"] };
-  const { body: webhook } = await sendRequest({ method: "POST", path: "/v1/webhooks/", body: newWebhook });
+  const { body: webhook } = await sendRequest({ method: "POST", path: "/v1/webhooks", body: newWebhook });
   const data = createOrder(3040, { products: [wine], payments: [] }, open);
   const order = { id: data.id, tillId: createExampleUuid(3097), revisionHash: "rev-1", data };
-  await sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
+  await sendRequest({ method: "POST", path: "/v1/orders-live", body: [order] });
   const list = { path: `/v1/webhooks/${webhook.id}/deliveries?state=failed` };
   const delivery = await eventually("the delivery", async () => {
     const { body } = await sendRequest({ path: `/v1/webhooks/${webhook.id}/deliveries` });
@@ -315,14 +315,14 @@ async function recordFailingEndpointMessages(
 ) {
   const { body: failing } = await recorder.sendRequest({
     method: "POST",
-    path: "/v1/webhooks/",
+    path: "/v1/webhooks",
     body: { recipientId, endpointUrl: endpoint.failingUrl, events: ["order.call"] },
   });
   const failForDays = async (days: number, orderNumber: number) => {
     await setFailingSince(failing.id, new Date(Date.now() - days * 24 * 3_600_000));
     const data = createOrder(orderNumber, { products: [wine], payments: [] }, open);
     const order = { id: data.id, tillId: createExampleUuid(3098), revisionHash: "rev-1", data };
-    await recorder.sendRequest({ method: "POST", path: "/v1/orders-live/", body: [order] });
+    await recorder.sendRequest({ method: "POST", path: "/v1/orders-live", body: [order] });
   };
   const times = { failingSince: `${day}T18:02:11.903Z` };
   await failForDays(2.5, 3031);

@@ -29,14 +29,14 @@ function get(string $path, array $query = []): array
 $tills = [];
 $query = ['since' => $since, 'until' => $until, 'size' => 100];
 do {
-    $page = get('/v2/reports/', $query);
+    $page = get('/v2/reports', $query);
     foreach ($page['data'] as $item) {
         $tills[] = ['tillId' => $item['tillId'], 'accountingConfigId' => $configId, 'accountingProvider' => 'FULLL'];
     }
     $query['pageToken'] = $page['nextPageToken'];
 } while ($query['pageToken'] !== null);
 
-$exportId = json_decode(send('/v1/accounting/exports/', $tills), true)['id'];
+$exportId = json_decode(send('/v1/accounting/exports', $tills), true)['id'];
 do {
     sleep(1);
     $export = get("/v1/accounting/exports/$exportId");

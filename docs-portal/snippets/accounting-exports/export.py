@@ -30,13 +30,13 @@ def get(path, query={}):
 tills = []
 query = {"since": since, "until": until, "size": 100}
 while query.get("pageToken", "") is not None:
-    page = get("/v2/reports/", query)
+    page = get("/v2/reports", query)
     for item in page["data"]:
         tills.append({"tillId": item["tillId"], "accountingConfigId": config_id, "accountingProvider": "FULLL"})
     query["pageToken"] = page["nextPageToken"]
 
 post_headers = {**headers, "content-type": "application/json", "idempotency-key": str(uuid.uuid4())}
-created = json.loads(send("/v1/accounting/exports/", data=json.dumps(tills).encode(), headers=post_headers))
+created = json.loads(send("/v1/accounting/exports", data=json.dumps(tills).encode(), headers=post_headers))
 export = get(f"/v1/accounting/exports/{created['id']}")
 while export["state"] in ("pending", "running"):
     time.sleep(1)

@@ -4,10 +4,10 @@ $baseUrl = getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000';
 $fileName = $argv[1] ?? 'catalog.json';
 
 const OTHER_PATHS = [
-    'payments' => '/v1/catalog/payments/',
-    'taxes' => '/v1/catalog/taxes/',
-    'modifiers' => '/v1/catalog/modifiers/',
-    'categories' => '/v1/catalog/categories/',
+    'payments' => '/v1/catalog/payments',
+    'taxes' => '/v1/catalog/taxes',
+    'modifiers' => '/v1/catalog/modifiers',
+    'categories' => '/v1/catalog/categories',
 ];
 
 /** The copy: the items of each list by ID, and the version of the catalog. In your program, this is a database. */
@@ -38,12 +38,12 @@ function readList(string $path, ?string $knownVersion = null): array
 /** Returns all lists of the same version and this version, or null if the copy has this version. */
 function readCatalog(?string $knownVersion): ?array
 {
-    [$products, $version] = readList('/v1/catalog/', $knownVersion);
+    [$products, $version] = readList('/v1/catalog', $knownVersion);
     if ($products === null) return null;
     while (true) {
         $lists = ['products' => $products];
         foreach (OTHER_PATHS as $name => $path) [$lists[$name]] = readList($path);
-        [$products, $newVersion] = readList('/v1/catalog/', $version);
+        [$products, $newVersion] = readList('/v1/catalog', $version);
         if ($products === null) return [$lists, $version];
         $version = $newVersion; // The catalog has changed: start again.
     }

@@ -11,10 +11,10 @@ authorization = {"authorization": f"Bearer {api_key}"}
 file_name = sys.argv[1] if len(sys.argv) > 1 else "catalog.json"
 
 other_paths = {
-    "payments": "/v1/catalog/payments/",
-    "taxes": "/v1/catalog/taxes/",
-    "modifiers": "/v1/catalog/modifiers/",
-    "categories": "/v1/catalog/categories/",
+    "payments": "/v1/catalog/payments",
+    "taxes": "/v1/catalog/taxes",
+    "modifiers": "/v1/catalog/modifiers",
+    "categories": "/v1/catalog/categories",
 }
 
 # The copy: the items of each list by ID, and the version of the catalog. In your program, this is a database.
@@ -39,14 +39,14 @@ def read_list(path, known_version=None):
 
 def read_catalog():
     """Returns all lists of the same version and this version, or None if the copy has this version."""
-    products, version = read_list("/v1/catalog/", copy["version"])
+    products, version = read_list("/v1/catalog", copy["version"])
     if products is None:
         return None
     while True:
         lists = {"products": products}
         for name, path in other_paths.items():
             lists[name], _ = read_list(path)
-        products, new_version = read_list("/v1/catalog/", version)
+        products, new_version = read_list("/v1/catalog", version)
         if products is None:
             return lists, version
         version = new_version  # The catalog has changed: start again.

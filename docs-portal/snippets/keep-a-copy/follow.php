@@ -38,7 +38,7 @@ $state = is_file($copyFile)
     : ['after' => null, 'reports' => [], 'orders' => []];
 
 while (true) {
-    $page = get('/v1/changes/', ['types' => 'report,order', 'wait' => 25, 'after' => $state['after']]);
+    $page = get('/v1/changes', ['types' => 'report,order', 'wait' => 25, 'after' => $state['after']]);
     foreach ($page['data'] as ['type' => $type, 'action' => $action, 'id' => $id]) {
         $current = $action === 'removed' ? null : get("/v2/{$type}s/$id", canBeMissing: true);
         // If it does not exist any more, a later entry of the feed removes it, too.

@@ -48,7 +48,7 @@ while True:
     query = {"types": "report,order", "wait": 25}
     if state["after"] is not None:
         query["after"] = state["after"]
-    page = get("/v1/changes/", query)
+    page = get("/v1/changes", query)
     for change in page["data"]:
         copies = state[f"{change['type']}s"]
         removed = change["action"] == "removed"

@@ -39,7 +39,7 @@ function orders(string $since, string $until): Generator
 {
     $query = ['since' => $since, 'until' => $until, 'size' => 100];
     do {
-        $page = get('/v1/orders/', $query);
+        $page = get('/v1/orders', $query);
         foreach ($page['data'] as $order) yield $order;
         $query['pageToken'] = $page['nextPageToken'];
     } while ($query['pageToken'] !== null);

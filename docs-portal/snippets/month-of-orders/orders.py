@@ -46,7 +46,7 @@ def orders():
     """Yields the orders of all pages. Only one page is in memory at a time."""
     query = {"since": since, "until": until, "size": 100}
     while True:
-        page = get("/v1/orders/", query)
+        page = get("/v1/orders", query)
         yield from page["data"]
         if page["nextPageToken"] is None:
             return

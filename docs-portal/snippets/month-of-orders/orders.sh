@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Usage: PRAGMA_API_KEY=… bash orders.sh 2026-05-01 2026-05-31 orders.csv
 # Requires jq, and curl 7.71 or later.
-url="${PRAGMA_URL:-http://127.0.0.1:4000}/v1/orders/"
+url="${PRAGMA_URL:-http://127.0.0.1:4000}/v1/orders"
 : "${PRAGMA_API_KEY:?Set this variable to your API key.}"
 if [[ $# -ne 3 ]]; then
   echo 'Pass three arguments: bash orders.sh 2026-05-01 2026-05-31 orders.csv' >&2

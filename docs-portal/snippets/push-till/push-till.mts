@@ -32,7 +32,7 @@ async function pushTill(bytes: Uint8Array): Promise<void> {
 /** Returns the response, or undefined if the connection failed. */
 async function sendTill(body: Uint8Array<ArrayBuffer>): Promise<Response | undefined> {
   try {
-    return await fetch(`${apiUrl}/v2/tills/`, {
+    return await fetch(`${apiUrl}/v2/tills`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${apiKey}`,

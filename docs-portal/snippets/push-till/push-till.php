@@ -8,7 +8,7 @@ const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
 /** Pushes a till, and repeats the request with the same bytes until the API has accepted or rejected the till. */
 function pushTill(string $till): void
 {
-    $url = (getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000') . '/v2/tills/';
+    $url = (getenv('PRAGMA_URL') ?: 'http://127.0.0.1:4000') . '/v2/tills';
     $context = stream_context_create(['http' => [
         'method' => 'POST',
         'header' => [

@@ -17,7 +17,7 @@ RETRIED_STATUSES = {408, 429, 500, 502, 503, 504}
 def push_till(body: bytes) -> None:
     """Pushes a till, and repeats the request with the same bytes until the API has accepted or rejected the till."""
     request = urllib.request.Request(
-        f"{API_URL}/v2/tills/",
+        f"{API_URL}/v2/tills",
         method="POST",
         headers={
             "authorization": f"Bearer {API_KEY}",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Pushes the till in the file till.json. Usage: PRAGMA_API_KEY=… bash push-till.sh
 # Requires curl 7.84 or later.
-url="${PRAGMA_URL:-http://127.0.0.1:4000}/v2/tills/"
+url="${PRAGMA_URL:-http://127.0.0.1:4000}/v2/tills"
 : "${PRAGMA_API_KEY:?Set this variable to your API key.}"
 if [[ ! -r till.json ]]; then echo 'The file till.json cannot be read.' >&2; exit 1; fi
 

@@ -25,8 +25,8 @@ function items(string $path, array $query): Generator
     } while ($query['pageToken'] !== null);
 }
 
-foreach (items('/v2/reports/', ['since' => $day, 'until' => $day]) as $report) {
-    foreach (items('/v1/orders/', ['reportId' => $report['id']]) as $order) {
+foreach (items('/v2/reports', ['since' => $day, 'until' => $day]) as $report) {
+    foreach (items('/v1/orders', ['reportId' => $report['id']]) as $order) {
         $sale = $order['isCanceled'] || $order['isTransferred'] ? 0 : $order['total'];
         $paid = array_sum(array_column($order['payments'], 'paymentAmount'));
         if ($paid !== $sale) echo "{$order['id']}: sale $sale, paid $paid, difference ", $paid - $sale, "\n";

@@ -28,8 +28,8 @@ def items(path, **query):
         query["pageToken"] = page["nextPageToken"]
 
 
-for report in items("/v2/reports/", since=day, until=day):
-    for order in items("/v1/orders/", reportId=report["id"]):
+for report in items("/v2/reports", since=day, until=day):
+    for order in items("/v1/orders", reportId=report["id"]):
         sale = 0 if order["isCanceled"] or order["isTransferred"] else order["total"]
         paid = sum(payment["paymentAmount"] for payment in order["payments"])
         if paid != sale:

@@ -31,7 +31,7 @@ function &totalsOf(?string $name, string $mode): array
 }
 
 // A day can have several reports: one for each shift.
-$items = get('/v2/reports/', ['since' => $day, 'until' => $day, 'size' => 100])['data'];
+$items = get('/v2/reports', ['since' => $day, 'until' => $day, 'size' => 100])['data'];
 if ($items === []) fwrite(STDERR, "There is no report of $day.\n");
 foreach ($items as $item) {
     $report = get("/v2/reports/{$item['id']}");

@@ -31,7 +31,7 @@ def totals_of(name, mode):
 
 
 # A day can have several reports: one for each shift.
-items = get("/v2/reports/", since=day, until=day, size=100)["data"]
+items = get("/v2/reports", since=day, until=day, size=100)["data"]
 if not items:
     print(f"There is no report of {day}.", file=sys.stderr)
 for item in items:

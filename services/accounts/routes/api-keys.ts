@@ -83,7 +83,7 @@ export const createApiKeyRoute = defineAccountsRoute({
 });
 
 const keyPathParams = z.object({
-  id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys/`" }),
+  id: z.guid().meta({ description: "ID of the key, as returned by `GET /v1/auth/keys`" }),
 });
 
 export const rotateApiKeyRoute = defineAccountsRoute({

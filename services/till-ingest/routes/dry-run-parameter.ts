@@ -34,6 +34,6 @@ export function requireClearDryRun(url: URL): void {
 export function rejectDryRun(url: URL): void {
   const [name] = findDryRunParameterNames(url);
   if (name === undefined) return;
-  const message = "Only a push (`POST /v2/tills/` or `POST /v1/tills/`) can be a dry run. Nothing was changed";
+  const message = "Only a push (`POST /v2/tills` or `POST /v1/tills`) can be a dry run. Nothing was changed";
   throw createDryRunError(name, "unknown_parameter", message);
 }

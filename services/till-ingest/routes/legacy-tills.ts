@@ -77,7 +77,7 @@ export const fetchLegacyTillsRoute = defineTillIngestRoute({
   ...tillWriteRouteDefaults,
   summary: "Fetch tills from a legacy backoffice",
   description:
-    "Fetches the tills that the request body identifies. If the request has no body, the API fetches all tills that `GET /v1/tills/legacy/` returns. Each till is processed like a pushed till. " +
+    "Fetches the tills that the request body identifies. If the request has no body, the API fetches all tills that `GET /v1/tills/legacy` returns. Each till is processed like a pushed till. " +
     "For each till, the response indicates whether the till is stored and, if not, why. Tills that were already stored count as successes. " +
     "A request takes at most 30 seconds. Tills that were not fetched within this time are listed as errors in the response. To fetch these tills, repeat the request.",
   request: { query: legacyApplicationQuery, body: requestedTillsBody },

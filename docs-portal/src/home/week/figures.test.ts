@@ -73,7 +73,7 @@ describe("the last complete week", () => {
 
   it("is compared with the week before only where the page shows this", () => {
     expect(getWeekRequestPath("days", period)).toBe(
-      "/v1/metrics/?measures=sales,orders&dimensions=day&since=2026-05-25&until=2026-05-31&compare=previous_period",
+      "/v1/metrics?measures=sales,orders&dimensions=day&since=2026-05-25&until=2026-05-31&compare=previous_period",
     );
     expect(getWeekRequestPath("hours", period)).not.toContain("compare");
   });

@@ -1,4 +1,4 @@
-/** The parts of a response of `GET /v1/metrics/` that the home page shows. Amounts are in minor units. */
+/** The parts of a response of `GET /v1/metrics` that the home page shows. Amounts are in minor units. */
 export interface MetricsAnswer {
   since: string;
   until: string;

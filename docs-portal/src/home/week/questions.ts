@@ -23,7 +23,7 @@ export const weekQuestions = [
 /** Returns the path and query of the request that answers a question about a period. */
 export function getWeekRequestPath(name: WeekQuestionName, { since, until }: Period): string {
   const { query, compare } = weekQuestions.find((question) => question.name === name) ?? weekQuestions[0];
-  return `/v1/metrics/?${query}&since=${since}&until=${until}${compare ? "&compare=previous_period" : ""}`;
+  return `/v1/metrics?${query}&since=${since}&until=${until}${compare ? "&compare=previous_period" : ""}`;
 }
 
 /** Returns the seven days before today. Today is the date in the time zone, because days are local dates. */
