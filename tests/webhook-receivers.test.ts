@@ -35,11 +35,15 @@ beforeAll(async () => {
   testLocation = await createTestLocation(await getSharedPragmaUnderTest(), {
     scopes: ["orders:write", "webhooks:write"],
   });
-  const recipient = await testLocation.create<{ id: string; hmacSecret: string }>("/v1/recipients/", { name: "Stock" });
+  const recipient = await testLocation.create<{ id: string; hmacSecret: string; signingSecret: string }>(
+    "/v1/recipients/",
+    { name: "Stock" },
+  );
   secret = recipient.hmacSecret;
   await Promise.all(
-    installedPrograms.map(async (program) => {
-      const receiver = await startWebhookReceiver(program, secret);
+    installedPrograms.map(async (program, index) => {
+      // The same key in both formats: the first program of each language gets the text, and the second one base64.
+      const receiver = await startWebhookReceiver(program, index % 2 === 0 ? secret : recipient.signingSecret);
       receivers.set(program.name, receiver);
       const body = { recipientId: recipient.id, endpointUrl: receiver.url, events: ["order.paid"] };
       webhookIds.set(program.name, (await testLocation.create("/v1/webhooks/", body)).id);

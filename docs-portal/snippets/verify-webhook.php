@@ -13,7 +13,9 @@ function verify_webhook(array $headers, string $body, string $secret, ?int $now 
         throw new InvalidArgumentException('The timestamp of the message is not within five minutes.');
     }
 
-    $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $secret, true));
+    // A secret that begins with whsec_ contains the key in base64.
+    $key = str_starts_with($secret, 'whsec_') ? base64_decode(substr($secret, 6)) : $secret;
+    $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     foreach (explode(' ', $headers['webhook-signature'] ?? '') as $entry) {
         [$version, $signature] = array_pad(explode(',', $entry, 2), 2, '');
         if ($version === 'v1' && hash_equals($expected, $signature)) {

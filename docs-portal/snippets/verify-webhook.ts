@@ -21,7 +21,11 @@ export function verifyWebhook(
     throw new Error("The timestamp of the message is not within five minutes.");
   }
 
-  const expected = createHmac("sha256", secret)
+  // A secret that begins with whsec_ contains the key in base64.
+  const key = secret.startsWith("whsec_")
+    ? Buffer.from(secret.slice(6), "base64")
+    : secret;
+  const expected = createHmac("sha256", key)
     .update(`${id}.${timestamp}.`)
     .update(body)
     .digest();

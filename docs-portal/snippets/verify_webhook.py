@@ -19,7 +19,9 @@ def verify_webhook(
         raise ValueError("The timestamp of the message is not within five minutes.")
 
     signed = f"{message_id}.{timestamp}.".encode() + body
-    digest = hmac.new(secret.encode(), signed, hashlib.sha256).digest()
+    # A secret that begins with whsec_ contains the key in base64.
+    key = base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
     expected = base64.b64encode(digest).decode()
     for entry in headers.get("webhook-signature", "").split(" "):
         version, _, signature = entry.partition(",")
