@@ -68,15 +68,15 @@ export function createOperationPage(api) {
     }),
     responses: statuses
       .filter((status) => !isError(status))
-      .map((status) => {
-        const [mediaType, media] = Object.entries(responses[status].content ?? {})[0] ?? [];
-        return {
-          status,
-          reason: reasonPhrases[/** @type {keyof typeof reasonPhrases} */ (status)] ?? "",
-          description: renderInline(responses[status].description),
-          ...(media && { mediaType, body: reader.describeBody(`response-${status}`, media.schema, false) }),
-        };
-      }),
+      .map((status) => ({
+        status,
+        reason: reasonPhrases[/** @type {keyof typeof reasonPhrases} */ (status)] ?? "",
+        description: renderInline(responses[status].description),
+        bodies: Object.entries(responses[status].content ?? {}).map(([mediaType, { schema }]) => ({
+          mediaType,
+          ...reader.describeBody(`response-${status}`, schema, false),
+        })),
+      })),
     errors: hasCommonErrors ? errors.filter(({ code }) => !commonErrorCodes.includes(code)) : errors,
     hasCommonErrors,
     operation: {

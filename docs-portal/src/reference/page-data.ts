@@ -4,8 +4,8 @@ import type { TryItOperation } from "../try-it/operation.ts";
 export interface OperationPageData {
   parameterGroups: { title: string; fields: FieldData[] }[];
   body?: BodyData & { mediaType: string; isRequired: boolean };
-  /** The responses that are not errors. */
-  responses: { status: string; reason: string; description: string; mediaType?: string; body?: BodyData }[];
+  /** The responses that are not errors, with a body for each content type. */
+  responses: { status: string; reason: string; description: string; bodies: (BodyData & { mediaType: string })[] }[];
   /** The errors that the page lists. */
   errors: { status: string; code: string; title: string }[];
   /** Whether the operation can also return the errors of almost all operations, which the page of errors lists. */

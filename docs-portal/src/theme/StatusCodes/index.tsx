@@ -1,5 +1,5 @@
 import Link from "@docusaurus/Link";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { ErrorTable } from "../../reference/ErrorTable.tsx";
 import { FieldContent } from "../../reference/FieldList.tsx";
 import { Html } from "../../reference/Html.tsx";
@@ -16,21 +16,21 @@ export default function StatusCodes({ title, responses, errors, hasCommonErrors 
   return (
     <>
       <Section id="responses" title={title}>
-        {responses.map(({ status, reason, description, mediaType, body }) => (
+        {responses.map(({ status, reason, description, bodies }) => (
           <section key={status} className={styles.response} id={`response-${status}`}>
             <h3 className={styles.status}>
               <span className={classOfStatus(status)}>{status === "default" ? reason : status}</span>{" "}
               {status !== "default" && reason}
             </h3>
             <Html className={styles.text} html={description} />
-            {body && (
-              <>
+            {bodies.map((body) => (
+              <Fragment key={body.mediaType}>
                 <p className={styles.summary}>
-                  <code>{mediaType}</code> {body.type}
+                  <code>{body.mediaType}</code> {body.type}
                 </p>
                 <FieldContent content={body} />
-              </>
-            )}
+              </Fragment>
+            ))}
           </section>
         ))}
       </Section>
