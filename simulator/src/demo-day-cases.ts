@@ -53,6 +53,22 @@ function createRefundOrder(till: GeneratedTill): PosOrderData {
   };
 }
 
+/** Returns a till with a pay-out whose amount counts as money that was added. */
+function addPayOutWithWrongSign(till: GeneratedTill): GeneratedTill {
+  const amount = 1_500;
+  const movement = {
+    ...{ id: new SeededRandom(`pay-out/${till.id}`).uuid(), type: "cash-out" as const, name: "Fleurs", amount },
+    ...{ recordedAt: till.startedAt, deviceIdentifier: till.deviceIdentifier, deviceName: till.deviceName },
+    ...{ operatorId: null, operatorName: null, customerId: null, customerName: null },
+    ...{ currencyCode: "EUR", paymentMode: "cash" as const, paymentId: null, paymentName: null },
+  };
+  return {
+    ...till,
+    financialMovementList: [...till.financialMovementList, movement],
+    finalCashBalance: (till.finalCashBalance ?? 50_000) + amount,
+  };
+}
+
 /**
  * What is unusual about some days of the demo location, named after the check of the business day that fails. Each occurs
  * once in thirty days. A till that skips a report number makes the number of the next day a repeated one, and a till that
@@ -103,6 +119,7 @@ const demoDayCases = [
   ],
   ["refunds_without_sale", (till) => ({ ...till, orderList: [...till.orderList, createRefundOrder(till)] })],
   ["orders_without_till", (till) => till],
+  ["movement_signs", (till) => addPayOutWithWrongSign(till)],
 ] as const satisfies [string, (till: GeneratedTill) => GeneratedTill][];
 
 const daysBetweenCases = 2;
