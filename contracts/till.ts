@@ -126,9 +126,8 @@ export const BulkTillReprocessingStatus = z
       description:
         "Maximum version of the report calculation. Tills without a report (except training tills) and tills whose report has this version or a lower version are reprocessed.",
     }),
-    timeZone: z.string().nullable().meta({
-      description:
-        "Time zone of the location if the job includes only tills that were computed in another one (`onlyOtherTimeZone`); otherwise null",
+    onlyOtherTimeZone: z.boolean().meta({
+      description: "Whether the job includes only tills that were computed in another time zone than the location has",
     }),
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills that have been queued for reprocessing so far" }),
@@ -144,7 +143,7 @@ export const BulkTillReprocessingStatus = z
       id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
       lteReportVersion: 1,
-      timeZone: null,
+      onlyOtherTimeZone: false,
       total: 365,
       done: 200,
       createdAt: "2026-05-30T00:04:11.000Z",

@@ -185,7 +185,7 @@ function reprocessingResponse(row: BulkTillReprocessingRow): BulkTillReprocessin
     id: row.id,
     locationId: row.locationId,
     lteReportVersion: row.lteReportVersion,
-    timeZone: row.timeZone,
+    onlyOtherTimeZone: row.timeZone !== null,
     total: row.total,
     done: row.requeuedCount,
     createdAt: row.createdAt.toISOString(),
