@@ -20,7 +20,7 @@ export async function recordCatalogExamples({ recorder }: PushGuideLocation): Pr
   await recordExchange("replace-catalog-again", replace(lunchCatalog));
   await recordExchange("catalog-products", { path, hasStableEtag: true });
   for (const list of ["categories", "modifiers", "taxes", "payments"])
-    await recordExchange(`catalog-${list}`, { path: `${path}${list}/`, hasStableEtag: true });
+    await recordExchange(`catalog-${list}`, { path: `${path}/${list}`, hasStableEtag: true });
   const etag = await readEtag();
   await recordExchange("catalog-not-modified", { path, headers: { "if-none-match": etag }, hasStableEtag: true });
 
