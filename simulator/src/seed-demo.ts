@@ -116,9 +116,9 @@ function formatDemoInstructions(
     `Demo location  ${locationId}`,
     `API key        ${apiKey}`,
     "",
-    `curl ${authorization} '${url}/v2/reports/'`,
+    `curl ${authorization} '${url}/v2/reports'`,
     `curl ${authorization} '${url}/v2/reports/${newestReportId}'`,
-    `curl '${url}/health/'`,
+    `curl '${url}/health'`,
   ].join("\n");
 }
 
