@@ -4,7 +4,6 @@ import { keepEventLoopBusy } from "../testing/keep-event-loop-busy.ts";
 import { computePauseMs, isContended, recordSender } from "./contention.ts";
 
 it("a pause is six times as long as the work, adds up for a sender, and ends within a second", async () => {
-  expect(computePauseMs("one", performance.now() - 50)).toBe(0);
   const stopWork = await keepEventLoopBusy();
   try {
     await eventually("two senders to share a busy event loop", () => {
