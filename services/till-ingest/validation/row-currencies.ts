@@ -1,5 +1,6 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { TillWarning } from "@pragma/contracts/till-dry-run";
+import { listProductRows } from "./product-rows.ts";
 
 /** A currency that rows of a till name, with the path of the first one. */
 export interface RowCurrency {
@@ -9,19 +10,11 @@ export interface RowCurrency {
 }
 
 /** Yields the currencies that the products and payments of a V2 order name, with their path within the order. */
-export function* listCurrenciesV2({
-  productRowList,
-  menuRowList,
-  paymentRowList,
-}: PosOrderData): Generator<{ code: string; path: string }> {
-  const lists = [
-    { rows: productRowList, path: "productRowList" },
-    ...menuRowList.map((menu, index) => ({ rows: menu.productRowList, path: `menuRowList[${index}].productRowList` })),
-    { rows: paymentRowList, path: "paymentRowList" },
-  ];
-  for (const { rows, path } of lists)
-    for (const [index, { currencyCode }] of rows.entries())
-      if (currencyCode !== null) yield { code: currencyCode, path: `${path}[${index}].currencyCode` };
+export function* listCurrenciesV2(order: PosOrderData): Generator<{ code: string; path: string }> {
+  const payments = order.paymentRowList.map((row, index) => ({ row, path: `paymentRowList[${index}]` }));
+  for (const rows of [listProductRows(order), payments])
+    for (const { row, path } of rows)
+      if (row.currencyCode !== null) yield { code: row.currencyCode, path: `${path}.currencyCode` };
 }
 
 const maxCurrencies = 20;

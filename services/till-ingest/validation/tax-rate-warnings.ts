@@ -1,6 +1,7 @@
 import type { PosOrderData } from "@pragma/contracts/order-data";
 import type { TicketV1 } from "@pragma/contracts/ticket-v1";
 import type { TillWarning } from "@pragma/contracts/till-dry-run";
+import { listProductRows } from "./product-rows.ts";
 
 /** A tax rate in percent, with its path within an order. */
 export interface TaxRateAtPath {
@@ -9,13 +10,8 @@ export interface TaxRateAtPath {
 }
 
 /** Yields the tax rates of the products of a V2 order, also in menus. */
-export function* listTaxRatesV2({ productRowList, menuRowList }: PosOrderData): Generator<TaxRateAtPath> {
-  const lists = [
-    { rows: productRowList, path: "productRowList" },
-    ...menuRowList.map((menu, index) => ({ rows: menu.productRowList, path: `menuRowList[${index}].productRowList` })),
-  ];
-  for (const { rows, path } of lists)
-    for (const [index, { taxRate }] of rows.entries()) yield { rate: taxRate, path: `${path}[${index}].taxRate` };
+export function* listTaxRatesV2(order: PosOrderData): Generator<TaxRateAtPath> {
+  for (const { row, path } of listProductRows(order)) yield { rate: row.taxRate, path: `${path}.taxRate` };
 }
 
 /** Yields the tax rates of the items of a V1 ticket, also in menus. */
