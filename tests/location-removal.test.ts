@@ -132,12 +132,15 @@ async function pushTills(path: string, key: string, isEnded: () => boolean): Pro
     statuses.add(status);
     // Further requests with a revoked key would be limited.
     if (status === 401) break;
-    if (status !== 201) await sleep(100);
+    await sleep(50);
   }
   return statuses;
 }
 
-/** Starts a removal again and again, and kills it after an ever longer time, until it ends by itself. Returns the kills. */
+/** The times after which a removal is killed, one after the other. */
+const killTimesMs = [500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000];
+
+/** Starts a removal again and again, and kills it after ever longer times, until one ends by itself. Returns the kills. */
 async function removeWithKills(locationId: string): Promise<number> {
   for (let kills = 0; ; ) {
     const command = spawn(process.execPath, [opsProgram, "location", "remove", locationId, "--yes", locationId], {
@@ -145,8 +148,11 @@ async function removeWithKills(locationId: string): Promise<number> {
     });
     const exited = once(command, "exit");
     const messages = text(command.stderr);
-    await Promise.race([exited, sleep(500 * 1.3 ** kills)]);
-    command.kill("SIGKILL");
+    const killTimeMs = killTimesMs[kills];
+    if (killTimeMs !== undefined) {
+      await Promise.race([exited, sleep(killTimeMs)]);
+      command.kill("SIGKILL");
+    }
     const [code] = await exited;
     if (code === 0) return kills;
     // PostgreSQL holds the lock of a killed command until its last statement has ended. Another error would be repeated.
@@ -231,12 +237,13 @@ describe("npm run ops -- location remove", () => {
     }
     const folder = join(environment.variables.OBJECT_STORE?.slice("file:".length) ?? "", "tills");
     expect(await readdir(folder)).toContain(otherLocation.locationId);
-    const tillIngest = sql(schemaOf("till-ingest"));
-    const pendingUploads = await sql`select key from ${tillIngest}.pending_uploads`;
-    expect(pendingUploads.every(({ key }) => key.startsWith(`tills/${locationId}/`))).toBe(true);
-    await expect(sql`insert into ${tillIngest}.till_directory values (${randomUUID()}, ${locationId})`).rejects.toThrow(
-      "the location was removed",
-    );
+    const storingTill = sql.begin(async (tx) => {
+      await tx`select set_config('search_path', ${schemaOf("till-ingest")}, true)`;
+      const pendingUploads = await tx`select key from pending_uploads`;
+      expect(pendingUploads.every(({ key }) => key.startsWith(`tills/${locationId}/`))).toBe(true);
+      await tx`insert into till_directory values (${randomUUID()}, ${locationId})`;
+    });
+    await expect(storingTill).rejects.toThrow("the location was removed");
     const stored = await sql`select removed_at, receipt from ${sql(schemaOf("accounts"))}.removed_locations`;
     expect(stored).toEqual([{ removed_at: new Date(receipt.removedAt), receipt }]);
     expect((await otherLocation.request("GET", "/v2/reports")).status).toBe(200);
