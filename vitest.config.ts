@@ -15,8 +15,6 @@ const soakTests = [
   "tests/backup-several-databases.test.ts",
   "tests/bruno-command-line.test.ts",
   "tests/bulk-exports.test.ts",
-  "tests/location-import-attacks.test.ts",
-  "tests/location-move-kills.test.ts",
   "tests/packed-tills.test.ts",
   "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",

@@ -33,7 +33,7 @@ export default defineConfig({
       "services/jobs/lost-redis-connections.test.ts",
       "gateway/src/forwarding/lost-connections.test.ts",
       "tests/browser/{page-load,routes}.test.ts",
-      "tests/{backup-several-databases,expensive-bodies,location-import-attacks,location-move-kills,rolling-restart,upgrade-and-rollback,upgrade-from-version-1-0}.test.ts",
+      "tests/{backup-several-databases,expensive-bodies,rolling-restart,upgrade-and-rollback,upgrade-from-version-1-0}.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",

@@ -57,7 +57,7 @@ async function listSecretsReadByParts(): Promise<Record<string, string[]>> {
     migrate: [...databases, "NATS_URL"],
     // A role that may only read and write the rows of a service cannot back up its tables.
     backup: [...databases.filter((name) => !isDatabaseUrlOfService(name)), ...objectStoreKeys],
-    ops: [...databases, "NATS_URL", "DATA_KEYS", ...objectStoreKeys],
+    ops: [...databases, "NATS_URL", ...objectStoreKeys],
     nats: await listVariablesInFiles(/\$(NATS_PASSWORD_\w+)/g, "nats/users.conf", "kubernetes/pragma/values.yaml"),
     redis: await listVariablesInFiles(/\$(REDIS_PASSWORD_\w+)/g, "redis/users.acl"),
   };
@@ -101,7 +101,6 @@ async function expectOnlySecretsInUse(manifests: KubernetesManifest[]): Promise<
   expect(Object.fromEntries(shared)).toEqual({
     "pragma-objects": ["backup", "ops", "reporting", "till-ingest"],
     "pragma-migrate": ["migrate", "ops"],
-    "pragma-webhooks": ["ops", "webhooks"],
   });
 }
 

@@ -130,7 +130,7 @@ const maxObjectBytes = 100 * 1024 * 1024;
  * Returns the hash of an object, or undefined if it cannot be decompressed or is larger than any object. Does not hold the
  * decompressed object in memory.
  */
-export async function computeObjectHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
+async function computeObjectHash(stored: Uint8Array, encoding: "br" | undefined): Promise<string | undefined> {
   const hash = createHash("sha256");
   if (encoding === undefined) return hash.update(stored).digest("hex");
   let bytes = 0;

@@ -1,4 +1,4 @@
-import type { ServiceName } from "@pragma/contracts/service-names";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import type postgres from "postgres";
 
 /** A table of a service, and which of its rows belong to a location. */
@@ -6,20 +6,12 @@ export interface LocationTable {
   name: string;
   /** An SQL condition on the rows of one location. `$1` is the id of the location. */
   condition: string;
-  /** The condition on those of these rows that an archive contains, if it does not contain all of them. */
-  exportCondition?: string;
 }
 
 /** Why none of a table's rows belongs to a location. */
 interface TableWithoutLocation {
   reason: string;
 }
-
-/** Archives do not contain the files of exports of several locations, because they do not contain these exports. */
-const exportedWithLocation = {
-  condition: "location_id = $1",
-  exportCondition: "location_id = $1 and export_id in (select id from accounting_exports where location_id = $1)",
-};
 
 /**
  * The tables in which a column `location_id` that is never null does not tell the rows of a location: by service, or
@@ -34,7 +26,6 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     partitioning_progress: { reason: "How far partition-tables has come." },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },
-    location_imports: { reason: "How far the import of a location into this installation has come." },
     removed_locations: { reason: "Contains the ids of removed locations, so that nothing is stored for them again." },
     // The stored events name their location. An invalid one may not be JSON.
     dead_letters: { condition: "position($1::text in body) > 0" },
@@ -61,8 +52,6 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
   reporting: {
     // One export can contain tills of several locations. Only those of a single one belong to it.
     accounting_exports: { condition: "location_id = $1" },
-    accounting_files: exportedWithLocation,
-    accounting_export_tills: exportedWithLocation,
   },
   webhooks: {
     // The location is never null once the backfill has finished, for which `listLocationTables` waits.
@@ -87,7 +76,7 @@ interface ObjectColumn {
   condition: string;
 }
 
-/** The columns with the keys of stored objects. Backups, exports and removals of locations find the objects by them. */
+/** The columns with the keys of stored objects. Backups and removals of locations find the objects by them. */
 export const objectColumns: ObjectColumn[] = [
   {
     ...{ service: "till-ingest", table: "till_versions", column: "object_key", hash: "hash" },
@@ -95,47 +84,28 @@ export const objectColumns: ObjectColumn[] = [
   },
   { service: "reporting", table: "packed_tills", column: "object_key", hash: "hash", condition: "true" },
 ];
+
 /**
  * Columns whose keys are in another column of the list above, too, or belong to no till any more. A task of reporting
- * deletes the objects in `unused_objects`, also when the location has been removed. The files of bulk exports are neither
- * in backups nor in archives, because they can be created again and are deleted within days.
+ * deletes the objects in `unused_objects`, also when the location has been removed. Backups do not contain the files of
+ * bulk exports, because they can be created again and are deleted within days.
  */
 const otherObjectColumns = new Set([
   ...["till-ingest.tills.object_key", "reporting.unused_objects.object_key"],
   "reporting.bulk_export_files.object_key",
 ]);
 
-/** A column of an archived row with the key of an object. */
-interface ArchivedObjectColumn {
-  /** The folder of the object store that contains a folder for each location. */
-  folder: string;
-  /** Returns whether a row has its object. */
-  hasObject(row: Record<string, unknown>): boolean;
-}
-
-const isBodyStored = (row: Record<string, unknown>) => row.body_removed_at === null;
-
-/** The tables whose rows name an object in `object_key`, and its SHA-256 in `hash`, by part of the archive. */
-export const archivedObjectColumns: Record<string, ArchivedObjectColumn> = {
-  "till-ingest.tills": { folder: "tills", hasObject: () => true },
-  "till-ingest.till_versions": { folder: "tills", hasObject: isBodyStored },
-  "reporting.packed_tills": { folder: "packed", hasObject: () => true },
-};
-
-/** The services in the sequence in which a location is imported. */
-export const importSequence: readonly ServiceName[] = [
-  ...(["catalog", "order-live", "reporting", "jobs", "webhooks"] as const),
-  // A reprocessing of all tills then finds no till whose report has not been imported.
-  "till-ingest",
-  // The location and its keys exist only when everything else has been imported.
+/**
+ * The services in the sequence in which a location is removed. The location itself is removed last, so that its name
+ * confirms the removal again after an interruption.
+ */
+export const removalSequence: readonly ServiceName[] = [
+  ...serviceNames.filter((name) => name !== "accounts"),
   "accounts",
 ];
 
-/** Returns whether `partition-tables` has replaced a table, or is still filling it. */
-export const isReplacedOrUnfilledTable = (name: string) => /_(un)?partitioned$/.test(name);
-
 /**
- * Yields the keys and hashes of the objects of a location that a service stores, without duplicates. The search path of
+ * Yields the keys of the objects of a location that a service stores, without duplicates. The search path of
  * the connection must be the schema of the service.
  *
  * @throws `Error` that names columns with keys of objects that are not in the list.
@@ -143,7 +113,7 @@ export const isReplacedOrUnfilledTable = (name: string) => /_(un)?partitioned$/.
 export async function* listLocationObjects(
   sql: postgres.Sql,
   { service, locationId }: { service: ServiceName; locationId: string },
-): AsyncGenerator<{ key: string; hash: string }> {
+): AsyncGenerator<string> {
   const columns = objectColumns.filter((column) => column.service === service);
   const existing = await sql<{ name: string }[]>`
     select relname || '.' || attname as name from pg_class join pg_attribute on attrelid = pg_class.oid
@@ -152,20 +122,19 @@ export async function* listLocationObjects(
   const known = new Set(columns.map(({ table, column }) => `${table}.${column}`));
   const unknown = existing.find(
     ({ name }) =>
-      !isReplacedOrUnfilledTable(name.replace(/\.\w+$/, "")) &&
-      !known.has(name) &&
-      !otherObjectColumns.has(`${service}.${name}`),
+      // Tables that `partition-tables` has replaced, or is still filling.
+      !/_(un)?partitioned\./.test(name) && !known.has(name) && !otherObjectColumns.has(`${service}.${name}`),
   );
   if (unknown) throw new Error(`It is not decided whether ${service}.${unknown.name} names objects of a location.`);
-  for (const { table, column, hash, condition } of columns) {
+  for (const { table, column, condition } of columns) {
     const rows = sql
-      .unsafe<{ key: string; hash: string }[]>(
-        `select "${column}" as key, min("${hash}") as hash from "${table}"
-        where ${condition} and (${findLocationCondition(service, table)}) group by "${column}"`,
+      .unsafe<{ key: string }[]>(
+        `select distinct "${column}" as key from "${table}"
+        where ${condition} and (${findLocationCondition(service, table)})`,
         [locationId],
       )
       .cursor(objectListRows);
-    for await (const batch of rows) yield* batch;
+    for await (const batch of rows) for (const { key } of batch) yield key;
   }
 }
 
@@ -209,7 +178,7 @@ export async function listLocationTables(
     throw new Error(
       `It is not decided which rows of ${undecided.join(", ")} belong to a location. Add the tables to location-tables.ts.`,
     );
-  return sortByReferences(locationTables, [...(await listReferences(sql, schema)), ...furtherSequences]);
+  return sortByReferences(locationTables, await listReferences(sql, schema));
 }
 
 /**
@@ -240,45 +209,23 @@ async function requireMessageLocations(sql: postgres.Sql, schema: string): Promi
     throw new Error("webhooks has not finished setting the location of existing deliveries. Try again later.");
 }
 
-/** A reference between two tables of a service, such as a foreign key. */
-export interface TableReference {
+/** A foreign key of one table of a service to another one. */
+interface TableReference {
   from: string;
-  columns: string[];
   to: string;
-  /** The columns of the other table, in the sequence of `columns`. */
-  toColumns: string[];
 }
 
-/** References that no foreign key enforces, but without which an id of another location could be used. */
-const referencesWithoutKeys: TableReference[] = [
-  { from: "tills", columns: ["id"], to: "till_directory", toColumns: ["till_id"] },
-];
-
-/** Tables of which each is stored after the other one. Rows can outlive the rows to which they refer. */
-const furtherSequences = [
-  { from: "attempts", to: "webhook_deliveries" },
-  { from: "webhook_deliveries", to: "webhook_messages" },
-];
-
 /** Returns the references between different tables of a service. */
-export async function listReferences(sql: postgres.Sql, schema: string): Promise<TableReference[]> {
-  const keys = await sql<TableReference[]>`
-    select t.relname as from, f.relname as to, ${listColumnNames(sql, "conrelid", "conkey")} as columns,
-      ${listColumnNames(sql, "confrelid", "confkey")} as "toColumns"
+async function listReferences(sql: postgres.Sql, schema: string): Promise<TableReference[]> {
+  return sql<TableReference[]>`
+    select distinct t.relname as from, f.relname as to
     from pg_constraint join pg_class t on t.oid = conrelid join pg_class f on f.oid = confrelid
     where contype = 'f' and t.relnamespace = to_regnamespace(${schema}) and conrelid <> confrelid
       and not t.relispartition and not f.relispartition
     order by 1, 2`;
-  return [...keys, ...referencesWithoutKeys];
 }
 
-const listColumnNames = (sql: postgres.Sql, table: "conrelid" | "confrelid", numbers: "conkey" | "confkey") => sql`
-  array(
-    select attname::text from unnest(${sql(numbers)}) with ordinality as part (number, position)
-    join pg_attribute on attrelid = ${sql(table)} and attnum = number order by position
-  )`;
-
-function sortByReferences(tables: LocationTable[], references: { from: string; to: string }[]): LocationTable[] {
+function sortByReferences(tables: LocationTable[], references: TableReference[]): LocationTable[] {
   const sorted = new Set<LocationTable>();
   const add = (table: LocationTable) => {
     for (const { from, to } of references) {

@@ -16,20 +16,11 @@ erase --location <id> --before <day>     the same for all orders of tills pushed
 partition-tables [<service>...]          partition large tables by location, while services run
 partition-tables --drop-old [<service>...]  delete the former tables (<table>_unpartitioned)
 location count <location id>             count the rows of a location in all tables
-location export <location id> [--output <file>] [--allow-missing-objects]
-                                         write all data of a location to an encrypted archive (default <id>.archive)
-location verify <file>                   read such an archive completely, and print what it contains
-location import <file> [--allow-consumer <name>]... [--allow-missing-objects]
-                                         store the location of such an archive in this installation
 location remove <location id> --yes <id or name>  permanently delete a location with all its data, and print a receipt
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.
 partition-tables and location connect to the databases instead. They read DATABASE_URL, <SERVICE>_DATABASE_URL,
-<SERVICE>_OWNER_DATABASE_URL and NAMESPACE; location also reads OBJECT_STORE, export, verify and import
-LOCATION_ARCHIVE_KEY, export and import DATA_KEYS, and remove NATS_URL.`;
-
-/** Returns a text as one word of a command line. Names can contain characters that a shell would interpret. */
-export const quoteForShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+<SERVICE>_OWNER_DATABASE_URL and NAMESPACE; location also reads OBJECT_STORE, and location remove NATS_URL.`;
 
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}

@@ -17,7 +17,7 @@ async function runCommand(): Promise<unknown> {
     case "partition-tables":
       return partitionServiceTables(commandArguments, { environment: process.env, log });
     case "location":
-      return runLocationCommand(commandArguments, { environment: process.env, log, reportFailure });
+      return runLocationCommand(commandArguments, { environment: process.env, log });
     default:
       return runOpsCommand(process.argv.slice(2), createOpsPortClient(OPS_URLS.split(","), OPS_TOKEN || undefined), {
         log,

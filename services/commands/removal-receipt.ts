@@ -42,7 +42,7 @@ export function listRemainingData(): RemovalReceipt["remaining"] {
       what: "responses to requests with an Idempotency-Key that operators have sent for the location",
       until: after(24 * hourMs),
     },
-    { what: "backups, archives, logs, and what webhooks have received", until: "you delete them" },
+    { what: "backups, logs, and what webhooks have received", until: "you delete them" },
   ];
 }
 

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
-import type { Database } from "@pragma/runtime/database/postgres";
+import { computeAdvisoryLockKey, type Database } from "@pragma/runtime/database/postgres";
 import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { requireReachableDatabases } from "./database-snapshots.ts";
-import { withLocationLock } from "./location-lock.ts";
-import { countLocationRows, importSequence } from "./location-tables.ts";
-import { quoteForShell } from "./operator-commands.ts";
+import { countLocationRows, removalSequence } from "./location-tables.ts";
 import {
   listRemainingData,
   type RemovalContext,
@@ -75,14 +73,34 @@ export async function removeLocation({
   }
 }
 
+/** Runs `work` while no other command removes this location. @throws `Error` if one does. */
+async function withLocationLock<Result>(
+  { sql, schema }: Database,
+  locationId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const lockKey = computeAdvisoryLockKey(schema, `location ${locationId}`);
+  const connection = await sql.reserve();
+  try {
+    const [row] = await connection<{ isLocked: boolean }[]>`
+      select pg_try_advisory_lock(${lockKey}::bigint) as is_locked`;
+    if (!row?.isLocked) throw new Error("Another command is removing this location.");
+    return await work();
+  } finally {
+    await connection`select pg_advisory_unlock(${lockKey}::bigint)`.catch(() => {});
+    connection.release();
+  }
+}
+
+/** Returns a text as one word of a command line. Names can contain characters that a shell would interpret. */
+const quoteForShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** @throws `Error` if the location does not exist, or if the confirmation is neither its id nor its name. */
 async function requireConfirmation({ sql }: Database, locationId: string, confirmation: string | undefined) {
   const [location] = await sql<{ name: string | null; establishmentName: string | null }[]>`
     select settings ->> 'locationName' as name, settings ->> 'establishmentName' as establishment_name
     from locations where id = ${locationId}`;
-  const [started] = await sql`
-    select from removed_locations where location_id = ${locationId}
-    union all select from location_imports where location_id = ${locationId}`;
+  const [started] = await sql`select from removed_locations where location_id = ${locationId}`;
   if (!location && !started) throw new Error(`The location ${locationId} does not exist.`);
   const names = [locationId, location?.name, location?.establishmentName].filter((name) => !!name);
   if (confirmation && (names.includes(confirmation) || confirmation.toLowerCase() === locationId)) return;
@@ -127,7 +145,7 @@ async function disableLocation(accounts: Database, locationId: string): Promise<
 
 /** Lets the databases reject new rows of the location, pauses its webhooks, and waits for earlier transactions. */
 async function rejectNewRows({ databases, locationId }: RemovalContext): Promise<void> {
-  for (const service of importSequence) {
+  for (const service of removalSequence) {
     const db = databases.of(service);
     await db.sql`insert into removed_locations ${db.sql({ locationId })} on conflict do nothing`;
     await guardTables(db, service);
@@ -139,11 +157,11 @@ async function rejectNewRows({ databases, locationId }: RemovalContext): Promise
     // before the entry is added.
     await db.sql`
       update removed_locations set receipt = jsonb_build_object('locationRevision', revision + 1)
-      from changes join change_positions using (location_id)
-      where removed_locations.location_id = ${locationId} and removed_locations.receipt is null and is_in_all_changes
+      from changes
+      where removed_locations.location_id = ${locationId} and removed_locations.receipt is null
         and changes.location_id = ${locationId} and type = 'location' and id = ${locationId}`;
   }
-  for (const service of importSequence) await awaitEarlierTransactions(databases.of(service), transactionTimeoutMs);
+  for (const service of removalSequence) await awaitEarlierTransactions(databases.of(service), transactionTimeoutMs);
   const { sql } = databases.of("accounts");
   const isSent = async () => {
     const [unsent] = await sql`select from outbox where location_id = ${locationId}`;
@@ -158,7 +176,7 @@ async function countRows(context: RemovalContext): Promise<void> {
   const { databases, locationId, receipt } = context;
   if (receipt.rows) return;
   receipt.rows = {};
-  for (const service of importSequence) {
+  for (const service of removalSequence) {
     const { sql, schema } = databases.of(service);
     Object.assign(receipt.rows, await countLocationRows(sql, { name: service, schema }, locationId));
   }

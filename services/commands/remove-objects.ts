@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
-import { importSequence, listLocationObjects } from "./location-tables.ts";
+import { listLocationObjects, removalSequence } from "./location-tables.ts";
 import { type RemovalContext, saveReceipt } from "./removal-receipt.ts";
 
 const maxConcurrentDeletions = 16;
@@ -13,10 +13,10 @@ export async function removeObjects(context: RemovalContext): Promise<void> {
   const store = createObjectStore(config.OBJECT_STORE);
   let count = 0;
   try {
-    for (const service of importSequence) {
+    for (const service of removalSequence) {
       // The keys are in rows that are removed later, so that an interrupted removal finds them again.
       await Readable.from(listLocationObjects(databases.of(service).sql, { service, locationId })).forEach(
-        async ({ key }: { key: string }) => {
+        async (key: string) => {
           await store.delete(key);
           count += 1;
           if (count % 1_000 === 0) log(`objects ${count}`);
@@ -45,9 +45,9 @@ async function removeFilesOfBulkExports(
 }
 
 /**
- * Deletes the objects that tills had before they were unpacked, and their rows, so that the location can be imported
- * again. Returns the number of objects. Leaves rows of uploads, which are deleted within an hour after the upload began:
- * an upload can still be in progress, and its object could not be found without its row.
+ * Deletes the objects that tills had before they were unpacked, and their rows. Returns the number of objects. Leaves rows
+ * of uploads, which are deleted within an hour after the upload began: an upload can still be in progress, and its object
+ * could not be found without its row.
  */
 async function removeObjectsOfUnpackedTills(
   reporting: Database,

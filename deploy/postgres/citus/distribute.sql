@@ -111,7 +111,6 @@ from (select distinct service from placement) as services, (values
   ('daily_usage', 'distributed'),
   -- Used only with DATABASE_READ_URL.
   ('location_writes', 'local'),
-  ('location_imports', 'local'),
   -- Triggers on the nodes read it.
   ('removed_locations', 'reference'),
   ('replica_heartbeat', 'local')

@@ -166,7 +166,7 @@ function nameReport(
 
 /**
  * Returns the currency of a location's books, which is the location's currency. Returns the default for a location that
- * is being imported or removed. An error of accounts fails the attempt, because other decimals would be other amounts.
+ * is being removed. An error of accounts fails the attempt, because other decimals would be other amounts.
  */
 async function findCurrencyOfBooks(
   { locations }: Pick<ExportServices, "locations">,

@@ -167,7 +167,7 @@ async function exportFiles(services: BulkExportServices, claim: BulkExportClaim,
 
 async function findCurrency({ services, claim, context }: ExportRun): Promise<string | null> {
   const currencyCode = await services.locations.getCurrency(claim.locationId, context).catch((error: unknown) => {
-    // A location that is being imported or removed.
+    // A location that is being removed.
     if (error instanceof ApiError && error.code === "location_not_found") return null;
     throw error;
   });

@@ -177,8 +177,7 @@ describe("reports that a process of version 1.1 stores or deletes", () => {
     ];
     await service.pushTills([failing, fine], principal.location.id);
     await service.pushTills([buildTestTill([])], other.location.id);
-    await service.db
-      .sql`insert into location_imports ${service.db.sql({ locationId: other.location.id, archiveHash: "" })}`;
+    await service.db.sql`insert into removed_locations (location_id) values (${other.location.id})`;
     // A response is damaged.
     await service.db.sql`update orders set v2 = null, v2_deflated = '\\x00' where till_id = ${failing.id}`;
     await replaceAsVersion11(service.db.sql, failing);
@@ -186,7 +185,7 @@ describe("reports that a process of version 1.1 stores or deletes", () => {
     await service.db.sql`update reports set metrics_etag = null where location_id = ${other.location.id}`;
     await computeMissing(principal.location.id, { left: 1 });
     expect(Object.keys(await readStoredMetrics(principal.location.id))).toEqual([fine.id]);
-    // Its import has not ended.
+    // It is being removed.
     expect(await countMissing(other.location.id)).toBe(1);
     await service.db.sql`delete from reports where location_id in (${principal.location.id}, ${other.location.id})`;
   });

@@ -28,7 +28,7 @@ const decompressedChunkBytes = 128 * 1024;
 /** The V1 orders of most blocks have fewer bytes, and are decompressed at once. */
 const decompressedV1Bytes = 512 * 1024;
 
-/** No till can have larger responses. Imported archives could contain blocks that were made to exhaust the memory. */
+/** No till can have larger responses. A block of a damaged object could exhaust the memory. */
 const maxDecodedBytes = 128 * 1024 * 1024;
 const maxSizesLineBytes = 1024 * 1024;
 

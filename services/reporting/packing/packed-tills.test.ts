@@ -156,21 +156,6 @@ describe("packTillsTask", () => {
   });
 });
 
-describe("packTillsTask, during an import", () => {
-  it("leaves the tills of the location until the import has ended", async () => {
-    const principal = newPrincipal();
-    const till = buildOldTill(1);
-    await pushOldTill(principal, till);
-    const { sql } = service.db;
-    await sql`insert into location_imports ${sql({ locationId: principal.location.id, archiveHash: "hash" })}`;
-    await packTillsTask.run(services());
-    expect(await isPacked(principal, till)).toBe(false);
-    await sql`update location_imports set finished_at = now() where location_id = ${principal.location.id}`;
-    await packTillsTask.run(services());
-    expect(await isPacked(principal, till)).toBe(true);
-  });
-});
-
 describe("packTillsTask, at an error", () => {
   it("tries a till whose statements take too long again after a day, and the others after an outage", async () => {
     const principal = newPrincipal();

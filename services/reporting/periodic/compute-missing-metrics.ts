@@ -34,9 +34,8 @@ let position = { partition: 0, afterId: lowestId };
 type Services = Pick<ReportingServiceContext, "db" | "objects" | "log" | "locations" | "metricsWorker">;
 
 /**
- * Computes the metrics of reports that were stored by an earlier version, or imported from one. A few tills
- * of each location are computed in turn, the latest first. A till whose metrics cannot be computed is tried again a day
- * later.
+ * Computes the metrics of reports that were stored by an earlier version. A few tills of each location are computed in
+ * turn, the latest first. A till whose metrics cannot be computed is tried again a day later.
  */
 export const computeMissingMetricsTask: PeriodicTask<Services> = {
   name: "compute missing metrics",

@@ -57,13 +57,8 @@ function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId
     where location_id = ${locationId} and month = date_trunc('month', ${day}::text::date)::date`;
 }
 
-/**
- * Returns the SQL condition that a location has all its reports and keeps them: its import has ended, and it is not being
- * removed.
- */
-const hasAllReports = (sql: SqlClient) => sql`
-  location_id not in (select location_id from location_imports where finished_at is null)
-  and location_id not in (select location_id from removed_locations)`;
+/** Returns the SQL condition that a location is not being removed. */
+const isNotRemoved = (sql: SqlClient) => sql`location_id not in (select location_id from removed_locations)`;
 
 /**
  * Returns the next location of a partition of `reports` after an id with reports without metrics, and the latest of these
@@ -83,7 +78,7 @@ export async function findNextLocationWithoutMetrics(
     ) as till_ids
     from (
       select location_id from ${sql(partition)}
-      where ${isMissing} and location_id > ${afterId} and ${hasAllReports(sql)} order by location_id limit 1
+      where ${isMissing} and location_id > ${afterId} and ${isNotRemoved(sql)} order by location_id limit 1
     ) as next`;
   return row;
 }
@@ -137,7 +132,7 @@ export async function listMonthsToMerge(
   return sql<MetricMonth[]>`
     select location_id, month::text as month from (
       select distinct location_id, date_trunc('month', day)::date as month from ${sql(totals)}
-      where day < ${beforeMonth}::text::date and ${hasAllReports(sql)}
+      where day < ${beforeMonth}::text::date and ${isNotRemoved(sql)}
     ) as till
     where not exists (
       select from ${sql(months)} as merged where merged.location_id = till.location_id and merged.month = till.month

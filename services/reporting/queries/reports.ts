@@ -128,8 +128,7 @@ export async function restoreReportTexts(
 
 /**
  * Returns tills of a partition of `reports` whose day is before the last `hotDays` days and whose report was not stored
- * in the last 24 hours, earliest day first. Leaves out locations whose import has not ended, because an import that was
- * interrupted stores again the orders that it does not find.
+ * in the last 24 hours, earliest day first.
  */
 export async function listTillsToPack(
   sql: SqlClient,
@@ -143,8 +142,7 @@ export async function listTillsToPack(
 }
 
 const isToPack = (sql: SqlClient, hotDays: number) => sql`
-  v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'
-  and location_id not in (select location_id from location_imports where finished_at is null)`;
+  v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'`;
 
 /**
  * Returns how many tills of all locations wait to be packed, counted up to `limit`. Reads one partition at a time. Returns

@@ -1,6 +1,5 @@
 import { type Database, runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import {
-  addLocationToAllChanges,
   type ChangeRow,
   findChangeRow,
   findOrderIdsInOtherReports,
@@ -80,10 +79,7 @@ interface CatalogOrLocationChange {
   changedAt: string;
 }
 
-/**
- * Moves the catalog or the data of a location to the end of its change feed. An imported location has this event once it
- * exists in all services.
- */
+/** Moves the catalog or the data of a location to the end of its change feed. */
 export async function recordCatalogOrLocationChange(
   tx: SqlTransaction,
   services: Pick<ChangeFeedServices, "changeWaiters">,
@@ -97,7 +93,6 @@ export async function recordCatalogOrLocationChange(
     ...{ action: previous ? "replaced" : "created", revision: (previous?.revision ?? 0) + 1 },
     ...{ orderIds: [], reassignedOrderIds: [], removedOrderIds: [] },
   });
-  if (!feed.isInAllChanges && type === "location") await addLocationToAllChanges(tx, locationId);
   notifyAfterCommit(tx, services, { locationId, position });
 }
 

@@ -136,7 +136,7 @@ create table webhook_messages_partitioned (
   primary key (location_id, id, created_on)
 ) partition by range (created_on);
 create index on webhook_messages_partitioned (subject);
--- Rows of days that have no partition yet, for example of an imported location.
+-- Rows of days that have no partition yet.
 create table webhook_messages_default partition of webhook_messages_partitioned default;
 
 create table attempts_partitioned (

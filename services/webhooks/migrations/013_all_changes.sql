@@ -38,9 +38,6 @@ create table all_changes_position (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
 insert into all_changes_position default values;
 
--- False for an imported location until it exists in all services. Its changes are then added to the feed of all locations.
-alter table change_positions add column is_in_all_changes boolean not null default true;
-
 select copy_grants('outbox', 'unsequenced_changes');
 select copy_grants('outbox', 'all_changes');
 select copy_grants('outbox', 'all_changes_position');

@@ -30,8 +30,6 @@ export interface LockedChangeFeed {
   locationId: string;
   /** The last position. */
   position: number;
-  /** Whether changes are also added to the feed of all locations. */
-  isInAllChanges: boolean;
 }
 
 /**
@@ -41,7 +39,7 @@ export interface LockedChangeFeed {
  */
 export async function lockChangeFeed(tx: SqlTransaction, locationId: string): Promise<LockedChangeFeed> {
   const lock = () => tx<LockedChangeFeed[]>`
-    select location_id, position, is_in_all_changes from change_positions where location_id = ${locationId} for update`;
+    select location_id, position from change_positions where location_id = ${locationId} for update`;
   const [existing] = await lock();
   if (existing) return existing;
   const inserted = await tx`
@@ -52,27 +50,13 @@ export async function lockChangeFeed(tx: SqlTransaction, locationId: string): Pr
       values
         (${locationId}, 'location', ${locationId}, 1, 'created', 1, now()),
         (${locationId}, 'catalog', ${locationId}, 2, 'created', 1, now())`;
-    await insertUnsequencedChangesOfLocation(tx, locationId);
+    await tx`
+      insert into unsequenced_changes (location_id, type, change_id, location_position)
+      values (${locationId}, 'location', ${locationId}, 1), (${locationId}, 'catalog', ${locationId}, 2)`;
   }
   const [created] = await lock();
   if (!created) throw new Error(`The change feed of location ${locationId} was removed.`);
   return created;
-}
-
-/** Adds all rows of a location's feed to the changes that have no position in the feed of all locations yet. */
-async function insertUnsequencedChangesOfLocation(tx: SqlTransaction, locationId: string): Promise<void> {
-  await tx`
-    insert into unsequenced_changes (location_id, type, change_id, location_position)
-    select location_id, type, id, position from changes where location_id = ${locationId} order by position`;
-}
-
-/**
- * Adds everything that was imported with a location to the feed of all locations, from which it was left out until now.
- * The caller must hold the lock of the location's feed.
- */
-export async function addLocationToAllChanges(tx: SqlTransaction, locationId: string): Promise<void> {
-  await insertUnsequencedChangesOfLocation(tx, locationId);
-  await tx`update change_positions set is_in_all_changes = true where location_id = ${locationId}`;
 }
 
 export async function findChangeRow(
@@ -85,10 +69,10 @@ export async function findChangeRow(
   return row;
 }
 
-/** Stores a row at its new position, which is the last one of the locked feed. */
+/** Stores a row at its new position, which is the last one of the locked feed, and queues it for the feed of all locations. */
 export async function upsertLastChangeRow(
   tx: SqlTransaction,
-  { locationId, isInAllChanges }: LockedChangeFeed,
+  { locationId }: LockedChangeFeed,
   row: ChangeRow,
 ): Promise<void> {
   await Promise.all([
@@ -99,10 +83,9 @@ export async function upsertLastChangeRow(
         changed_at = excluded.changed_at, order_ids = excluded.order_ids,
         reassigned_order_ids = excluded.reassigned_order_ids, removed_order_ids = excluded.removed_order_ids`,
     tx`update change_positions set position = ${row.position} where location_id = ${locationId}`,
-    isInAllChanges &&
-      tx`
-        insert into unsequenced_changes (location_id, type, change_id, location_position)
-        values (${locationId}, ${row.type}, ${row.id}, ${row.position})`,
+    tx`
+      insert into unsequenced_changes (location_id, type, change_id, location_position)
+      values (${locationId}, ${row.type}, ${row.id}, ${row.position})`,
   ]);
 }
 

@@ -373,31 +373,6 @@ describe("the feed of all locations", () => {
     ]);
   });
 
-  it("contains an imported location once it exists in all services", async () => {
-    const reader = createReader();
-    const locationId = locationIdOf(reader);
-    const reportId = await finalize(reader, {});
-    await readAll(operator, { allLocations });
-    const { sql } = service.db;
-    // As after a removal from this installation and an import of the archive.
-    await sql`delete from all_changes where location_id = ${locationId}`;
-    await sql`update change_positions set is_in_all_changes = false where location_id = ${locationId}`;
-    const after = await findEnd();
-    const laterId = await finalize(reader, {});
-    expect(await readAll(operator, { after, allLocations })).toEqual([]);
-    await service.publishEvent("location.updated", {
-      ...{ locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
-    });
-    const changes = await eventually("the location", async () => {
-      const all = await readAll(operator, { after, allLocations });
-      return all.length > 0 && all;
-    });
-    expect(summarize(changes)).toEqual([
-      ...[`catalog created ${locationId}`, `report created ${reportId}`, `report created ${laterId}`],
-      `location replaced ${locationId}`,
-    ]);
-  });
-
   it("contains more changes than one batch has, and leaves out a location that is removed", async () => {
     const reader = createReader();
     const locationId = locationIdOf(reader);

@@ -1,15 +1,3 @@
--- How far `npm run ops -- location import` has come with the rows of this service.
-create table location_imports (
-  location_id uuid primary key,
-  -- SHA-256 of the archive's manifest. An interrupted import continues only with the same archive.
-  archive_hash text not null,
-  started_at timestamptz(3) not null default now(),
-  -- When all rows were stored. Rows that cause work, such as due deliveries, wait until the end.
-  rows_imported_at timestamptz(3),
-  finished_at timestamptz(3)
-);
-select copy_grants('outbox', 'location_imports');
-
 -- Locations that `npm run ops -- location remove` removes or has removed. Nothing is stored for them, also not by
 -- requests and events that had begun before: the command adds the trigger below to tables that must not get new rows.
 create table removed_locations (
