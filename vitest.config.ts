@@ -58,7 +58,7 @@ export default defineConfig({
     globalSetup: "deploy/local/setup.mjs",
     sequence: { sequencer: LongestFirstSequencer },
     // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
-    server: { deps: { inline: [/@modelcontextprotocol\/sdk/, /eventsource-parser/] } },
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource-parser/] } },
     testTimeout: 60_000,
     hookTimeout: 240_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { readGuidePassages, readOperationPassages } from "@pragma/gateway/mcp/documentation-passages";
+import { readGuidePassages, readOperationPassages } from "@pragma/mcp/documentation-passages";
 import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
 import { beforeAll, describe, expect, it } from "vitest";
 

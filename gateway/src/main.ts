@@ -1,4 +1,5 @@
 import { usageBatchTopic } from "@pragma/contracts/usage";
+import { createDocumentationSearch } from "@pragma/mcp/documentation-search";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { startHttpServer } from "@pragma/runtime/http/http-server";
@@ -27,7 +28,6 @@ import { headerLimitMiddleware } from "./limits/header-limits.ts";
 import { createApiKeyRateLimitMiddleware, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
 import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
 import { createRateLimitLeaseStore } from "./limits/token-lease-store.ts";
-import { createDocumentationSearch } from "./mcp/documentation-search.ts";
 import { createMcpMiddleware } from "./mcp/mcp-route.ts";
 import { createCorsMiddleware } from "./server/cors.ts";
 import { createGatewayRequestMiddleware } from "./server/gateway-request.ts";

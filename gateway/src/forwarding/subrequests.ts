@@ -17,20 +17,14 @@ interface SubrequestServices {
   addToLog(request: GatewayRequestState, subrequest: FinishedSubrequest): void;
 }
 
-/** A response to a subrequest, with its whole body. */
-interface SubrequestResponse {
-  status: number;
-  body: unknown;
-}
-
 /**
- * Sends a GET request to the API with the API key of a client's request. Takes `turn` before it reads and parses a large
- * response. The caller releases it when it needs the response no more.
+ * Sends a GET request to the API with the API key of a client's request. Takes `turn` before it reads a large response,
+ * whose whole body it returns. The caller releases it when it needs the response no more. `target` is the path and query.
  */
 export type SubrequestSender = (
   request: GatewayRequestState,
-  subrequest: { path: string; query?: URLSearchParams; signal: AbortSignal; turn: LargeResponseTurn },
-) => Promise<SubrequestResponse>;
+  subrequest: { target: string; signal: AbortSignal; turn: LargeResponseTurn },
+) => Promise<Response>;
 
 /** Maximum size of the response to a subrequest, in bytes. The gateway holds the whole response in memory. */
 export const maxSubrequestResponseBytes = 6 * 1024 * 1024;
@@ -49,8 +43,9 @@ export function createSubrequestSender({
   forwarder,
   addToLog,
 }: SubrequestServices): SubrequestSender {
-  return async (request, { path, query = new URLSearchParams(), signal, turn }) => {
+  return async (request, { target, signal, turn }) => {
     const startedAt = performance.now();
+    const [path = ""] = target.split("?");
     const { prefix, service } = findRoute(path);
     const logFields: Record<string, unknown> = {};
     const log = (outcome: Pick<FinishedSubrequest, "status" | "code" | "bytes">) => {
@@ -63,13 +58,11 @@ export function createSubrequestSender({
       const key = await authenticate(incoming.headers.authorization, () => request.clientAddress);
       await takeRateLimitToken(rateLimiter, key, request.outgoing);
       const identity = { principal: key.principal, requestId, traceparent, origin, client, logFields };
-      const queryText = query.toString();
-      const target = queryText === "" ? path : `${path}?${queryText}`;
       const response = await forwarder.get(service, identity, { target, signal });
       const bytes = await readLimitedBody(response, turn);
-      const { code, body } = parseBody(bytes, response);
-      log({ status: response.status, code: response.ok ? undefined : code, bytes: bytes.byteLength });
-      return { status: response.status, body };
+      const { status, headers } = response;
+      log({ status, code: response.ok ? undefined : findErrorCode(bytes), bytes: bytes.byteLength });
+      return new Response(bytes.byteLength > 0 ? bytes : null, { status, headers });
     } catch (cause) {
       const error = signal.aborted ? signal.reason : cause;
       const { status, code } = toApiError(error);
@@ -104,14 +97,11 @@ async function readLimitedBody(response: Response, turn: LargeResponseTurn): Pro
   return Buffer.concat(chunks, size);
 }
 
-/** Returns the parsed body; undefined for an error response that is not JSON, such as that of an HTTP server itself. */
-function parseBody(bytes: Buffer, { ok }: Response): { body: unknown; code: FinishedSubrequest["code"] } {
-  if (bytes.byteLength === 0) return { body: undefined, code: undefined };
+/** Returns the code of an error response; undefined if it is not JSON, such as that of an HTTP server itself. */
+function findErrorCode(bytes: Buffer): FinishedSubrequest["code"] {
   try {
-    const body = JSON.parse(bytes.toString());
-    return { body, code: body?.code };
-  } catch (error) {
-    if (ok) throw error;
-    return { body: undefined, code: undefined };
+    return JSON.parse(bytes.toString())?.code;
+  } catch {
+    return undefined;
   }
 }

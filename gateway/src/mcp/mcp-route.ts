@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import type { ApiSession } from "@pragma/mcp/answer-message";
+import type { DocumentationSearch } from "@pragma/mcp/documentation-search";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acceptsMediaType } from "@pragma/runtime/http/content-negotiation";
 import { toApiError } from "@pragma/runtime/http/error-response";
@@ -7,13 +8,11 @@ import { readRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import { createLargeResponseLimiter, type LargeResponseTurn } from "../forwarding/large-response-limiter.ts";
+import { productVersion } from "@pragma/runtime/process/product-version";
+import { createLargeResponseLimiter } from "../forwarding/large-response-limiter.ts";
 import { mcpPath } from "../forwarding/route-table.ts";
 import type { SubrequestSender } from "../forwarding/subrequests.ts";
 import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
-import { ApiProblem, type ToolApi, ToolInputError, type ToolQuery } from "./define-tool.ts";
-import type { DocumentationSearch } from "./documentation-search.ts";
-import type { ToolResult } from "./mcp-server.ts";
 import { createToolCallLimiter } from "./tool-call-limiter.ts";
 
 /** Limits of a request to the MCP server. */
@@ -33,16 +32,13 @@ export const mcpLimits = {
 const largeResponseLimits = { maxActive: 2, maxActivePerKey: 1 };
 
 /** The headers of the client that the MCP transport reads. */
-const mcpHeaderNames = ["content-type", "mcp-protocol-version", "origin"] as const;
+const mcpHeaderNames = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] as const;
 
 /**
  * The Accept header that the MCP transport requires. The protocol requires it of clients, too, but many accept only JSON
  * or any type, which suffices, because all responses are JSON.
  */
 const transportAccept = "application/json, text/event-stream";
-
-/** Maximum number of issues in an error of the API that an assistant sees. */
-const maxShownIssues = 5;
 
 interface McpRouteOptions {
   sendSubrequest: SubrequestSender;
@@ -70,6 +66,9 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
   return async (context) => {
     const request = context.get("request");
     request.route = { prefix: mcpPath };
+    const { origin } = request.incoming.headers;
+    if (origin !== undefined && allowedOrigins && !allowedOrigins.includes(origin))
+      return createJsonRpcErrorResponse(-32000, "Forbidden: The origin is not allowed", 403);
     if (!acceptsMediaType(request.incoming.headers.accept, "application/json"))
       return createJsonRpcErrorResponse(
         -32000,
@@ -85,42 +84,43 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     const { signal } = abort;
     const senderId = getSenderId(request.principal);
     const calledTools = new Set<string>();
+    const openSession = (): ApiSession => {
+      const turn = largeResponses.createTurn(senderId, signal);
+      return {
+        fetch({ url }) {
+          const { pathname, search } = new URL(url);
+          return options.sendSubrequest(request, { target: pathname + search, signal, turn });
+        },
+        end: () => turn.release(),
+      };
+    };
     try {
       // Loaded with the first request, so that a gateway without MCP clients needs no memory for it.
-      const [{ answerMcpRequest }, { tools }] = await Promise.all([
-        import("./mcp-server.ts"),
-        import("./tool-list.ts"),
-      ]);
-      const runTool = async (name: string, args: unknown) => {
-        signal.throwIfAborted();
-        const tool = tools.find((candidate) => candidate.name === name);
-        if (!tool) throw new Error(`There is no tool ${name}.`);
-        const createTurn = () => largeResponses.createTurn(senderId, signal);
-        const callTurn = createTurn();
-        const get: SubrequestGetter = (subrequest) => options.sendSubrequest(request, { ...subrequest, signal });
-        try {
-          return await tool.call(args, {
-            principal: request.principal,
-            api: createToolApi(get, { callTurn, createTurn }),
-            searchDocumentation: options.searchDocumentation,
-            now: new Date(),
-          });
-        } finally {
-          callTurn.release();
-        }
-      };
-      return await answerMcpRequest({
+      const { answerMcpMessage } = await import("@pragma/mcp/answer-message");
+      return await answerMcpMessage({
         request: new Request(`http://gateway${mcpPath}`, {
           method: "POST",
           headers: { ...pickMcpHeaders(request.incoming.headers), accept: transportAccept },
         }),
         message,
-        allowedOrigins,
-        async callTool(name, args) {
+        version: productVersion,
+        ownLocation: request.principal.location,
+        searchDocumentation: options.searchDocumentation,
+        runTool(name, run) {
           calledTools.add(name);
           request.logFields.tool = [...calledTools].join(",");
-          const running = callLimiter.run(() => runTool(name, args), { senderId, signal });
-          return toToolResult(racePromiseWithAbort(running, signal), { request, tool: name, log: options.log });
+          const call = () => {
+            signal.throwIfAborted();
+            return run(openSession);
+          };
+          return racePromiseWithAbort(callLimiter.run(call, { senderId, signal }), signal);
+        },
+        describeError(error, tool) {
+          const { requestId, outgoing } = request;
+          const { status, code, message: detail, headers } = toApiError(error);
+          if (status >= 500 && !(error instanceof ApiError) && !outgoing.destroyed)
+            options.log.error({ err: error, requestId, tool }, "tool call failed");
+          return { status, code, detail, requestId, retryAfterSeconds: headers["retry-after"] };
         },
       });
     } finally {
@@ -188,88 +188,4 @@ function findBatchIssue(batch: unknown[]): Response | undefined {
 
 function createJsonRpcErrorResponse(code: number, message: string, status = 400): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status });
-}
-
-/** The statuses with which an HTTP server or a proxy rejects a request that is too long, before a service gets it. */
-const tooLongStatuses = [400, 413, 414, 431];
-
-type SubrequestGetter = (subrequest: Omit<Parameters<SubrequestSender>[1], "signal">) => ReturnType<SubrequestSender>;
-
-/** Returns the API for a tool call. Large responses take `callTurn`, or a turn of their own if the tool reduces them. */
-function createToolApi(
-  send: SubrequestGetter,
-  { callTurn, createTurn }: { callTurn: LargeResponseTurn; createTurn(): LargeResponseTurn },
-): ToolApi {
-  async function get<Body>(path: string, parameters: ToolQuery, turn: LargeResponseTurn): Promise<Body> {
-    const query = new URLSearchParams();
-    for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
-    const { status, body } = await send({ path, query, turn });
-    if (status === 200) return body as Body;
-    const problem = problemSchema.safeParse(body);
-    if (problem.success) throw new ApiProblem(problem.data);
-    if (tooLongStatuses.includes(status))
-      throw new ToolInputError(`The server rejected the request (${status}). Shorten the arguments, such as filters.`);
-    throw new Error(`The API responded with ${status} to ${path}.`);
-  }
-  return {
-    get: (path, query = {}) => get(path, query, callTurn),
-    async getReduced<Body, Result>(path: string, query: ToolQuery, reduce: (body: Body) => Result): Promise<Result> {
-      const turn = createTurn();
-      try {
-        return reduce(await get<Body>(path, query, turn));
-      } finally {
-        turn.release();
-      }
-    },
-  };
-}
-
-/** Returns the answer of a tool. Returns an error as text that an assistant can act on. */
-async function toToolResult(
-  answer: Promise<string>,
-  { request, tool, log }: { request: GatewayRequestState; tool: string; log: Logger },
-): Promise<ToolResult> {
-  try {
-    return { text: await answer, isError: false };
-  } catch (error) {
-    if (error instanceof ToolInputError) return { text: error.message, isError: true };
-    if (error instanceof ApiProblem) return { text: describeProblem(error.problem), isError: true };
-    const { status, code, message, headers } = toApiError(error);
-    if (status >= 500 && !(error instanceof ApiError) && !request.outgoing.destroyed)
-      log.error({ err: error, requestId: request.requestId, tool }, "tool call failed");
-    return {
-      text: describeProblem({
-        status,
-        code,
-        detail: message,
-        requestId: request.requestId,
-        retryAfterSeconds: headers["retry-after"],
-      }),
-      isError: true,
-    };
-  }
-}
-
-/** Returns an error of the API as text: what is wrong, and what to do. */
-function describeProblem({
-  status,
-  code,
-  detail,
-  errors = [],
-  requestId,
-  retryAfterSeconds,
-}: Pick<Problem, "status" | "code" | "detail" | "requestId" | "errors"> & {
-  retryAfterSeconds?: string | undefined;
-}): string {
-  const isTemporary = status === 429 || status >= 500;
-  const wait = retryAfterSeconds === undefined ? "a few seconds" : `${retryAfterSeconds} seconds`;
-  return [
-    errors.length > 0 ? "The arguments are invalid:" : `${detail} (${code})`,
-    ...errors.slice(0, maxShownIssues).map(({ path, message }) => `- ${path}: ${message}`),
-    ...(errors.length > maxShownIssues ? [`- and ${errors.length - maxShownIssues} more`] : []),
-    ...(isTemporary ? [`Wait ${wait} and call the tool again with the same arguments.`] : []),
-    ...(code === "order_not_found" ? ["Next: find_orders – to find the ID of an order"] : []),
-    ...(code === "report_not_found" ? ["Next: explain_report with a day instead of an ID"] : []),
-    ...(status >= 500 ? [`Request ID for support: ${requestId}`] : []),
-  ].join("\n");
 }

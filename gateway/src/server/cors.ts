@@ -10,6 +10,8 @@ const allowedHeaders = [
   "if-none-match",
   "if-range",
   "last-event-id",
+  "mcp-method",
+  "mcp-name",
   "mcp-protocol-version",
   "prefer",
   "range",

@@ -94,27 +94,12 @@ function toPlainText(line: string): string {
 /** Joins lines into texts of at most `maxPassageLength` characters. Splits a longer line between words. */
 function splitText(lines: string[]): string[] {
   const texts: string[] = [];
-  let current = "";
-  const parts = lines.flatMap((line) => (line.length <= maxPassageLength ? [line] : splitLine(line)));
-  for (const part of parts) {
-    if (part === "") continue;
-    if (current !== "" && current.length + 1 + part.length > maxPassageLength) {
-      texts.push(current);
-      current = "";
-    }
-    current = current === "" ? part : `${current}\n${part}`;
+  const words = lines.map((line) => `${line}\n`).flatMap((line) => line.match(/\S+\s*/g) ?? []);
+  for (const word of words) {
+    const current = texts.at(-1);
+    if (current !== undefined && current.length + word.trimEnd().length <= maxPassageLength)
+      texts[texts.length - 1] = current + word;
+    else texts.push(word);
   }
-  return current === "" ? texts : [...texts, current];
-}
-
-function splitLine(line: string): string[] {
-  const parts: string[] = [];
-  let rest = line;
-  while (rest.length > maxPassageLength) {
-    const cut = rest.lastIndexOf(" ", maxPassageLength);
-    const end = cut > 0 ? cut : maxPassageLength;
-    parts.push(rest.slice(0, end).trim());
-    rest = rest.slice(end).trim();
-  }
-  return [...parts, rest];
+  return texts.map((text) => text.trim());
 }

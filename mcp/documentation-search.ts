@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-folder";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type MiniSearch from "minisearch";
 import { type Passage, readGuidePassages, readOperationPassages } from "./documentation-passages.ts";
 
@@ -19,7 +19,8 @@ interface DocumentationSources {
   folder?: string;
 }
 
-const guidesFolder = join(findEnclosingPackageFolder(import.meta.url), "..", "docs-portal", "docs");
+const packageFolder = dirname(createRequire(import.meta.url).resolve("@pragma/mcp/package.json"));
+const guidesFolder = join(packageFolder, "..", "docs-portal", "docs");
 
 /** Words that questions contain but that distinguish no passage. */
 const stopWords = new Set(

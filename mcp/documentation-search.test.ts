@@ -1,13 +1,16 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
-import { readServedApiDocuments } from "../documents/api-documents.ts";
 import { maxPassageLength, readGuidePassages } from "./documentation-passages.ts";
 import { createDocumentationSearch, type DocumentationSearch } from "./documentation-search.ts";
 
 const docsUrl = "https://docs.bistro.example/docs";
 let search: DocumentationSearch;
-beforeAll(async () => {
-  const { openapi } = await readServedApiDocuments({ docsUrl });
-  search = createDocumentationSearch({ openapi: openapi.body, docsUrl });
+beforeAll(() => {
+  const packageFolder = dirname(createRequire(import.meta.url).resolve("@pragma/mcp/package.json"));
+  const openapi = readFileSync(join(packageFolder, "..", "contracts", "openapi.json"));
+  search = createDocumentationSearch({ openapi, docsUrl });
 });
 
 it.each([

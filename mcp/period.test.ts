@@ -1,13 +1,8 @@
+import { ApiProblem } from "@pragma/client";
 import { countDays } from "@pragma/contracts/date-time";
 import { describe, expect, it } from "vitest";
-import {
-  describePeriod,
-  findSameDaysBefore,
-  getCurrentDay,
-  type NamedPeriod,
-  namedPeriods,
-  resolvePeriod,
-} from "./period.ts";
+import type { ToolContext } from "./define-tool.ts";
+import { findSameDaysBefore, type NamedPeriod, namedPeriods, resolvePeriod, selectPeriod } from "./period.ts";
 
 const resolve = (period: NamedPeriod, today: string) => {
   const { since, until } = resolvePeriod({ period }, { today, defaultPeriod: "last_7_days" });
@@ -49,7 +44,7 @@ it("a period without arguments is the default of the tool, and one without an en
     name: "yesterday",
   });
   const open = resolvePeriod({ since: "2026-05-01" }, { today, defaultPeriod: "yesterday" });
-  expect(open).toEqual({ since: "2026-05-01", until: today, isDated: false, includesToday: true });
+  expect(open).toEqual({ since: "2026-05-01", until: today, includesToday: true });
 });
 
 it.each<[NamedPeriod, string, string]>([
@@ -69,17 +64,22 @@ it("a period that is over is compared as the API compares it", () => {
   expect(findSameDaysBefore(period)).toBeUndefined();
 });
 
-it.each([
-  [{ since: "2026-05-29", until: "2026-05-29" }, "2026-05-29 (1 day, time zone of the location)"],
-  [{ since: "2026-05-28" }, "2026-05-28 to 2026-05-29 (2 days, days in UTC: the key cannot read the time zone)"],
-  [{ period: "today" }, "2026-05-29 (today, 1 day, days in UTC: the key cannot read the time zone)"],
-] as const)("the text of %j states in which time zone its days are, if that is unknown", (args, text) => {
-  const period = resolvePeriod(args, { today: "2026-05-29", defaultPeriod: "today" });
-  expect(describePeriod(period, { timeZone: null })).toBe(text);
-});
-
-it("the current day is that of the location", () => {
+it("the current day is that of the location, or that in UTC if the API key cannot read its time zone", async () => {
   const now = new Date("2026-05-29T22:30:00.000Z");
-  expect(getCurrentDay("Europe/Paris", now)).toBe("2026-05-30");
-  expect(getCurrentDay("America/New_York", now)).toBe("2026-05-29");
+  const select = (timeZone: string, args: object = { period: "today" }) =>
+    selectPeriod({ now, ownLocation: { id: "1", timeZone } } as unknown as ToolContext, args);
+  expect((await select("Europe/Paris")).described).toEqual({
+    since: "2026-05-30",
+    until: "2026-05-30",
+    name: "today",
+    days: 1,
+    timeZone: "Europe/Paris",
+  });
+  expect((await select("America/New_York")).period.since).toBe("2026-05-29");
+  const problem = { status: 403, code: "scope_missing", title: "", detail: "", type: "", requestId: "1" } as const;
+  const api = { GET: () => Promise.reject(new ApiProblem("GET /v1/locations/2", problem)) };
+  const operator = { now, ownLocation: null, api } as unknown as ToolContext;
+  const { described, notes } = await selectPeriod(operator, { period: "today", locationId: "2" });
+  expect(described).toEqual({ since: "2026-05-29", until: "2026-05-29", name: "today", days: 1 });
+  expect(notes[0]).toContain("the current day is that in UTC");
 });
