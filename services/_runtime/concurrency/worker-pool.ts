@@ -26,8 +26,8 @@ interface WorkerPoolOptions {
    */
   newObjectMegabytes?: number;
   /**
-   * Minimum number of threads; 1 by default. With 0, every thread ends after a minute without tasks and frees its
-   * memory, but the next task waits for the start of a new thread.
+   * Minimum number of threads after the first task; 1 by default. With 0, every thread ends after a minute without tasks and
+   * frees its memory, but the next task waits for the start of a new thread.
    */
   minThreads?: 0 | 1;
   /** The kind of tasks for which nobody waits each second: exports, or large tills and bodies. All other work goes first. */
@@ -39,27 +39,31 @@ export type WorkerThreadPool<Input, Output> = ReturnType<typeof createWorkerThre
 
 /**
  * Creates a pool of threads that run the default export of a module. `name` is the path of the module, relative to
- * `moduleUrl` and without file extension.
+ * `moduleUrl` and without file extension. The first thread starts with the first task, so that a process that only starts
+ * up, or never gets such a task, needs neither the time nor the memory.
  */
 export function createWorkerThreadPool<Input, Output>(
   moduleUrl: string,
   name: string,
   { threads, heapMegabytes, newObjectMegabytes, minThreads = 1, bulk }: WorkerPoolOptions,
 ) {
-  const pool = new Piscina<Input, Output>({
-    ...findThreadModule(moduleUrl, name),
-    minThreads,
-    maxThreads: threads,
-    idleTimeout: 60_000,
-    concurrentTasksPerWorker: 1,
-    ...(bulk && { niceIncrement: niceIncrements[bulk] }),
-    resourceLimits: {
-      maxOldGenerationSizeMb: heapMegabytes,
-      ...(newObjectMegabytes !== undefined && { maxYoungGenerationSizeMb: newObjectMegabytes }),
-    },
-  });
-  // Prevents an uncaught error when a thread fails without a task. If a thread fails during a task, the task rejects.
-  pool.on("error", () => {});
+  let pool: Piscina<Input, Output> | undefined;
+  function createPool(): Piscina<Input, Output> {
+    const created = new Piscina<Input, Output>({
+      ...findThreadModule(moduleUrl, name),
+      minThreads,
+      maxThreads: threads,
+      idleTimeout: 60_000,
+      concurrentTasksPerWorker: 1,
+      ...(bulk && { niceIncrement: niceIncrements[bulk] }),
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMegabytes,
+        ...(newObjectMegabytes !== undefined && { maxYoungGenerationSizeMb: newObjectMegabytes }),
+      },
+    });
+    // Prevents an uncaught error when a thread fails without a task. If a thread fails during a task, the task rejects.
+    return created.on("error", () => {});
+  }
   return {
     /**
      * Runs a task in a thread and returns its output. The buffers and ports in `transfer` are moved instead of copied, so the
@@ -69,13 +73,16 @@ export function createWorkerThreadPool<Input, Output>(
      */
     async run(input: Input, transfer: (ArrayBuffer | MessagePort)[] = []): Promise<Output> {
       try {
+        pool ??= createPool();
         return await pool.run(input, { transferList: transfer });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error;
         throw new WorkerOutOfMemoryError(`A worker thread exceeded its ${heapMegabytes} MB heap.`, { cause: error });
       }
     },
-    close: () => pool.close(),
+    async close(): Promise<void> {
+      await pool?.close();
+    },
   };
 }
 
