@@ -15,6 +15,7 @@ const soakTests = [
   "tests/backup-several-databases.test.ts",
   "tests/bruno-command-line.test.ts",
   "tests/bulk-exports.test.ts",
+  "tests/other-build.test.ts",
   "tests/packed-tills.test.ts",
   "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",

@@ -22,6 +22,7 @@ export default defineConfig({
         "properties",
         "bruno-command-line",
         "bulk-exports",
+        "other-build",
       ].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-changes.test.ts",
       "services/reporting/metrics/metrics-sums.test.ts",

@@ -34,19 +34,19 @@ export interface ContractTestFixture {
   createKeyWithScopes(scopes: ApiScope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-/** Creates the fixture. Names in its till, live order and catalog end with `mark`, so that tests can recognize them. */
+/**
+ * Creates the fixture. Names in its till, live order and catalog end with `mark`, so that tests can recognize them. The
+ * orders of the till depend on its id.
+ */
 export async function createContractTestFixture(
   product: PragmaUnderTestAccess,
-  { mark = "" } = {},
+  { mark = "", tillId = randomUUID() as string } = {},
 ): Promise<ContractTestFixture> {
   const [testLocation, otherLocation] = await Promise.all([
     createTestLocation(product, { scopes: testLocationKeyScopes }),
     createTestLocation(product, { scopes: testLocationKeyScopes }),
   ]);
-  const till = withNameSuffix(
-    generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() }),
-    mark,
-  );
+  const till = withNameSuffix(generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId }), mark);
   const liveOrder = withNameSuffix(createTestLiveOrderInput(), mark);
   const catalog = withNameSuffix(buildGeneratedRestaurantCatalog(generateRestaurant("contract")), mark);
 
