@@ -19,8 +19,6 @@ const soakTests = [
   "tests/packed-tills.test.ts",
   "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",
-  "tests/upgrade-from-version-1-0.test.ts",
-  "services/reporting/partition-tables.test.ts",
   "services/_runtime/messaging/lost-nats-connections.test.ts",
   "services/jobs/lost-redis-connections.test.ts",
 ];

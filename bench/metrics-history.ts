@@ -47,9 +47,9 @@ export async function seedMetricsHistory(
     await db.transaction(async (tx) => {
       await tx`insert into tills ${tx({ tillId, locationId: firstId, revision: 1, pushedAt: startedAt, hash: "" })}`;
       await upsertReportRow(tx, {
-        ...{ id, tillId, locationId: firstId, day, startedAt, ...times, etag, metricsEtag: etag },
-        ...{ v2: "", v0: "", listItem: template.listItem, accountingDataJson: "", finalized: "{}" },
-        storedTillFigures: null,
+        ...{ id, tillId, locationId: firstId, day, startedAt, ...times, etag, hasMetrics: true },
+        ...{ v2: "", v0: "", listItem: template.listItem, accountingData: "", finalized: "{}" },
+        tillFigures: null,
       });
       const key = { locationId: firstId, tillId, day, previousDay: undefined };
       await replaceTillMetrics(tx, { ...key, metrics: template.metrics });

@@ -96,19 +96,20 @@ async function writeHistoryTill(
   const [tillId, reportId] = [randomUUID(), randomUUID()];
   const opens = sql`(${lastHistoryDay}::date - ${daysAgo}::int)::timestamptz
     + interval '8 hours' + interval '12 hours' * ${index / tillsPerDay}::float8`;
-  await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
+  await sql`insert into tills (till_id, location_id, revision, hash, pushed_at) values (${tillId}, ${locationId}, 1, '', now())`;
   const reports = await sql<{ day: string }[]>`
     insert into reports
-      (id, till_id, location_id, day, started_at, created_at, updated_at, etag, finalized, v2, v0, list_item)
+      (id, till_id, location_id, day, started_at, created_at, updated_at, etag, finalized, v2, v0, list_item,
+       has_metrics)
     values (${reportId}, ${tillId}, ${locationId}, ${lastHistoryDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
-       'seeded', '{}', '{}', '{}', '{}')
+       'seeded', '{}', '{}', '{}', '{}', false)
     returning day::text as day`;
   const orders = await sql<{ day: string }[]>`
     insert into orders
-      (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
+      (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2_deflated)
     select ${tillId}, ${locationId}, id, ${reportId}, ${lastHistoryDay}::date - ${daysAgo}::int,
       ${opens} + interval '12 hours' * (number::float8 / ${ordersPerTill * tillsPerDay}::int), now(), now(), now(), 'seeded',
-      '{"id":"' || id || '",' || (${orderJsonTemplates}::text[])[1 + number % ${orderJsonTemplates.length}], '{}'
+      '{"id":"' || id || '",' || (${orderJsonTemplates}::text[])[1 + number % ${orderJsonTemplates.length}], ''
     from (
       select number, gen_random_uuid() as id from generate_series(0, ${ordersPerTill - 1}::int) as number
     ) as generated

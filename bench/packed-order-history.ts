@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
-import { toStoredTillFigures } from "@pragma/reporting/days/day-texts";
+import { compressDayText } from "@pragma/reporting/days/day-texts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
 import {
   addBlockChecksum,
@@ -52,7 +52,6 @@ export interface PackedOrderHistory {
 export interface PackedOrderHistoryStores {
   db: Database;
   objects: CompressingObjectStore;
-  config: { COMPRESS_V2_ORDERS: true };
   close(): Promise<void>;
 }
 
@@ -67,7 +66,7 @@ export function openPackedOrderHistoryStores(
   );
   const objects = createObjectStore(`file:${join(folder, namespace, "objects")}`);
   return {
-    ...{ db, objects, config: { COMPRESS_V2_ORDERS: true } },
+    ...{ db, objects },
     async close() {
       await db.close();
       await objects.close();
@@ -227,13 +226,12 @@ async function insertTillRow(tx: Parameters<typeof replaceStoredReportAndOrders>
   await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash: object.hash })}`;
 }
 
-async function writeTill({ db, config }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
+async function writeTill({ db }: PackedOrderHistoryStores, till: HistoryTill): Promise<void> {
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     const report = toStoredReportAndOrders(till.report, {
       calculatedAt: new Date().toISOString(),
       creationTimes: new Map<string, string>(),
-      isCompressed: config.COMPRESS_V2_ORDERS,
     });
     await replaceStoredReportAndOrders(tx, till.pushed, report);
   });
@@ -263,7 +261,7 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
     return { v1: Buffer.from(v1), v2: Buffer.from(v2) };
   });
   const [reportBytes, orderBlock] = await Promise.all([
-    encodeReportBlock({ v2, v0, accountingDataJson, finalized: JSON.stringify(finalized) }),
+    encodeReportBlock({ v2, v0, accountingData: accountingDataJson, finalized: JSON.stringify(finalized) }),
     encodeOrderBlock(texts),
   ]);
   const objectKey = `packed/${locationId}/${tillId}-${randomUUID()}`;
@@ -275,9 +273,21 @@ async function writePackedTill({ db, objects }: PackedOrderHistoryStores, till: 
   await db.transaction(async (tx) => {
     await insertTillRow(tx, till);
     await upsertReportRow(tx, {
-      ...{ id, tillId, locationId, day, startedAt, ...times, v2, v0, listItem, accountingDataJson, etag },
-      storedTillFigures: tillFiguresJson === null ? null : toStoredTillFigures(etag, tillFiguresJson),
-      metricsEtag: metrics && etag,
+      ...{
+        id,
+        tillId,
+        locationId,
+        day,
+        startedAt,
+        ...times,
+        v2,
+        v0,
+        listItem,
+        accountingData: accountingDataJson,
+        etag,
+      },
+      tillFigures: tillFiguresJson === null ? null : compressDayText(tillFiguresJson),
+      hasMetrics: metrics !== null,
       finalized: "",
     });
     await replaceTillMetrics(tx, { locationId, tillId, previousDay: undefined, day, metrics });

@@ -86,7 +86,7 @@ const inconsistentFiguresSchema = z.object({
   }),
   amount: z.int().meta({ description: "First figure minus second figure, in minor units (250 means 2.50 EUR)" }),
   orderCount: z.int().min(0).meta({
-    description: "Number of orders whose figures differ; 0 in exports of earlier versions of the API",
+    description: "Number of orders whose figures differ",
   }),
   orders: z.array(inconsistentOrder).meta({
     description: "The 20 orders with the largest differences. Their differences can also cancel each other out.",
@@ -97,26 +97,18 @@ const inconsistentFiguresSchema = z.object({
 export type InconsistentTillFigures = z.infer<typeof inconsistentFiguresSchema>;
 
 /** The reasons why a till is not in the files. */
-const failureCodes = [
-  "no_report",
-  "outdated_report",
-  "unbalanced",
-  "too_large",
-  "interrupted",
-  "internal_error",
-] as const;
+const failureCodes = ["no_report", "unbalanced", "too_large", "interrupted", "internal_error"] as const;
 
 const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `outdated_report`: the report lacks figures that exports require. Reprocess the till. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
+      "Reason for the failure. `no_report`: the till was recorded in training mode, so it has no report. `unbalanced`: debits and credits would differ, as `gaps` explains. `too_large`: with this till, the files of the export would exceed 16 MB in total. Export fewer tills at once. `interrupted`: several attempts to run the export failed. Create the export again. `internal_error`: an unexpected error occurred in the service and was logged.",
   }),
   message: z
     .string()
     .meta({ description: "Human-readable explanation of the failure, with the day and the report number" }),
   day: z.iso.date().nullable().meta({
-    description:
-      "Business day of the till in the location's time zone; null if the till has no report, or if an earlier version of the API ran the export",
+    description: "Business day of the till in the location's time zone; null if the till has no report",
   }),
   reportNumber: z.int().min(1).nullable().meta({
     description: "Number of the till's report, assigned by the point of sale; null as `day` is",

@@ -176,10 +176,10 @@ export const ApiKey = z
       description: "When the API key stops working; null if it does not expire",
     }),
     createdBy: z.guid().nullable().meta({
-      description: "ID of the API key that created this key; null if no key created it, or before version 1.1",
+      description: "ID of the API key that created this key; null if no key created it",
     }),
     revokedBy: z.guid().nullable().meta({
-      description: "ID of the API key that revoked this key; null if no key revoked it, or before version 1.1",
+      description: "ID of the API key that revoked this key; null if no key revoked it",
     }),
   })
   .meta({

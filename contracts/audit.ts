@@ -31,7 +31,6 @@ export const auditActionDescriptions = {
   "export.created": "A bulk export was created",
   "export.deleted": "A bulk export was deleted",
   "dead_letter.retried": "An event whose processing had failed was processed again",
-  "tables.partitioned": "Tables were partitioned by location, or their former versions were dropped",
 } as const satisfies Record<string, string>;
 
 export type AuditAction = keyof typeof auditActionDescriptions;

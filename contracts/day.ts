@@ -24,7 +24,7 @@ export const dayReasonDescriptions = {
   orders_without_till:
     "Live orders that were not canceled are in no till, so a till or orders of a till are probably missing",
   report_number_gap: "A device skipped report numbers, so tills are probably missing",
-  figures_unavailable: "Some tills must be reprocessed before all their figures can be added up",
+  figures_unavailable: "Sums of some tills are too large, so the totals lack the figures of these tills",
   amounts_too_large: "A sum exceeds 9,007,199,254,740,991 minor units, so it cannot be computed exactly",
   too_many_tills: `The day has more than ${maxTillsPerDay} tills, so nothing is added up`,
 } as const;
@@ -175,7 +175,8 @@ export const DayTill = z
     finalizedAt: UtcDateTimeSchema.meta({ description: "When the till was closed" }),
     totalSales: computedAmountField("Total sales of the shift, including VAT"),
     isComplete: z.boolean().meta({
-      description: "Whether all figures of the till are part of the totals. If false, reprocess the till.",
+      description:
+        "Whether all figures of the till are part of the totals. False only if a sum of the till is too large.",
     }),
   })
   .meta({ id: "DayTill", description: "A till of a business day" });

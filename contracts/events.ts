@@ -53,7 +53,7 @@ export const busEventDataSchemas = {
     isErasure: z.boolean().optional(),
     /**
      * The last revision that was an erasure, which can be this one; absent if there is none. A service that has not
-     * applied this revision yet must treat a later revision as an erasure, too. Events of version 1.1 do not have it.
+     * applied this revision yet must treat a later revision as an erasure, too.
      */
     erasedRevision: z.int().min(1).optional(),
   }),
@@ -79,8 +79,8 @@ export const busEventDataSchemas = {
   }),
   /** From reporting: the till is older than `REPORTS_KEPT_YEARS`, and its report and orders were removed. */
   "till.expired": ReportFinalizedEventData.pick({ locationId: true, tillId: true, revision: true }).extend({
-    /** The report that the till had, or would have had. Absent in events of earlier versions. */
-    reportId: z.guid().optional(),
+    /** The report that the till had, or would have had. */
+    reportId: z.guid(),
   }),
   /** From reporting: a business day became closed. */
   "day.closed": DayStateEventData,

@@ -7,7 +7,7 @@ export const Health = z
     uptime: z.number().min(0).meta({ description: "Number of seconds since this instance of the API started" }),
     docURL: z.url().meta({ description: "URL of the documentation" }),
     version: z.string().meta({
-      description: "Version of the software, such as `1.1.0`. The changelog lists the changes of each version",
+      description: "Version of the software, such as `2.0.0`. The changelog lists the changes of each version",
     }),
     apiVersions: z
       .array(z.string())
@@ -20,7 +20,7 @@ export const Health = z
       status: "ok",
       uptime: 86_400.5,
       docURL: "https://docs.pragma.example/docs",
-      version: "1.1.0",
+      version: "2.0.0",
       apiVersions: ["v1", "v2"],
     },
   });

@@ -164,7 +164,7 @@ export const Metrics = z
     omittedRowCount: z.int().min(0).meta({ description: "Number of rows that `limit` omitted" }),
     missingReportCount: z.int().min(0).meta({
       description:
-        "Number of reports of the range, and of the earlier period, that are not part of the values yet. They were computed by an earlier version of the API, and are added in the background.",
+        "Number of reports of the range, and of the earlier period, that are not part of the values, because a sum of their till exceeds 9,007,199,254,740,991 minor units. 0 for real tills.",
     }),
   })
   .meta({ id: "Metrics", description: "Figures of reports by dimension", example: metricsExample });

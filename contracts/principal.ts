@@ -20,10 +20,7 @@ export const LocationRefWithCurrency = LocationRef.extend({ currencyCode: z.stri
 
 export type LocationRefWithCurrency = z.infer<typeof LocationRefWithCurrency>;
 
-/**
- * The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. Gateways
- * of version 1.0 ignore `expiresAt`, so an expired key has the same time in `revokedAt`.
- */
+/** The consumer, location and permissions of an API key. Also returned for a revoked key, with `revokedAt` set. */
 export const ResolvedApiKey = z.object({
   /** The id of the key. Logs use it to distinguish the keys of a consumer. */
   keyId: z.guid(),
@@ -33,8 +30,8 @@ export const ResolvedApiKey = z.object({
   location: LocationRef.nullable(),
   rateLimit: RateLimit.nullable(),
   revokedAt: UtcDateTimeSchema.nullable(),
-  /** When the key stops working; null if never. An accounts service of version 1.0 does not send it. */
-  expiresAt: UtcDateTimeSchema.nullable().default(null),
+  /** When the key stops working; null if never. */
+  expiresAt: UtcDateTimeSchema.nullable(),
 });
 
 export type ResolvedApiKey = z.infer<typeof ResolvedApiKey>;

@@ -15,8 +15,8 @@ export const tillDryRunRequestSchema = z.object({
   hash: z.string(),
   /** The body, compressed with Brotli, as base64. */
   body: z.string(),
-  /** The size of the body before compression. Missing in requests of earlier versions. */
-  bodyBytes: z.int().min(0).optional(),
+  /** The size of the body before compression. */
+  bodyBytes: z.int().min(0),
 });
 
 export type TillDryRunRequest = z.infer<typeof tillDryRunRequestSchema>;
@@ -97,10 +97,7 @@ export const TillDryRun = z
 export type TillDryRun = z.infer<typeof TillDryRun>;
 
 /** The reply of reporting, whose warnings come from the report. till-ingest adds those of the body that it validates. */
-export const tillDryRunReplySchema = TillDryRun.extend({
-  // Replies of earlier versions have no warnings.
-  warnings: TillDryRun.shape.warnings.default([]),
-});
+export const tillDryRunReplySchema = TillDryRun;
 
 export type TillDryRunReply = z.infer<typeof tillDryRunReplySchema>;
 

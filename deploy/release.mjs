@@ -1,8 +1,12 @@
 /**
  * `npm run release -- <version>`: prepares a release. Writes the version to all packages, to the documents that name
- * the version, and to CHANGELOG.md, whose section "Unreleased" gets the version and the date. `docs/operations.md`
- * describes the other steps.
+ * the version, and to CHANGELOG.md, whose section "Unreleased" gets the version and the date. CONTRIBUTING.md describes
+ * the other steps.
+ *
+ * `npm run release -- --record`: adds the version and its commit, which must be checked out, to `released-versions.json`.
+ * The upgrade test starts the last version in this list.
  */
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +14,10 @@ import { fileURLToPath } from "node:url";
 const checkout = fileURLToPath(new URL("..", import.meta.url));
 const [version = ""] = process.argv.slice(2);
 const { version: previous, workspaces } = readJson("package.json");
+if (version === "--record") {
+  recordRelease();
+  process.exit();
+}
 if (!/^\d+\.\d+\.\d+$/.test(version) || version.localeCompare(previous, "en", { numeric: true }) <= 0) {
   process.stderr.write(`Give a version after ${previous}, such as: npm run release -- ${suggestVersion()}\n`);
   process.exit(1);
@@ -58,10 +66,18 @@ process.stdout.write(
     `Prepared version ${version}. Next:`,
     "  npm run openapi && npm run examples && npm test && npm run test:soak",
     `  git commit --all --message "Release ${version}"`,
-    `  git tag --annotate v${version} --message "Version ${version}" && git push --follow-tags`,
+    `  git tag --annotate v${version} --message "Version ${version}"`,
+    `  npm run release -- --record && git commit --all --message "Record the release of version ${version}"`,
+    "  git push --follow-tags",
     "",
   ].join("\n"),
 );
+
+function recordRelease() {
+  const path = "deploy/released-versions.json";
+  const commit = execFileSync("git", ["rev-parse", "HEAD"], { cwd: checkout, encoding: "utf8" }).trim();
+  writeJson(path, [...readJson(path), { version: previous, commit }]);
+}
 
 /** Returns a manifest with the new version, also of the packages of this repository on which it depends. */
 function withVersion(/** @type {Record<string, any>} */ manifest) {

@@ -135,7 +135,7 @@ describe("figures", () => {
     respond = () => Response.json({ ...withoutFigures, missingReportCount: 3 });
     const text = await ask("sales");
     expect(text).toContain("There are no figures for this period. See the tool days.");
-    expect(text).toContain("Incomplete: 3 reports are not part of these figures yet.");
+    expect(text).toContain("Incomplete: 3 reports are not part of these figures, because");
   });
 
   it("the current week and month are compared with the same days before, and the current year with its dates", async () => {

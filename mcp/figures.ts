@@ -101,7 +101,7 @@ export async function readFigures(context: ToolContext, selection: Selection, qu
       ...selection.notes,
       figures.some((figure) => figure) ? undefined : "There are no figures for this period. See the tool days.",
       missingReportCount > 0
-        ? `Incomplete: ${missingReportCount} reports are not part of these figures yet. The API adds them in the background, which can take days.`
+        ? `Incomplete: ${missingReportCount} reports are not part of these figures, because their amounts are too large.`
         : undefined,
     ],
   };

@@ -66,7 +66,7 @@ function writeFile(
     ...{ customerAuxiliary: { account: "CLI", label: labels.account }, payments: { cash: account("531") } },
   });
   const accountingData = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-  const stored = { v2: JSON.stringify(report), accountingDataJson: JSON.stringify(accountingData) };
+  const stored = { v2: JSON.stringify(report), accountingData: JSON.stringify(accountingData) };
   const written = writeTillEntries({
     stored,
     provider,

@@ -75,7 +75,7 @@ function writeAccountingFile(
     entriesBefore = 0,
   }: { provider: AccountingProvider; config: AccountingRules; entriesBefore?: number },
 ) {
-  const stored = { v2: JSON.stringify(report), accountingDataJson: JSON.stringify(accountingData) };
+  const stored = { v2: JSON.stringify(report), accountingData: JSON.stringify(accountingData) };
   const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), currency: "EUR", entriesBefore });
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }
@@ -122,7 +122,7 @@ describe(`${caseCount} generated tills`, () => {
     const rows = accountingCases.flatMap(({ till }) => till.orderList.flatMap((order) => order.productRowList));
     expect(accountingData.some(({ unpaid }) => unpaid > 0)).toBe(true);
     expect(accountingData.some(({ owed }) => owed > 0)).toBe(true);
-    expect(accountingData.some(({ paidInVain }) => paidInVain > 0)).toBe(true);
+    expect(accountingData.some(({ paidForUnsold }) => paidForUnsold > 0)).toBe(true);
     expect(accountingData.some(({ cash }) => cash === null)).toBe(true);
     expect(payments.some(({ paymentType }) => paymentType === "tip")).toBe(true);
     expect(payments.some(({ tipsAmount }) => tipsAmount > 0)).toBe(true);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -235,31 +235,6 @@ describe("an installation whose services have several databases", () => {
     await expect(runCommand("backup", ["backup", join(folder, "damaged")], variablesFor("original"))).rejects.toThrow(
       /1 objects that do not have their hash/,
     );
-  }, 60_000);
-
-  it("is restored from a backup of version 1.0 only to one database", async () => {
-    const former = join(folder, "former");
-    await mkdir(former);
-    const [server] = servers;
-    const dump = ["--format=custom", "--no-owner", "--no-privileges", `--schema=${environment.namespace}_*`];
-    await promisify(execFile)("pg_dump", [
-      ...dump,
-      `--file=${join(former, "database.dump")}`,
-      server?.postgres.url ?? "",
-    ]);
-    const { dumps: _, ...manifest } = JSON.parse(await readFile(join(folder, "backup", "manifest.json"), "utf8"));
-    await writeFile(join(former, "manifest.json"), JSON.stringify(manifest));
-    await rename(join(folder, "backup", "objects"), join(former, "objects"));
-    await expect(runCommand("backup", ["restore", former], variablesFor("restored"))).rejects.toThrow(/version 1\.0/);
-
-    const { REPORTING_DATABASE_URL: _url, ...variables } = variablesFor("restored");
-    const url = new URL(variables.DATABASE_URL ?? "");
-    const sql = postgres(url.href, { max: 1 });
-    await sql`create database former`;
-    await sql.end();
-    url.pathname = "/former";
-    const target = { ...variables, DATABASE_URL: url.href, OBJECT_STORE: `file:${folder}/former-objects` };
-    expect(JSON.parse(await runCommand("backup", ["restore", former], target)).objects).toBeGreaterThan(40);
   }, 60_000);
 
   it("gets its tables and roles from the migrate command", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -87,83 +87,6 @@ it("upgrades with `up -d` behind a proxy that stays, and replaces the gateway be
   // Only reads are repeated after they have been sent.
   expect(haproxy).toMatch(/^ {2}retry-on conn-failure empty-response$/m);
   expect(haproxy).toMatch(/^ {2}http-request disable-l7-retry unless METH_GET$/m);
-});
-
-it("replaces accounts first and the gateway last when it upgrades, and every other service in between", () => {
-  const script = readFileSync(join(checkout, "deploy", "docker", "upgrade"), "utf8");
-  const names = /^for service in (.+); do$/m.exec(script)?.[1]?.split(" ") ?? [];
-  expect(names.toSorted()).toEqual([...serviceNames, "gateway"].toSorted());
-  expect([names[0], names.at(-1)]).toEqual(["accounts", "gateway"]);
-});
-
-/**
- * A `docker` whose containers are files in CONTAINERS, which contain the ports that they publish. Containers whose names
- * are in UNHEALTHY never become ready.
- */
-const fakeDocker = `#!/bin/sh
-cd "$CONTAINERS"
-case "$1 $2" in
-  "compose ps") ls | grep "^$4-" || true ;;
-  "compose up")
-    for word; do before=$service service=$word; done
-    number=$(cat ../next)
-    while [ "$(ls | grep -c "^$service-")" -lt "\${before#*=}" ]; do
-      touch "$service-$number"
-      number=$((number + 1))
-    done
-    echo "$number" >../next ;;
-  "compose config") printf 'services:\\n  gateway:\\n%s    user: node\\n  proxy:\\n    ports: []\\n' "$GATEWAY_PORTS" ;;
-  port*) cat "$2" ;;
-  inspect*) case "$3 $UNHEALTHY " in *Running*) echo true ;; *" $4 "*) echo starting ;; *) echo healthy ;; esac ;;
-  rm*) rm "$2" ;;
-esac
-`;
-
-/** Returns a function that runs `upgrade` with the fake `docker`. The containers are given with their published ports. */
-function prepareUpgrade(running: Record<string, string>) {
-  const folder = mkdtempSync(join(scratchFolder, "upgrade-"));
-  const containers = join(folder, "containers");
-  mkdirSync(containers, { recursive: true });
-  writeFileSync(join(folder, "docker"), fakeDocker, { mode: 0o755 });
-  writeFileSync(join(folder, "sleep"), "#!/bin/sh\n", { mode: 0o755 });
-  writeFileSync(join(folder, "next"), "3");
-  for (const [name, ports] of Object.entries(running)) writeFileSync(join(containers, name), ports);
-  return (variables: { UNHEALTHY?: string; GATEWAY_PORTS?: string }) => {
-    const env = { PATH: `${folder}:${process.env.PATH}`, CONTAINERS: containers, ...variables };
-    const { status, stderr } = spawnSync("sh", [join(checkout, "deploy", "docker", "upgrade")], {
-      env,
-      encoding: "utf8",
-    });
-    return { status, stderr, containers: readdirSync(containers).sort() };
-  };
-}
-
-it("replaces all containers when it upgrades, and leaves the former ones alone if a new one does not become ready", () => {
-  const upgrade = prepareUpgrade({ "accounts-1": "", "proxy-1": "4000", "reporting-1": "", "reporting-2": "" });
-  const replacedBeforeReporting = ["accounts-3", "order-live-5", "till-ingest-4"];
-  expect(upgrade({ UNHEALTHY: "reporting-6" })).toMatchObject({
-    status: 1,
-    containers: [...replacedBeforeReporting, "proxy-1", "reporting-1", "reporting-2"].sort(),
-  });
-  const { status, containers: replaced } = upgrade({});
-  expect(status).toBe(0);
-  const countOf = (name: string) => replaced.filter((container) => container.startsWith(`${name}-`)).length;
-  for (const name of [...serviceNames, "gateway"]) expect(countOf(name), name).toBe(name === "reporting" ? 2 : 1);
-  for (const name of [...replacedBeforeReporting, "reporting-1", "reporting-2"]) expect(replaced).not.toContain(name);
-  expect(replaced).toContain("proxy-1");
-});
-
-it.each([
-  { runs: "the gateway of version 1.1", containers: { "gateway-1": "4000" } },
-  { runs: "the gateway and the proxy of version 1.1", containers: { "gateway-1": "4000", "proxy-1": "8080" } },
-  { runs: "no proxy", containers: { "gateway-1": "" } },
-])("does not upgrade with $runs, because nothing would receive requests afterwards", ({ containers }) => {
-  const upgrade = prepareUpgrade(containers);
-  const refused = upgrade({});
-  expect(refused).toMatchObject({ status: 1, containers: Object.keys(containers) });
-  expect(refused.stderr).toContain("Upgrade from version 1.1");
-  // In a configuration of the operator, the gateway publishes a port itself.
-  expect(upgrade({ GATEWAY_PORTS: "    ports:\n" }).status).toBe(0);
 });
 
 it("pins every image to an exact version", () => {

@@ -68,7 +68,6 @@ beforeAll(async () => {
     "webhook_attempt_duration_seconds_count",
     "accounting_exports_unfinished",
     "tills_without_result",
-    "reports_without_metrics",
   ];
   exportedMetrics = await eventually("the metrics of the delivery, the export and the tills", async () => {
     const exported = await fetchLabelsByPrometheusMetric(`${product.process("all").opsUrl}/metrics`);

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { reportingServiceConfigSchema } from "@pragma/reporting/config";
 import { unpackTill } from "@pragma/reporting/packing/unpack-till";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
@@ -201,14 +200,13 @@ it(
     const objects = createObjectStore(variables.OBJECT_STORE ?? "");
     // Keeps the tills from being packed again.
     await restored.sql`update ${table(restored, "reports")} set updated_at = now()`;
-    const config = readConfigFromEnvironment(reportingServiceConfigSchema, variables);
     // A task that is running can still pack some of them.
     await eventually(
       "all tills to be unpacked",
       async () => {
         for (const { location, tills } of locations)
           for (const till of tills)
-            await unpackTill({ db, objects, config }, { locationId: location.locationId, tillId: till.id });
+            await unpackTill({ db, objects }, { locationId: location.locationId, tillId: till.id });
         await sleep(isLong ? 2_000 : 0);
         return (await listPackedTillIds(restored)).length === 0;
       },

@@ -29,7 +29,7 @@ interface Question {
 
 /** The orders of the location and the days, each parsed once. */
 const ordersSql = `(
-  select v2::jsonb as body, day from orders where location_id = $1 and day between $2::text::date and $3::text::date offset 0
+  select v2::jsonb as body, day from bench_order_texts where location_id = $1 and day between $2::text::date and $3::text::date offset 0
 ) as o`;
 const isSale = "not (body->>'isCanceled')::boolean and not (body->>'isTransferred')::boolean";
 const byProductSql = `
@@ -134,25 +134,23 @@ async function insertLocations({ sql }: BenchOrderHistoryDatabase, { locationIds
     from unnest(${locationIds}::uuid[]) as id`;
 }
 
-/** Writes the orders of the first location as V2 responses that are not compressed, as if by version 1.0. */
+/** Writes the orders of the first location as JSON to a table of its own, because reporting stores them compressed. */
 async function insertOrderTexts({ sql }: BenchOrderHistoryDatabase, { locationIds }: MetricsHistory): Promise<void> {
   const [locationId = ""] = locationIds;
-  const tills = await sql<{ tillId: string; reportId: string; day: string }[]>`
-    select till_id as "tillId", id as "reportId", day::text as day from reports where location_id = ${locationId} order by day`;
-  for (const [index, { tillId, reportId, day }] of tills.entries()) {
+  await sql`create table bench_order_texts (location_id uuid, day date, v2 text compression lz4)`;
+  await sql`create index on bench_order_texts (location_id, day)`;
+  const tills = await sql<{ day: string }[]>`
+    select day::text as day from reports where location_id = ${locationId} order by day`;
+  for (const [index, { day }] of tills.entries()) {
     const templateDay = new Date(Date.UTC(2026, 4, 1 + (index % templateCount))).toISOString().slice(0, 10);
     const generated = generateTill({ ...{ seed: "metrics", orders: ordersPerDay, timeZone }, day: templateDay });
     // As in responses, fields that the point of sale omits are present.
     const till = TillV2.parse(generated);
     const texts = till.orderList.filter(({ isTraining }) => !isTraining).map((order) => JSON.stringify(order));
     await sql`
-      insert into orders
-        (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
-      select ${tillId}, ${locationId}, gen_random_uuid(), ${reportId}, ${day}::text::date, ${day}::text::timestamptz, now(),
-        now(), now(), 'seeded', '{}', text
-      from unnest(${texts}::text[]) as text`;
+      insert into bench_order_texts select ${locationId}, ${day}::text::date, text from unnest(${texts}::text[]) as text`;
   }
-  await sql`vacuum analyze orders`;
+  await sql`vacuum analyze bench_order_texts`;
 }
 
 interface Answer {

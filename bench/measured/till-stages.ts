@@ -52,7 +52,6 @@ const prepare = (report: SerializedReportAndOrderResponses): StoredReportAndOrde
   toStoredReportAndOrders(report, {
     calculatedAt: new Date().toISOString(),
     creationTimes: new Map<string, string>(),
-    isCompressed: true,
   });
 const calculated = calculate(bytes, till.id) as SerializedReportAndOrderResponses;
 const { orderTexts, ...calculatedReport } = prepare(calculated);

@@ -14,16 +14,6 @@ it("creates secrets once, readable by their owner only", async () => {
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
 });
 
-it("adds the token of the ops port to the secrets of an earlier version", async () => {
-  const folder = createTestScratchFolder();
-  const file = join(folder, "secrets.json");
-  writeFileSync(file, JSON.stringify({ dataKeys: "local:1", adminKey: "pragma_1" }));
-  const secrets = await readOrCreateLocalSecrets(folder);
-  expect(secrets).toEqual({ dataKeys: "local:1", adminKey: "pragma_1", opsToken: expect.stringMatching(/^.{48}$/) });
-  expect(await readOrCreateLocalSecrets(folder)).toEqual(secrets);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-});
-
 it.each(["", "{", '{"adminKey":1}', "null"])("does not replace a broken file: %j", async (content) => {
   const folder = createTestScratchFolder();
   writeFileSync(join(folder, "secrets.json"), content);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repositoryFolder } from "./setup.mjs";
-import { readOrCreateFile, writeFileAtomically } from "./state-folder.ts";
+import { readOrCreateFile } from "./state-folder.ts";
 import { LocalCommandUserError } from "./terminal.mjs";
 
 /** The encryption keys for stored data (`name:secret`), the first admin key, and the token of the ops port. */
@@ -16,18 +16,20 @@ export async function readOrCreateLocalSecrets(folder: string): Promise<LocalSec
   const file = join(folder, "secrets.json");
   // Imported dynamically, because a static import would be circular: the runtime is compiled with types of this folder.
   const { generateApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
-  const format = (secrets: Partial<LocalSecrets>) => `${JSON.stringify(secrets, undefined, 2)}\n`;
+  const format = (secrets: LocalSecrets) => `${JSON.stringify(secrets, undefined, 2)}\n`;
   const text = readOrCreateFile(file, () =>
-    format({ dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: generateApiKey().key }),
+    format({
+      dataKeys: `local:${randomBytes(32).toString("hex")}`,
+      adminKey: generateApiKey().key,
+      opsToken: randomBytes(24).toString("hex"),
+    }),
   );
   const secrets: Partial<LocalSecrets> = parseObject(text);
-  if (!isSecret(secrets.dataKeys) || !isSecret(secrets.adminKey))
+  const { dataKeys, adminKey, opsToken } = secrets;
+  if (!isSecret(dataKeys) || !isSecret(adminKey) || !isSecret(opsToken))
     throw new LocalCommandUserError(
       `${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`,
     );
-  const { dataKeys, adminKey, opsToken = randomBytes(24).toString("hex") } = secrets;
-  // Folders of version 1.1 have no token.
-  if (opsToken !== secrets.opsToken) writeFileAtomically(file, format({ dataKeys, adminKey, opsToken }));
   return { dataKeys, adminKey, opsToken };
 }
 

@@ -29,7 +29,7 @@ import { LocalCommandUserError } from "./terminal.mjs";
 export const localStateFolder = resolve(process.env.PRAGMA_HOME || join(repositoryFolder, ".pragma"));
 
 /** Version of the folder's layout. Must be increased when existing folders can no longer be used. */
-const layoutVersion = 3;
+const layoutVersion = 4;
 const minFreeBytes = 256 * 2 ** 20;
 
 /** Milliseconds to wait for the end of an earlier start that was killed a moment ago, and of its cleanup process. */
@@ -159,7 +159,7 @@ export function readOrCreateFile(file: string, createContent: () => string): str
 }
 
 /** Replaces a file atomically. Only its owner can read it. */
-export function writeFileAtomically(file: string, content: string): void {
+function writeFileAtomically(file: string, content: string): void {
   const unfinished = `${file}.unfinished`;
   try {
     writeFileSync(unfinished, content, { mode: 0o600 });

@@ -180,8 +180,7 @@ export async function startGateway({
       accounts: async () => {
         const request = { from: "gateway", path: readinessPath, timeoutMs: accountsCheckTimeoutMs } as const;
         const { status } = await registry.request("accounts", request);
-        // Instances of version 1.0 respond with 404, because they lack this path.
-        if (status !== 204 && status !== 404) throw new Error(`accounts responded ${status}`);
+        if (status !== 204) throw new Error(`accounts responded ${status}`);
       },
       redis: async () => {
         if (!tokenLeases.isUp()) throw new Error("not connected");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { databaseAndBrokerTlsConfigSchema } from "@pragma/runtime/config/server-tls";
 import {
@@ -67,11 +67,8 @@ const backupManifest = z.object({
   missingObjects: z.int().min(0).default(0),
   /** The keys of the bodies that did not have their hash, which the backup does not contain. */
   damagedObjects: z.array(z.string()).default([]),
-  /** The folder with a dump of each service. Backups of version 1.0 have one dump of all services instead. */
-  dumps: z
-    .string()
-    .regex(/^dumps-\w+$/)
-    .optional(),
+  /** The folder with a dump of each service. */
+  dumps: z.string().regex(/^dumps-\w+$/),
 });
 export type BackupManifest = z.infer<typeof backupManifest>;
 
@@ -82,13 +79,10 @@ interface BackupOptions {
   log: (line: string) => void;
 }
 
-const formerDumpName = "database.dump";
-
 /** Returns the paths and URLs in a backup's folder: the dumps, the objects and the manifest. */
 const backupPathsOf = (folder: string, dumps = "") => ({
   dumps: join(folder, dumps),
   dumpOf: (service: ServiceName) => join(folder, dumps, `${service}.dump`),
-  formerDump: join(folder, formerDumpName),
   /** The list of the bodies to copy, which exists only during a backup. */
   objectListOf: (service: ServiceName) => join(folder, dumps, `${service}.objects`),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
@@ -147,7 +141,7 @@ export async function createDatabaseAndTillBackup(
 }
 
 async function removeFormerDumps(folder: string, current: string): Promise<void> {
-  const isFormer = (name: string) => name === formerDumpName || (name.startsWith("dumps-") && name !== current);
+  const isFormer = (name: string) => name.startsWith("dumps-") && name !== current;
   for (const name of (await readdir(folder)).filter(isFormer)) await rm(join(folder, name), { recursive: true });
 }
 
@@ -170,22 +164,15 @@ export async function restoreDatabaseAndTillBackup(
   if (manifest.namespace !== NAMESPACE) {
     throw new Error(`The backup contains the namespace ${manifest.namespace}, but NAMESPACE is ${NAMESPACE}.`);
   }
-  if (!manifest.dumps && databases.length > 1)
-    throw new Error(
-      "The backup was made by version 1.0, and contains one dump of all services. Restore it to one database, and make a new backup there.",
-    );
   await requireReachableDatabases(config);
   for (const database of databases) await withDatabase(config, database, requireEmptyDatabase);
   try {
     for (const { url, services } of databases) {
-      const dumps = manifest.dumps
-        ? services.map(({ name }) => ({ name, dump: paths.dumpOf(name) }))
-        : [{ name: "all services", dump: paths.formerDump }];
-      for (const { name, dump } of dumps) {
+      for (const { name } of services) {
         log(`${name} restore`);
         await runPostgresProgram("pg_restore", { url, tls: config }, [
           ...["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"],
-          dump,
+          paths.dumpOf(name),
         ]);
       }
     }

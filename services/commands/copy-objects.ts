@@ -38,7 +38,7 @@ const listPageRows = 5_000;
 /**
  * Writes the objects to which the rows of a service refer to a file, one JSON object per line: bodies of till revisions,
  * and packed tills. Reads one partition at a time, a page of rows at a time, so that memory does not grow with the number
- * of objects. Writes an empty file for a service without objects, or without the table in an earlier version.
+ * of objects. Writes an empty file for a service without objects.
  */
 export async function writeStoredObjects(
   sql: postgres.Sql,

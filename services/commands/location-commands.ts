@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { z } from "zod";
 import { readDataStoresConfig } from "./backup-and-restore.ts";
 import { withDatabaseSnapshots } from "./database-snapshots.ts";

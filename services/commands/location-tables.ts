@@ -23,7 +23,6 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     replica_heartbeat: { reason: "One row for the service." },
     outbox: { condition: "location_id = $1" },
     sent_events: { condition: "location_id = $1" },
-    partitioning_progress: { reason: "How far partition-tables has come." },
     inbox: { reason: "Contains only the ids of events." },
     event_attempts: { reason: "Contains only the ids of events." },
     removed_locations: { reason: "Contains the ids of removed locations, so that nothing is stored for them again." },
@@ -42,11 +41,8 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     audit_events: { reason: "Tells what was done in this installation, also to a location that has been removed." },
   },
   "till-ingest": {
-    // The location of a revision is null until the table is partitioned.
-    till_versions: { condition: "till_id in (select id from tills where location_id = $1)" },
     // Can concern all locations.
     till_reprocessings: { condition: "location_id = $1" },
-    till_location_backfill: { reason: "One row for the service." },
     pending_uploads: { reason: "Contains the keys of bodies to which no till refers, which are deleted within a day." },
   },
   reporting: {
@@ -54,12 +50,6 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
     accounting_exports: { condition: "location_id = $1" },
   },
   webhooks: {
-    // The location is never null once the backfill has finished, for which `listLocationTables` waits.
-    webhook_messages: { condition: "location_id = $1" },
-    webhook_deliveries: { condition: "location_id = $1" },
-    attempts: { condition: "location_id = $1" },
-    message_location_backfill: { reason: "One row for the service." },
-    report_backfill: { reason: "One row for the service." },
     all_changes_position: { reason: "One row for the service." },
     // The entry about the removal remains.
     all_changes: { condition: "location_id = $1 and removed_at is null" },
@@ -120,11 +110,7 @@ export async function* listLocationObjects(
     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
       and attname like '%object_key' and not attisdropped`;
   const known = new Set(columns.map(({ table, column }) => `${table}.${column}`));
-  const unknown = existing.find(
-    ({ name }) =>
-      // Tables that `partition-tables` has replaced, or is still filling.
-      !/_(un)?partitioned\./.test(name) && !known.has(name) && !otherObjectColumns.has(`${service}.${name}`),
-  );
+  const unknown = existing.find(({ name }) => !known.has(name) && !otherObjectColumns.has(`${service}.${name}`));
   if (unknown) throw new Error(`It is not decided whether ${service}.${unknown.name} names objects of a location.`);
   for (const { table, column, condition } of columns) {
     const rows = sql
@@ -148,17 +134,14 @@ function findLocationCondition(service: ServiceName, table: string): string {
 
 /**
  * Returns the tables of a service that can contain rows of a location, read from the database, so that none is
- * forgotten. A partitioned table is one table. Tables that `partition-tables` has replaced or not yet filled are
- * included, because they contain rows of locations too. A table comes after the tables to which its rows refer.
+ * forgotten. A partitioned table is one table. A table comes after the tables to which its rows refer.
  *
- * @throws `Error` that names the tables of which it is not decided which rows belong to a location, or when webhooks has not
- * yet set the locations of rows from before an upgrade.
+ * @throws `Error` that names the tables of which it is not decided which rows belong to a location.
  */
 export async function listLocationTables(
   sql: postgres.Sql,
   { name: service, schema }: { name: ServiceName; schema: string },
 ): Promise<LocationTable[]> {
-  if (service === "webhooks") await requireMessageLocations(sql, schema);
   const tables = await sql<{ name: string; hasLocation: boolean }[]>`
     select relname as name, attnum is not null as "hasLocation" from pg_class
     left join pg_attribute on attrelid = pg_class.oid and attname = 'location_id' and attnotnull and not attisdropped
@@ -167,8 +150,7 @@ export async function listLocationTables(
   const undecided: string[] = [];
   const locationTables: LocationTable[] = [];
   for (const { name, hasLocation } of tables) {
-    // `partition-tables` adds these suffixes to the names of the tables that it replaces or fills.
-    const exception = exceptions[service]?.[name.replace(/_(un)?partitioned$/, "")] ?? exceptions["*"]?.[name];
+    const exception = exceptions[service]?.[name] ?? exceptions["*"]?.[name];
     if (exception && "reason" in exception) continue;
     if (hasLocation) locationTables.push({ condition: "location_id = $1", ...exception, name });
     else if (!exception) undecided.push(`${service}.${name}`);
@@ -199,14 +181,6 @@ export async function countLocationRows(
     if (row && row.count > 0) counts[`${service.name}.${name}`] = row.count;
   }
   return counts;
-}
-
-/** @throws `Error` when deliveries, messages or attempts exist that have no location yet. */
-async function requireMessageLocations(sql: postgres.Sql, schema: string): Promise<void> {
-  const [backfill] = await sql`
-    select 1 from ${sql(schema)}.message_location_backfill where finished_at is null`;
-  if (backfill)
-    throw new Error("webhooks has not finished setting the location of existing deliveries. Try again later.");
 }
 
 /** A foreign key of one table of a service to another one. */

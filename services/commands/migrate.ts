@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import {
   ConfigError,
   commonServiceConfigSchema,

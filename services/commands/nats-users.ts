@@ -1,5 +1,4 @@
 import type { BusEventType } from "@pragma/contracts/events";
-import { reportListingTopic } from "@pragma/contracts/report-listing";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { otherTimeZoneTillsTopic } from "@pragma/contracts/till-time-zones";
@@ -45,7 +44,6 @@ const eventPublishers: Record<BusEventType, readonly ServiceName[]> = {
 const sentRequestTopics: Partial<Record<ServiceName, readonly string[]>> = {
   accounts: [otherTimeZoneTillsTopic],
   "till-ingest": [tillDryRunTopic],
-  webhooks: [reportListingTopic],
 };
 
 /** A NATS user and the subjects that it may publish and subscribe to. */
@@ -77,7 +75,7 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
   return {
     name,
     publish: [
-      ...publishedTypes.flatMap((type) => listFilters(namespace, type).map(({ filter }) => filter.replace(/>$/, "*"))),
+      ...publishedTypes.map((type) => buildEventSubjectFilter(namespace, type).replace(/>$/, "*")),
       ...signals,
       ...(sentRequestTopics[name] ?? []).map((topic) => buildRequestSubject(namespace, topic)),
       ...kindsOf(publishedTypes).map((kind) => buildRollbackNoticeSubject(prefixes[kind], name)),
@@ -85,7 +83,10 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
       // To check that the stream still has what it has acknowledged. NATS cannot restrict it to some subjects.
       ...kindsOf([...publishedTypes, ...consumedTypes]).map((kind) => `$JS.API.STREAM.MSG.GET.${streams[kind]}`),
       ...consumedTypes.flatMap((type) =>
-        listFilters(namespace, type).flatMap((filter) => consumerSubjects(buildNatsConsumerName(name, type), filter)),
+        consumerSubjects(buildNatsConsumerName(name, type), {
+          stream: streams[getEventStreamKind(type)],
+          filter: buildEventSubjectFilter(namespace, type),
+        }),
       ),
     ],
     subscribe: [
@@ -94,18 +95,6 @@ async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUs
     ],
     canReply: requests.length > 0,
   };
-}
-
-/**
- * Returns the stream of an event type and the filter of its subjects, and those of version 1.0 if they differ, because
- * instances of version 1.0 use the same NATS users during an upgrade, and this version also reads what they published.
- */
-function listFilters(namespace: string, type: BusEventType): { stream: string; filter: string }[] {
-  const streams = buildEventStreamNames(namespace);
-  const current = { stream: streams[getEventStreamKind(type)], filter: buildEventSubjectFilter(namespace, type) };
-  return current.stream === streams.tills
-    ? [current]
-    : [current, { stream: streams.tills, filter: `${namespace}.${type}.>` }];
 }
 
 /**
@@ -135,15 +124,13 @@ function gatewayUser(namespace: string): NatsUser {
 
 function migrateUser(namespace: string): NatsUser {
   const streams = buildEventStreamNames(namespace);
-  // PURGE is for `npm run ops -- location remove`, and for order events of version 1.0, which it finds by its consumers.
+  // PURGE is for `npm run ops -- location remove`.
   const requests = ["INFO", "CREATE", "UPDATE", "PURGE"];
   return {
     name: "migrate",
-    publish: [
-      ...Object.values(streams).flatMap((stream) => requests.map((request) => `$JS.API.STREAM.${request}.${stream}`)),
-      `$JS.API.CONSUMER.LIST.${streams.tills}`,
-      `$JS.API.CONSUMER.DELETE.${streams.tills}.*`,
-    ],
+    publish: Object.values(streams).flatMap((stream) =>
+      requests.map((request) => `$JS.API.STREAM.${request}.${stream}`),
+    ),
     subscribe: [inboxSubjectOf("migrate")],
   };
 }

@@ -13,33 +13,25 @@ tills reprocess <till id>...             compute the reports and orders of these
 packed-tills check                       read all packed tills, and list those whose object is missing or damaged
 erase --location <id> --orders <id,...>  request the erasure of the personal data of these orders in all services
 erase --location <id> --before <day>     the same for all orders of tills pushed before this day
-partition-tables [<service>...]          partition large tables by location, while services run
-partition-tables --drop-old [<service>...]  delete the former tables (<table>_unpartitioned)
 location count <location id>             count the rows of a location in all tables
 location remove <location id> --yes <id or name>  permanently delete a location with all its data, and print a receipt
 
 OPS_URLS lists the ops ports, separated by commas (default http://127.0.0.1:4090). OPS_TOKEN is the token that these ports require.
-partition-tables and location connect to the databases instead. They read DATABASE_URL, <SERVICE>_DATABASE_URL,
-<SERVICE>_OWNER_DATABASE_URL and NAMESPACE; location also reads OBJECT_STORE, and location remove NATS_URL.`;
+location connects to the databases instead. It reads DATABASE_URL, <SERVICE>_DATABASE_URL, <SERVICE>_OWNER_DATABASE_URL,
+NAMESPACE and OBJECT_STORE; location remove also reads NATS_URL.`;
 
 /** The error for an invalid command line. `npm run ops` then also prints the usage text. */
 export class OpsCommandLineUsageError extends Error {}
 
-/**
- * Reads the time from `parkedAt`, because older processes send only this former name of `deadLetteredAt`. The output
- * contains both names, for existing scripts.
- */
 const deadLetterListSchema = z.array(
-  z
-    .object({
-      service: z.string(),
-      eventId: z.string(),
-      subscription: z.string(),
-      subject: z.string().nullable(),
-      reason: z.string(),
-      parkedAt: z.string(),
-    })
-    .transform((deadLetter) => ({ ...deadLetter, deadLetteredAt: deadLetter.parkedAt })),
+  z.object({
+    service: z.string(),
+    eventId: z.string(),
+    subscription: z.string(),
+    subject: z.string().nullable(),
+    reason: z.string(),
+    deadLetteredAt: z.string(),
+  }),
 );
 const unfinishedTillListSchema = z.array(z.looseObject({ tillId: z.string() }));
 
@@ -103,17 +95,14 @@ export async function runOpsCommand(
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;
   switch (`${noun} ${verb ?? ""}`.trim()) {
-    // `parked` is the former name of these commands, which scripts of operators may still use.
-    case "parked list":
     case "dead-letters list":
       return fetchDeadLetters(client);
-    case "parked retry":
     case "dead-letters retry": {
       const eventIds = values.all
         ? (await fetchDeadLetters(client)).map((message) => message.eventId)
         : requireIds(ids);
       const outcomes = await runForEachId(eventIds, output, (id) =>
-        client.requestEachProcess("POST", `/parked/${id}/retry`),
+        client.requestEachProcess("POST", `/dead-letters/${id}/retry`),
       );
       if (!values.all)
         reportIdsWithoutEffect(outcomes, output, {
@@ -202,7 +191,7 @@ function requireIds(ids: string[]): string[] {
 
 /** Returns all dead letters without duplicates, because the instances of a service return the same dead letters. */
 async function fetchDeadLetters(client: OpsPortClient) {
-  const lists = await client.requestEachProcess("GET", "/parked");
+  const lists = await client.requestEachProcess("GET", "/dead-letters");
   const deadLetters = lists.flatMap((list) => deadLetterListSchema.parse(list));
   return [...new Map(deadLetters.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
 }

@@ -1,6 +1,5 @@
 import { runLocationCommand } from "./location-commands.ts";
 import { createOpsPortClient, OpsCommandLineUsageError, opsCommandUsage, runOpsCommand } from "./operator-commands.ts";
-import { partitionServiceTables } from "./partition-service-tables.ts";
 
 const { OPS_URLS = "http://127.0.0.1:4090", OPS_TOKEN } = process.env;
 const [command, ...commandArguments] = process.argv.slice(2);
@@ -14,8 +13,6 @@ function reportFailure(message: string): void {
 
 async function runCommand(): Promise<unknown> {
   switch (command) {
-    case "partition-tables":
-      return partitionServiceTables(commandArguments, { environment: process.env, log });
     case "location":
       return runLocationCommand(commandArguments, { environment: process.env, log });
     default:

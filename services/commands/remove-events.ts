@@ -29,12 +29,6 @@ export async function removeEvents(
         stream: bus.streams[getEventStreamKind(type)],
         filter: bus.buildSubject(type, locationId),
       });
-      // Version 1.0 has published order events to the stream of all other events.
-      if (getEventStreamKind(type) !== "tills")
-        receipt.events += await purgeSubject(manager, {
-          stream: bus.streams.tills,
-          filter: bus.buildFormerSubject(type, locationId),
-        });
     }
   } finally {
     await bus.close();

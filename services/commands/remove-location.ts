@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { EnvironmentVariables } from "@pragma/runtime/config/renamed-variables";
+import type { EnvironmentVariables } from "@pragma/runtime/config/environment-variables";
 import { readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { computeAdvisoryLockKey, type Database } from "@pragma/runtime/database/postgres";
 import { operatorCommandAuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";

@@ -198,26 +198,6 @@ describe("an order that is no longer live because its till was closed", () => {
   });
 });
 
-describe("a till that an instance of version 1.0 has finished", () => {
-  it("has departed rows, which keep late orders from becoming live", async () => {
-    const { principal, locationId } = buildTestPosPrincipalAndLocation();
-    const { sql } = orderLive.db;
-    const [finalTillId, neverLive] = [randomUUID(), createTestLiveOrderInput({ modifiedAt: closedAt })];
-    await sql`
-      insert into final_tills (location_id, till_id) values (${locationId}, ${finalTillId}) on conflict do nothing`;
-    await sql`
-      insert into live_orders
-        (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
-         position, created_at, updated_at, departed_at, closed_at)
-      values (${locationId}, ${neverLive.id}, ${finalTillId}, false, false, false, false, false, 0, 0, now(), now(),
-        now(), ${closedAt})`;
-    expect(await orderLive.upsertOrders(principal, neverLive)).toEqual([]);
-    expect(await orderLive.upsertOrders(principal, createTestLiveOrderInput({}, { tillId: finalTillId }))).toEqual([]);
-    const reopened = createChangedTestLiveOrder(neverLive, { modifiedAt: afterClose });
-    expect(await orderLive.upsertOrders(principal, reopened)).toHaveLength(1);
-  });
-});
-
 describe("a shift", () => {
   it("is published with its first live order, an earlier order, and its end, and not with other changes", async () => {
     const { principal, locationId } = buildTestPosPrincipalAndLocation();
@@ -332,15 +312,5 @@ describe("the removal of old orders", () => {
     });
     expect(await orderLive.upsertOrders(principal, order)).toHaveLength(1);
     await stream.close();
-  });
-
-  it("ends shifts whose orders an instance of the previous version removed", async () => {
-    const { principal, locationId } = buildTestPosPrincipalAndLocation();
-    const order = createTestLiveOrderInput();
-    await orderLive.upsertOrders(principal, order);
-    await orderLive.db
-      .sql`update live_orders set departed_at = now(), body = null, etag = null where location_id = ${locationId}`;
-    await runRemoval();
-    expect((await orderLive.publishedShiftEvents(order.tillId)).at(-1)).toMatchObject({ isOpen: false });
   });
 });

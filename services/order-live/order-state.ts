@@ -50,12 +50,12 @@ export interface IncomingLiveOrderState extends OrderClosingFlags {
 /**
  * Returns why the upsert of an order is skipped, or undefined if it is applied. A departed order becomes live again only
  * with another till. If the report of its earlier till contains the order, it must also have been modified after that
- * till was closed. `now` is the server's time.
+ * till was closed.
  */
 export function findSkipReason(
   incoming: IncomingLiveOrderState,
   stored: StoredLiveOrderState | undefined,
-  { finalTills, now }: { finalTills: ReadonlySet<string>; now: string },
+  { finalTills }: { finalTills: ReadonlySet<string> },
 ): SkippedLiveOrderReason | undefined {
   if (finalTills.has(incoming.tillId)) return "till_closed";
   if (!stored) return undefined;
@@ -64,7 +64,7 @@ export function findSkipReason(
     return wasClosedBeforeChange(stored.closedAt, incoming.modifiedAt) ? "in_report" : undefined;
   }
   if (incoming.revisionHash === stored.revisionHash) return "unchanged";
-  return isOlder(incoming.modifiedAt, stored.modifiedAt, now) ? "outdated" : undefined;
+  return isOlder(incoming.modifiedAt, stored.modifiedAt) ? "outdated" : undefined;
 }
 
 /** How far the clock of a point of sale can be ahead of the server's clock before its times are replaced. */
@@ -86,9 +86,9 @@ function wasClosedBeforeChange(closedAt: string | null, modifiedAt: string | nul
   return closedAt !== null && (modifiedAt === null || !isUtcBefore(closedAt, modifiedAt));
 }
 
-/** Returns whether a revision is older than the stored one. Version 1.1 and earlier stored times in the future. */
-function isOlder(modifiedAt: string | null, storedModifiedAt: string | null, now: string): boolean {
-  if (modifiedAt === null || storedModifiedAt === null || isInFuture(storedModifiedAt, now)) return false;
+/** Returns whether a revision is older than the stored one. */
+function isOlder(modifiedAt: string | null, storedModifiedAt: string | null): boolean {
+  if (modifiedAt === null || storedModifiedAt === null) return false;
   return isUtcBefore(modifiedAt, storedModifiedAt);
 }
 

@@ -103,7 +103,7 @@ export async function upsertLiveOrdersAndPublish(
     for (const received of orders) {
       const order = replaceFutureModificationTime(received, now);
       const before = storedStates.get(order.id);
-      const reason = findSkipReason(order.state, before, { finalTills: finalTillIds, now });
+      const reason = findSkipReason(order.state, before, { finalTills: finalTillIds });
       if (reason) {
         skipped.push({ id: order.id, reason });
         continue;

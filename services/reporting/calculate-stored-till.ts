@@ -11,12 +11,12 @@ export interface OrderStorageOptions {
   calculatedAt: string;
   /** The creation times, as RFC 3339, of orders of an earlier revision, by id. */
   creationTimes: ReadonlyMap<string, string>;
-  /** Whether V2 responses are compressed. Version 1.0 cannot read them. */
-  isCompressed: boolean;
 }
 
 /** The input of the thread that calculates a till. */
 export interface TillCalculationWorkerInput extends TillCalculationInput, OrderStorageOptions {
+  /** Whether the till is stored, so that the texts of its orders are needed. */
+  isStored: boolean;
   /**
    * Where the thread sends a `CalculatedReport`, or null for a till in training mode, and then the texts of the orders, in
    * batches of `StoredOrderTexts[]`.
@@ -52,11 +52,11 @@ export const orderTextBatchSize = 25;
 export default function calculateStoredTill({ port, ...input }: TillCalculationWorkerInput): void {
   const till = calculateTill(input);
   port.postMessage(till && toCalculatedReport(till, input));
-  if (till) for (const texts of generateOrderTexts(till, input)) port.postMessage(texts);
+  if (till && input.isStored) for (const texts of generateOrderTexts(till, input)) port.postMessage(texts);
   port.close();
 }
 
-/** Returns what the thread sends: adds ids and times to the responses, and compresses V2 responses if `isCompressed`. */
+/** Returns what the thread sends: adds ids and times to the responses, and compresses the V2 responses of orders. */
 export function toStoredReportAndOrders(
   till: SerializedReportAndOrderResponses,
   options: OrderStorageOptions,
@@ -77,11 +77,11 @@ function toCalculatedReport(
 
 function* generateOrderTexts(
   { orders }: SerializedReportAndOrderResponses,
-  { calculatedAt, creationTimes, isCompressed }: OrderStorageOptions,
+  { calculatedAt, creationTimes }: OrderStorageOptions,
 ): Generator<StoredOrderTexts[]> {
   for (let start = 0; start < orders.length; start += orderTextBatchSize)
     yield orders.slice(start, start + orderTextBatchSize).map((order) => {
       const createdAt = creationTimes.get(order.id) ?? calculatedAt;
-      return toStoredOrderTexts(order, { createdAt, updatedAt: calculatedAt }, { isCompressed });
+      return toStoredOrderTexts(order, { createdAt, updatedAt: calculatedAt });
     });
 }

@@ -7,11 +7,6 @@ export const reportingServiceConfigSchema = z.object({
   /** URL of the object store with the bodies of tills. Must have the same value as in till-ingest. */
   OBJECT_STORE: z.string(),
   /**
-   * Whether V2 responses of orders are stored in compressed form. Version 1.0 cannot read this form. It is read
-   * regardless of this setting.
-   */
-  COMPRESS_V2_ORDERS: z.stringbool().default(true),
-  /**
    * The number of days whose reports and orders are stored in PostgreSQL only. Tills of earlier days are packed into the
    * object store.
    */

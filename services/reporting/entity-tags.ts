@@ -5,7 +5,7 @@ import { computeEntityTag } from "@pragma/runtime/http/route-response";
  * that entity tags change each time.
  */
 export function buildContentVersion(till: {
-  hash: string | null;
+  hash: string;
   revision: number;
   reportVersion: number;
   updatedAt: string;

@@ -2,11 +2,10 @@ import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { SerializedV1AndV2Order } from "./calculate-till.ts";
 import { compressV2OrderSync, decompressV2OrderSync } from "./v2-order-compression.ts";
 
-/** The responses for an order as they are stored. The V2 response is in `v2` or, compressed, in `v2Deflated`. */
+/** The responses for an order as they are stored. The V2 response is compressed. */
 export interface StoredOrderTexts {
   v1: string;
-  v2: string | null;
-  v2Deflated: Uint8Array | null;
+  v2Deflated: Uint8Array;
 }
 
 interface OrderTimes {
@@ -16,14 +15,13 @@ interface OrderTimes {
 
 const toHead = (id: string, { createdAt, updatedAt }: OrderTimes) => JSON.stringify({ id, createdAt, updatedAt });
 
-/** Adds the id and the times to the responses for an order, and compresses the V2 response if `isCompressed`. */
+/** Adds the id and the times to the responses for an order, and compresses the V2 response. */
 export function toStoredOrderTexts(
   { id, v1, v2 }: Pick<SerializedV1AndV2Order, "id" | "v1" | "v2">,
   times: OrderTimes,
-  { isCompressed }: { isCompressed: boolean },
 ): StoredOrderTexts {
   const head = toHead(id, times);
-  return compressIf(isCompressed, { v1: joinJsonObjectTexts(head, v1), v2: joinJsonObjectTexts(head, v2) });
+  return compressTexts({ v1: joinJsonObjectTexts(head, v1), v2: joinJsonObjectTexts(head, v2) });
 }
 
 /** Replaces the times in responses that `toStoredOrderTexts` returned. */
@@ -36,13 +34,10 @@ export function replaceOrderTimes(
     if (!text.startsWith(oldHead.slice(0, -1))) throw new Error(`The responses for order ${id} have other times.`);
     return newHead.slice(0, -1) + text.slice(oldHead.length - 1);
   };
-  const isCompressed = stored.v2Deflated !== null;
-  const v2 = stored.v2Deflated
-    ? Buffer.from(decompressV2OrderSync(stored.v2Deflated, { v1: Buffer.from(stored.v1) })).toString()
-    : (stored.v2 ?? "");
-  return compressIf(isCompressed, { v1: replaceHead(stored.v1), v2: replaceHead(v2) });
+  const v2 = Buffer.from(decompressV2OrderSync(stored.v2Deflated, { v1: Buffer.from(stored.v1) })).toString();
+  return compressTexts({ v1: replaceHead(stored.v1), v2: replaceHead(v2) });
 }
 
-function compressIf(isCompressed: boolean, { v1, v2 }: { v1: string; v2: string }): StoredOrderTexts {
-  return isCompressed ? { v1, v2: null, v2Deflated: compressV2OrderSync(v2, { v1 }) } : { v1, v2, v2Deflated: null };
+function compressTexts({ v1, v2 }: { v1: string; v2: string }): StoredOrderTexts {
+  return { v1, v2Deflated: compressV2OrderSync(v2, { v1 }) };
 }

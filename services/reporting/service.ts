@@ -19,14 +19,10 @@ import { tillDryRunHandler } from "./days/dry-run-handler.ts";
 import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
-import { reportListingHandler } from "./list-reports.ts";
-import type { StoredTillDocuments } from "./metrics/compute-stored-till-metrics.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
 import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
-import type { TillMetrics } from "./metrics/till-metrics.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
-import { computeMissingMetricsTask, countComputedMissingMetrics } from "./periodic/compute-missing-metrics.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
 import { mergeMetricMonthsTask } from "./periodic/merge-metric-months.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
@@ -44,7 +40,6 @@ import {
   listUnfinishedBulkExports,
   measureUnfinishedBulkExports,
 } from "./queries/bulk-exports.ts";
-import { countReportsWithoutMetricsUpTo } from "./queries/metrics.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { deleteEndedShifts } from "./queries/shifts.ts";
@@ -94,13 +89,11 @@ const endedShiftRetentionDays = 60;
 
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
-const maxCountedReports = 10_000;
 
 /** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
-  // Version 1.1 had the second path.
-  app.on("GET", ["/accounting-exports", "/exports"], async (context) =>
+  app.get("/accounting-exports", async (context) =>
     context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)),
   );
   app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
@@ -151,12 +144,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       minThreads: 0,
       bulk: "export",
     });
-    const metricsWorker = createWorkerThreadPool<StoredTillDocuments, TillMetrics | null>(
-      import.meta.url,
-      "./metrics/compute-stored-till-metrics",
-      // Only tills of an earlier version lack figures, so the thread ends when it is idle.
-      { threads: 1, heapMegabytes: config.CALCULATION_HEAP_MB, minThreads: 0, bulk: "export" },
-    );
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
       countUnfinishedAccountingExports(db.sql),
     );
@@ -181,16 +168,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     );
     metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
       countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
-    );
-    metrics.observeGauge(
-      "reports_without_metrics",
-      `Reports whose metrics are missing, counted up to ${maxCountedReports}`,
-      () => countReportsWithoutMetricsUpTo(db.sql, maxCountedReports),
-    );
-    metrics.observeCounter(
-      "missing_metrics_computed",
-      "Tills whose missing metrics were computed",
-      countComputedMissingMetrics,
     );
     metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
       countLostPackedTills(db.sql),
@@ -241,7 +218,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     });
     return {
       services: {
-        ...{ db, log, config, objects, calculator, locations, metricsWorker, metricsLimiter, recordMetricsDuration },
+        ...{ db, log, config, objects, calculator, locations, metricsLimiter, recordMetricsDuration },
         locationCurrencies: createLocationCurrencies(locations),
         pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,
@@ -251,7 +228,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       async close() {
         await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
         await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
-        await Promise.all([calculator.close(), metricsWorker.close()]);
+        await calculator.close();
         await objects.close();
       },
     };
@@ -283,7 +260,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     getBulkExportFileRoute,
   ],
   subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-  requestHandlers: [reportListingHandler, tillDryRunHandler],
+  requestHandlers: [tillDryRunHandler],
   periodic: [
     {
       name: "remove expired accounting exports",
@@ -298,7 +275,6 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     { name: "remove expired bulk exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredBulkExports(db) },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,
-    computeMissingMetricsTask,
     mergeMetricMonthsTask,
     deleteUnusedObjectsTask,
     removeExpiredTillsTask,

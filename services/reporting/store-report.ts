@@ -3,7 +3,7 @@ import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import type { CalculatedOrder, StoredReportAndOrderResponses } from "./calculate-stored-till.ts";
-import { toStoredTillFigures } from "./days/day-texts.ts";
+import { compressDayText } from "./days/day-texts.ts";
 import { updateDays } from "./days/update-days.ts";
 import { buildContentVersion, computeReportOrOrderEntityTag } from "./entity-tags.ts";
 import { replaceOrderTimes, type StoredOrderTexts } from "./order-texts.ts";
@@ -47,9 +47,9 @@ export async function replaceStoredReportAndOrders(
   const times = { createdAt: previousReport?.createdAt ?? now, updatedAt: now };
   const etag = computeReportOrOrderEntityTag(contentVersion, id);
   const reportRow: reports.ReportRow = {
-    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingDataJson, etag, ...times },
-    storedTillFigures: report.tillFiguresJson === null ? null : toStoredTillFigures(etag, report.tillFiguresJson),
-    metricsEtag: report.metrics && etag,
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingData: accountingDataJson, etag, ...times },
+    tillFigures: report.tillFiguresJson === null ? null : compressDayText(report.tillFiguresJson),
+    hasMetrics: report.metrics !== null,
     finalized: JSON.stringify(toReportFinalizedData(pushed, report)),
     v0: joinJsonObjectTexts(JSON.stringify({ id, ...times }), report.v0),
   };
@@ -129,7 +129,7 @@ async function replaceOrders(
   const toInsert = (async function* () {
     for await (const row of rows) yield { ...row, tillId, locationId, isCurrent: isCurrent(row) };
   })();
-  await orders.insertOrders(tx, toInsert, { isCompressed: false });
+  await orders.insertOrders(tx, toInsert);
   const after = replacements.filter(isCurrent).map(({ day }) => day);
   if (sharedIds.size > 0) {
     const ids = [...sharedIds];

@@ -21,7 +21,7 @@ function buildTask(orderCount: number) {
   const stored = {
     calculatedAt: "2026-05-29T23:00:00.000Z",
     creationTimes: new Map<string, string>(),
-    isCompressed: true,
+    isStored: true,
   };
   const options = { version: "V2" as const, timeZone: "UTC", locationId: randomUUID(), ...stored };
   return { bytes: new Uint8Array(bytes), hash, tillId: till.id, ...options };

@@ -47,7 +47,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
     };
     const result = new Promise<TillCalculationResult>((resolve, reject) => {
       const resolveReport = (report: CalculatedReport | null) => {
-        const batchCount = Math.ceil((report?.orders.length ?? 0) / orderTextBatchSize);
+        const batchCount = task.isStored ? Math.ceil((report?.orders.length ?? 0) / orderTextBatchSize) : 0;
         resolve(report && { ...report, orderTexts: Array.from({ length: batchCount }, expectTexts) });
       };
       expected.push({ resolve: resolveReport, reject });

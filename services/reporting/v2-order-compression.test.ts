@@ -17,7 +17,7 @@ it("detects that the V1 response is not the one with which the order was compres
   await expect(decompressV2Order(compressed, { v1: Buffer.from('{"id":"2"}') })).rejects.toThrow("Bad dictionary");
 });
 
-it("decompresses an order that version 1.1 stored", async () => {
+it("decompresses an order that was stored with the dictionary, which must never change", async () => {
   const stored = Buffer.from("eLuhgPZqI6wES9MvthYAEjMUIA==", "base64");
   const restored = await decompressV2Order(stored, { v1: Buffer.from('{"id":"1","name":"Crème brûlée"}') });
   expect(Buffer.from(restored).toString()).toBe('{"id":"1","name":"Crème brûlée","productRowList":[]}');

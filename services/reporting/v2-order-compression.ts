@@ -41,14 +41,6 @@ export function compressV2OrderSync(v2: string, { v1 }: { v1: string }): Uint8Ar
 
 const toOptions = (v1: string) => ({ ...compressionOptions, dictionary: buildDictionary(Buffer.from(v1)) });
 
-/** Returns the columns `v2` and `v2_deflated` of an order. One of them has the response, and the other is null. */
-export async function toV2OrderColumns(
-  v2: string,
-  { v1, isCompressed }: { v1: string; isCompressed: boolean },
-): Promise<{ v2: string | null; v2Deflated: Uint8Array | null }> {
-  return isCompressed ? { v2: null, v2Deflated: await compressV2Order(v2, { v1 }) } : { v2, v2Deflated: null };
-}
-
 /**
  * Returns the V2 response that `compressV2Order` compressed.
  *

@@ -1,5 +1,5 @@
 /**
- * The example of a V2 order when version 1.1 was released. It contains the names of all fields, in their sequence. Stored
+ * An example of a V2 order. It contains the names of all fields, in their sequence. Stored
  * orders cannot be decompressed without exactly this text, so it must never change.
  */
 export const v2OrderDictionary =

@@ -20,11 +20,6 @@ export const tillIngestServiceConfigSchema = z.object({
    */
   REPLACED_BODIES_RETENTION_DAYS: integerEnvSchema(1, 36_500).optional(),
   /**
-   * Whether new bodies are compressed, and stored bodies are compressed in the background. Instances before version 1.1
-   * cannot read compressed bodies.
-   */
-  COMPRESS_TILL_BODIES: z.stringbool().default(true),
-  /**
    * Maximum number of tills that a location can push or replace per day. The default allows the import of ten years of
    * tills in one day, at five tills per day of business (18,250 tills).
    */

@@ -2,7 +2,6 @@ import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { tillIngestServiceConfigSchema } from "./config.ts";
 import { eraseTillPersonalData } from "./erase-till.ts";
 import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
 import { startTestTillIngestService, type TestTillIngestService } from "./testing/start-test-till-ingest.ts";
@@ -23,10 +22,9 @@ const push = (body: unknown) => service.request("POST", "/v2/tills/", { principa
 const replace = (id: string, body: unknown) => service.request("PUT", `/v1/tills/${id}`, { principal, body });
 const readTillBody = async (id: string) =>
   (await service.request("GET", `/v1/tills/${id}/object`, { principal })).text();
-const config = tillIngestServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
 const erasePersonalData = (tillId: string) =>
   eraseTillPersonalData(
-    { db: service.db, objects: service.objects, config, requeueAfterSeconds: 300 },
+    { db: service.db, objects: service.objects, requeueAfterSeconds: 300 },
     { locationId: principal.location?.id ?? "", tillId, orderIds: null, traceparent: undefined },
   );
 

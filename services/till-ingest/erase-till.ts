@@ -4,7 +4,6 @@ import { redactPersonalData } from "@pragma/contracts/personal-data";
 import type { TillIngestServiceContext } from "./context.ts";
 import { writeTillPushedToOutbox } from "./publish-till-events.ts";
 import { confirmTillObjectUpload, recordPendingUploadAndGetKey } from "./queries/pending-uploads.ts";
-import { fillTillRevisionLocations } from "./queries/till-location-backfill.ts";
 import { insertTillRevision, scheduleOtherTillBodyRemoval } from "./queries/till-versions.ts";
 import {
   findTillRow,
@@ -66,12 +65,7 @@ interface TillErasure {
  * @throws Error when the till was replaced at the same time.
  */
 export async function eraseTillPersonalData(
-  {
-    db,
-    objects,
-    config,
-    requeueAfterSeconds,
-  }: Pick<TillIngestServiceContext, "db" | "objects" | "config" | "requeueAfterSeconds">,
+  { db, objects, requeueAfterSeconds }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds">,
   { locationId, tillId, orderIds, traceparent }: TillErasure,
 ): Promise<void> {
   const existing = await findTillRow(db.sql, { locationId, id: tillId });
@@ -80,7 +74,7 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey(config, { ...existing, hash }));
+    const objectKey = await recordPendingUploadAndGetKey(db.sql, buildTillObjectKey({ ...existing, hash }));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
@@ -90,7 +84,6 @@ export async function eraseTillPersonalData(
     const isChanged = hash !== existing.hash;
     // If nothing was erased, the locked row has the current key: the body may have been compressed in the meantime.
     const objectKey = isChanged ? erased.objectKey : till.objectKey;
-    await fillTillRevisionLocations(db, tx, { locationId, tillIds: [tillId] });
     const removedKeys = await scheduleOtherTillBodyRemoval(tx, { locationId, tillId, objectKey });
     if (!isChanged && removedKeys.length === 0) return [];
     const revision = { isErasure: true, requeueAfterSeconds };

@@ -4,8 +4,6 @@ import {
   confirmOverdueUploadIfReferenced,
   recordStoredObjectDeletion,
 } from "./queries/pending-uploads.ts";
-import { fillObjectRevisionLocations } from "./queries/till-location-backfill.ts";
-import { getLocationIdOfTillObjectKey } from "./till-object-key.ts";
 
 /**
  * Removes an object and returns true. Returns false without removing the object if it has no pending upload, if its
@@ -17,7 +15,6 @@ export async function removeTillObjectIfUnreferenced(
   { db, objects }: Pick<TillIngestServiceContext, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  await fillObjectRevisionLocations(db, { locationId: getLocationIdOfTillObjectKey(key), objectKey: key });
   const removal = await claimUnreferencedTillObjectRemoval(db.sql, key);
   if (!removal) {
     await confirmOverdueUploadIfReferenced(db.sql, key);

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
-import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
@@ -15,7 +15,6 @@ import {
   tryLockBulkReprocessingRow,
 } from "./queries/reprocessings.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
-import { fillTillRevisionLocations } from "./queries/till-location-backfill.ts";
 import { groupByLocation } from "./queries/till-partitions.ts";
 import { findCurrentTillRevisionReasons, insertTillRevision } from "./queries/till-versions.ts";
 import { countTillsNotOverdueForReport, lockTillRow, saveNextTillRevision, type TillRow } from "./queries/tills.ts";
@@ -58,11 +57,11 @@ export async function requestTillReprocessing(
   return db.transaction(async (tx) => {
     const till = await lockTillRow(tx, { locationId: tillLocationId, id });
     if (!till) throw createTillNotFoundError(id);
-    if (await isBeingReprocessed(db, tx, { till, timeZone })) return till;
+    if (await isBeingReprocessed(tx, { till, timeZone })) return till;
     if (quotas)
       await consumeDailyQuotasOrThrow(tx, till.locationId, [
         { quota: quotas.revisionQuota, amount: 1 },
-        { quota: quotas.orderQuota, amount: till.orderCount ?? 0 },
+        { quota: quotas.orderQuota, amount: till.orderCount },
       ]);
     await publishAuditEvent(tx, audit, {
       ...{ action: "till.reprocessed", locationId: till.locationId, target: { type: "till", id: till.id } },
@@ -94,7 +93,6 @@ async function findCurrentTimeZone(
  * Returns false if the report is overdue, because the event may have been lost, or the calculation may have failed.
  */
 async function isBeingReprocessed(
-  db: Database,
   tx: SqlTransaction,
   { till, timeZone = till.timeZone }: { till: TillRow; timeZone: string | undefined },
 ): Promise<boolean> {
@@ -102,7 +100,6 @@ async function isBeingReprocessed(
   const isPending = till.nextRequeueAt !== null && till.nextRequeueAt > new Date() && till.requeueCount === 0;
   if (!isPending) return false;
   const tills = { locationId: till.locationId, tillIds: [till.id] };
-  await fillTillRevisionLocations(db, tx, tills);
   return (await findCurrentTillRevisionReasons(tx, tills)).get(till.id) === "reprocess";
 }
 
@@ -179,7 +176,7 @@ async function reprocessBatch(
       const timeZone = timeZones.get(locationId);
       const ids = tills.map(({ id }) => id);
       for (const till of await lockTillsToReprocess(tx, reprocessing, { locationId, ids })) {
-        if (!(await isBeingReprocessed(db, tx, { till, timeZone })))
+        if (!(await isBeingReprocessed(tx, { till, timeZone })))
           await createReprocessRevision(tx, till, { timeZone, requeueAfterSeconds, author, traceparent });
       }
     }

@@ -8,14 +8,11 @@ import { z } from "zod";
 import { tillIngestServiceConfigSchema } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";
 import { otherTimeZoneTillsHandler } from "./other-time-zone-tills.ts";
-import { backfillTillLocationsTask } from "./periodic/backfill-till-locations.ts";
-import { compressStoredTillBodiesTask } from "./periodic/compress-stored-bodies.ts";
 import { removeOldReprocessingsTask } from "./periodic/remove-old-reprocessings.ts";
 import { removeOrphanedTillObjectsTask } from "./periodic/remove-orphaned-objects.ts";
 import { removeReplacedTillBodiesTask } from "./periodic/remove-replaced-bodies.ts";
 import { requeueTillsWithOverdueReportTask } from "./periodic/requeue-unfinished-tills.ts";
 import { findTillLocationId } from "./queries/till-directory.ts";
-import { countUncompressedTillBodies } from "./queries/till-versions.ts";
 import {
   countTillsWithOverdueReport,
   listTillsWithOverdueReport,
@@ -42,7 +39,6 @@ import { removeExpiredTillSubscription } from "./subscriptions/till-expired.ts";
 import { createTillOrderQuota } from "./till-quotas.ts";
 import { createThreadedTillBodyParser } from "./validation/till-body-reader.ts";
 
-const maxCountedBodies = 10_000;
 /** Maximum number of unfinished tills in the response for operators. */
 const maxListedTills = 1_000;
 /** The author of revisions that operators request without an API key. */
@@ -103,11 +99,6 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     metrics.observeGauge("tills_without_result", "Tills requeued at least once that still have no result", () =>
       countTillsWithOverdueReport(db.sql),
     );
-    metrics.observeGauge(
-      "uncompressed_bodies",
-      `Stored bodies of tills that are not compressed yet, counted up to ${maxCountedBodies}`,
-      () => countUncompressedTillBodies(db.sql, maxCountedBodies),
-    );
     const requeueAfterSeconds = config.TILL_REQUEUE_AFTER_SECONDS;
     const reprocessingLoop = startTillReprocessingLoop({ db, locations, log, requeueAfterSeconds });
     return {
@@ -152,7 +143,5 @@ export default defineService<typeof tillIngestServiceConfigSchema, TillIngestSer
     removeOrphanedTillObjectsTask,
     removeReplacedTillBodiesTask,
     removeOldReprocessingsTask,
-    compressStoredTillBodiesTask,
-    backfillTillLocationsTask,
   ],
 });

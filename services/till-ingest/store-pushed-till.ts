@@ -52,7 +52,7 @@ export async function storePushedTill(
   }: Pick<TillIngestServiceContext, "db" | "objects" | "requeueAfterSeconds" | "config">,
   { location, till, principal, context }: TillSubmission,
 ): Promise<StorePushedTillResult> {
-  const row = toNewTill(config, location, till);
+  const row = toNewTill(location, till);
   // Compressing the body takes as long as the queries before the upload.
   const compression = objects.toStored(row.objectKey, till.bytes);
   // A push that is rejected does not wait for the compression.
@@ -104,7 +104,6 @@ export async function requireAvailableTillId(
 
 /** Returns the row of a till that is pushed to a location, from the metadata in its body. */
 function toNewTill(
-  config: Pick<TillIngestServiceConfig, "COMPRESS_TILL_BODIES">,
   { id: locationId, application, timeZone }: LocationRef,
   { metadata, hash, bytes }: TillMetadataWithBodyBytes,
 ): NewTillRow {
@@ -116,7 +115,7 @@ function toNewTill(
     format: metadata.format,
     isTraining: metadata.isTraining,
     hash,
-    objectKey: buildTillObjectKey(config, { locationId, hash }),
+    objectKey: buildTillObjectKey({ locationId, hash }),
     size: bytes.byteLength,
     timeZone,
     orderCount: metadata.orderCount,
@@ -152,7 +151,7 @@ export async function replaceTillBody(
   { db, objects, requeueAfterSeconds, config, revisionQuota }: TillIngestServiceContext,
   { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
-  const body = toNewTill(config, location, till);
+  const body = toNewTill(location, till);
   const before = await findTillRow(db.sql, body);
   if (before && isSameTillBody(before, body)) return before;
 
@@ -190,7 +189,7 @@ async function countAndRecordUpload(sql: SqlClient, config: TillIngestServiceCon
   await consumeDailyQuotasOrThrow(sql, row.locationId, [
     { quota: { name: "tills", maximum: config.MAX_TILLS_PER_DAY, unit: "tills" }, amount: 1 },
     { quota: { name: "till_bytes", maximum: config.MAX_TILL_BYTES_PER_DAY, unit: "bytes" }, amount: row.size },
-    { quota: createTillOrderQuota(config), amount: row.orderCount ?? 0 },
+    { quota: createTillOrderQuota(config), amount: row.orderCount },
   ]);
   row.objectKey = await recordPendingUploadAndGetKey(sql, row.objectKey);
 }

@@ -1,5 +1,4 @@
 import { createRouteDefiner, type RouteDefinition } from "@pragma/runtime/http/define-route";
-import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { z } from "zod";
 import type { ChangeWaiters } from "./changes/change-waiters.ts";
@@ -13,7 +12,6 @@ export interface WebhooksServiceContext extends WebhooksDependencies {
   deliveryWorker: WebhookDeliveryWorker;
   messageEnqueuer: WebhookMessageEnqueuer;
   changeWaiters: ChangeWaiters;
-  sendBusRequest: SendBusRequest;
 }
 
 /** Route fields that all routes of the service share. */

@@ -1,7 +1,6 @@
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { type LocationOrderIds, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { getMessageDay } from "./queries/message-days.ts";
-import type { WhenLocated } from "./queries/message-location-backfill.ts";
 
 /**
  * Erases the personal data of orders from sent and pending messages and from dead letters. Also deletes the stored
@@ -9,17 +8,15 @@ import type { WhenLocated } from "./queries/message-location-backfill.ts";
  */
 export async function eraseOrdersInMessages(
   tx: SqlTransaction,
-  located: WhenLocated,
   { locationId, orderIds }: LocationOrderIds,
 ): Promise<void> {
   const ids = orderIds as string[];
-  const ofLocation = located(tx`location_id = ${locationId}`);
+  const ofLocation = tx`location_id = ${locationId}`;
   const messages = await tx<{ id: string; body: string; createdAt: Date }[]>`
     select id, body, created_at from webhook_messages
-    where subject = any(${ids}::uuid[])
-      and coalesce(location_id, (body::json #>> '{data,locationId}')::uuid) = ${locationId}`;
+    where ${ofLocation} and subject = any(${ids}::uuid[])`;
   for (const { id, body, createdAt } of messages) {
-    const ofDay = located(tx`created_on = ${getMessageDay(createdAt)}::date`);
+    const ofDay = tx`created_on = ${getMessageDay(createdAt)}::date`;
     const redactedBody = redactPersonalDataInJson(body);
     if (redactedBody !== body)
       await tx`

@@ -11,8 +11,6 @@ import { createWebhookAddressPolicy } from "./endpoints/address-policy.ts";
 import { readOwnPorts } from "./endpoints/own-ports.ts";
 import { createHostResolver, type HostResolver } from "./endpoints/resolve-host.ts";
 import { createWebhookMessageEnqueuer } from "./messages/message-enqueuer.ts";
-import { backfillMessageLocationsTask } from "./periodic/backfill-message-locations.ts";
-import { backfillReportsTask } from "./periodic/backfill-reports.ts";
 import { createDayPartitionsTask } from "./periodic/create-day-partitions.ts";
 import { removeExpiredWebhookDataTask } from "./periodic/remove-expired-webhook-data.ts";
 import { repeatErasuresTask } from "./periodic/repeat-erasures.ts";
@@ -68,7 +66,7 @@ export const createWebhooksServiceDefinition = ({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksServiceConfigSchema,
-    createResources({ db, environment, log, metrics, notifier, registry, sendBusRequest }, config) {
+    createResources({ db, environment, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createWebhookAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
@@ -107,7 +105,7 @@ export const createWebhooksServiceDefinition = ({
         () => changeWaiters.waitingCount,
       );
       return {
-        services: { ...dependencies, locations, deliveryWorker, messageEnqueuer, changeWaiters, sendBusRequest },
+        services: { ...dependencies, locations, deliveryWorker, messageEnqueuer, changeWaiters },
         beforeStop: () => changeWaiters.close(),
         close: () => {
           changeWaiters.close();
@@ -144,8 +142,6 @@ export const createWebhooksServiceDefinition = ({
       createDayPartitionsTask,
       createWebhookDeliveryRequeueTask(pollSeconds),
       removeExpiredWebhookDataTask,
-      backfillMessageLocationsTask,
-      backfillReportsTask,
       sequenceChangesTask,
       repeatErasuresTask,
     ],

@@ -61,23 +61,19 @@ export async function findReportingDatabaseInconsistencies(sql: postgres.Sql, sc
     select location_id, day, till_id, report.etag, sales, finalized, cardinality(order_hour) as cells
     from ${table("reports")} as report full join ${table("metric_totals")} using (location_id, day, till_id)
     full join ${table("metric_cells")} using (location_id, day, till_id)
-    where case when report.etag is not null and metrics_etag = report.etag
+    where case when has_metrics
       then order_hour is null or sales is distinct from (finalized::json ->> 'totalSales')::bigint
       else order_hour is not null or sales is not null end`;
   return [...days, ...owners, ...figures];
 }
 
-/** Returns the business days that are not stored, or that are not those of the current reports. */
+/** Returns the business days that are not stored, or whose number of tills is not that of their reports. */
 export async function findStaleDays(sql: postgres.Sql, schema: string): Promise<unknown[]> {
   const table = (name: string) => sql`${sql(schema)}.${sql(name)}`;
   const days = await sql`
-    with current as (
-      select location_id, day, md5(string_agg(etag, ' ' order by started_at, id)) as hash, count(*)::int as tills
-      from ${table("reports")} group by 1, 2
-    )
-    select location_id, day, hash, reports_hash, has_reports
+    with current as (select location_id, day, count(*)::int as tills from ${table("reports")} group by 1, 2)
+    select location_id, day, tills, has_reports
     from current full join ${table("days")} using (location_id, day)
-    where coalesce(tills, 0) <= 200
-      and (reports_hash is distinct from coalesce(hash, '') or has_reports is distinct from (hash is not null))`;
+    where has_reports is distinct from (tills is not null)`;
   return [...days];
 }

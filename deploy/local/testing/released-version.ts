@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,18 +9,13 @@ const run = promisify(execFile);
 
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** A version in the history of the repository. */
+const releasedVersions = new URL("../../released-versions.json", import.meta.url);
+
+/** A released version, by its commit in the history of the repository, because copies of the repository can lack tags. */
 export interface Release {
   version: string;
-  /** A commit or a tag. */
   commit: string;
 }
-
-/**
- * Version 1.0, by its commit, because copies of the repository can lack tags: the last commit before the changes for
- * version 1.1 that instances of version 1.0 notice, such as renamed columns.
- */
-export const version10: Release = { version: "1.0.0", commit: "bf4f0f9652b5c369f1ef4761119119d6f46573c2" };
 
 /** A copy of a released version, which uses the packages of this checkout. */
 export interface ExtractedRelease {
@@ -40,15 +35,10 @@ export async function isReleaseAvailable({ commit }: Release): Promise<boolean> 
   );
 }
 
-/**
- * Returns the last release before this checkout: the newest version with a tag, such as `v1.2.0`, on an earlier commit, or
- * version 1.0.
- */
-export async function findLastRelease(): Promise<Release> {
-  const earlierTags = ["tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname"];
-  const { stdout } = await run("git", earlierTags, { cwd: repository }).catch(() => ({ stdout: "" }));
-  const [version] = stdout.split("\n").flatMap((tag) => /^v(\d+\.\d+\.\d+)$/.exec(tag)?.[1] ?? []);
-  return version === undefined ? version10 : { version, commit: `v${version}` };
+/** Returns the last release, which `npm run release -- --record` has written to the list; undefined before the first. */
+export async function findLastRelease(): Promise<Release | undefined> {
+  const releases: Release[] = JSON.parse(await readFile(releasedVersions, "utf8"));
+  return releases.at(-1);
 }
 
 /** Copies a release from the history of the repository to a temporary folder. */

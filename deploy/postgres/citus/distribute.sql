@@ -37,7 +37,6 @@ insert into placement (service, relation, kind) values
   ('till_ingest', 'till_directory', 'directory'),
   -- Can concern all locations.
   ('till_ingest', 'till_reprocessings', 'local'),
-  ('till_ingest', 'till_location_backfill', 'local'),
   -- Keyed by the object, before a till refers to it. Rows are removed within a day.
   ('till_ingest', 'pending_uploads', 'local'),
 
@@ -53,7 +52,6 @@ insert into placement (service, relation, kind) values
   ('reporting', 'orders', 'distributed'),
   ('reporting', 'day_counts', 'distributed'),
   ('reporting', 'days', 'distributed'),
-  -- Without the triggers that only processes of version 1.1 need, which would change rows of other tables.
   ('reporting', 'metric_totals', 'distributed'),
   ('reporting', 'metric_cells', 'distributed'),
   ('reporting', 'metric_months', 'distributed'),
@@ -85,10 +83,8 @@ insert into placement (service, relation, kind) values
   ('webhooks', 'delivery_recoveries', 'local'),
   ('webhooks', 'webhook_messages', 'distributed'),
   ('webhooks', 'attempts', 'distributed'),
-  ('webhooks', 'message_location_backfill', 'local'),
   ('webhooks', 'change_positions', 'distributed'),
   ('webhooks', 'changes', 'distributed'),
-  ('webhooks', 'report_backfill', 'local'),
   -- The positions among the changes of all locations, which are assigned and read in one sequence.
   ('webhooks', 'unsequenced_changes', 'local'),
   ('webhooks', 'all_changes', 'local'),
@@ -127,12 +123,8 @@ declare
   foreign_key record;
   target record;
 begin
-  -- Triggers copy renamed columns, and reject rows of removed locations. They change only the row itself and read only a
-  -- reference table, so they may run on the nodes.
+  -- Triggers reject rows of removed locations. They read only a reference table, so they may run on the nodes.
   set local citus.enable_unsafe_triggers = on;
-
-  -- Only version 1.0 uses these indexes, which do not contain the location.
-  execute format('drop index if exists %I.webhook_hourly_stats_by_webhook', namespace || '_webhooks');
 
   -- Foreign keys are created again at the end, because a table cannot be distributed while its keys lead to tables that
   -- are not distributed yet.

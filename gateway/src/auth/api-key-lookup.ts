@@ -21,8 +21,7 @@ export function createUncachedApiKeyLookup(registry: ServiceRegistry): ApiKeyLoo
       if (response.status === 404) return null;
       if (response.status !== 200) throw new Error(`accounts responded ${response.status}: ${await response.text()}`);
       const { revokedAt, expiresAt, rateLimit, ...principal } = ResolvedApiKey.parse(await response.json());
-      // An expired key has its expiry as `revokedAt`, too.
-      const isRevoked = revokedAt !== null && revokedAt !== expiresAt;
+      const isRevoked = revokedAt !== null;
       return { principal, rateLimit, isRevoked, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) };
     } catch (cause) {
       throw new ApiError("service_unavailable", {

@@ -5,7 +5,7 @@ import {
   serviceNames,
 } from "@pragma/contracts/service-names";
 import { z } from "zod";
-import type { EnvironmentVariables } from "./renamed-variables.ts";
+import type { EnvironmentVariables } from "./environment-variables.ts";
 import { ConfigError, readConfigFromEnvironment, secretKeysEnvSchema } from "./runtime-config.ts";
 
 /** A secret that one caller shares with one service. The caller signs its requests to the service with this key. */

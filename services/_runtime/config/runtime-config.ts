@@ -1,6 +1,6 @@
 import { defaultDocsUrl } from "@pragma/contracts/published-urls";
 import { z } from "zod";
-import { applyRenamedEnvironmentVariables, type EnvironmentVariables } from "./renamed-variables.ts";
+import type { EnvironmentVariables } from "./environment-variables.ts";
 import { databaseAndBrokerTlsConfigSchema } from "./server-tls.ts";
 
 /** The error for an invalid configuration. Its message lists all issues for the operator who starts the process. */
@@ -21,9 +21,7 @@ export function readConfigFromEnvironment<Schema extends z.ZodType>(
   environment: EnvironmentVariables,
 ): z.output<Schema> {
   // An empty variable is treated as not set, because compose files and shells often set variables to empty strings.
-  const nonEmpty = Object.fromEntries(
-    Object.entries(applyRenamedEnvironmentVariables(environment)).filter(([, value]) => value !== ""),
-  );
+  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const result = schema.safeParse(nonEmpty, {
     error: ({ input }) => (input === undefined ? "is required, but not set" : undefined),
   });
@@ -151,11 +149,6 @@ export const commonServiceConfigSchema = z.object({
    * reports until older events expire after 14 days.
    */
   TILL_EVENT_STREAM_MAX_BYTES: integerEnvSchema(1_000_000).default(4_000_000_000),
-  /**
-   * Whether order events are published to a stream of their own. Set it to false while instances of version 1.0 are
-   * running, or if you may have to return to them, because they consume only the stream of all other events.
-   */
-  SEPARATE_ORDER_EVENTS: z.stringbool().default(true),
   /**
    * Whether this process creates and updates its tables and the event streams. With `off`, the `migrate` command must do
    * so, and the process waits for the tables.

@@ -1,6 +1,6 @@
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
-import type { EnvironmentVariables } from "./renamed-variables.ts";
+import type { EnvironmentVariables } from "./environment-variables.ts";
 import { ConfigError, commonServiceConfigSchema, readConfigFromEnvironment } from "./runtime-config.ts";
 
 /** Returns a variable of one service, such as `TILL_INGEST_DATABASE_URL` for `till-ingest` and `DATABASE_URL`. */

@@ -325,7 +325,7 @@ it("applies each migration once, although connections are reset", { timeout: 60_
   }
   await settled(migrated);
   const names = (await server<{ name: string }[]>`select name from migrations`).map(({ name }) => name);
-  expect(names.length).toBeGreaterThan(10);
+  expect(names).not.toEqual([]);
   expect(names).toEqual([...new Set(names)]);
   await expectWholePoolToWork();
 });

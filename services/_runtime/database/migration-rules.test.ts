@@ -40,18 +40,6 @@ function isAllowed(sql: string): boolean {
   return contractionComment.test(sql) || !contractingStatements.some((pattern) => pattern.test(statements));
 }
 
-/** The number of the last migration of version 1.0, by folder in `services/`. These migrations ran everywhere. */
-const lastMigrationsOfVersion10: Readonly<Record<string, number>> = {
-  _runtime: 5,
-  accounts: 4,
-  catalog: 1,
-  jobs: 8,
-  "order-live": 3,
-  reporting: 8,
-  "till-ingest": 5,
-  webhooks: 6,
-};
-
 /** Tables with at most a few rows for each location or API key. An index of them is created within a second. */
 const smallTables = new Set([
   ...["locations", "consumers", "api_keys", "accounting_configs", "catalogs"],
@@ -59,30 +47,7 @@ const smallTables = new Set([
 ]);
 
 /** Migrations that keep a large table locked for longer than one quick change, or copy its rows, and why they do. */
-const acceptedLongMigrations: Readonly<Record<string, string>> = {
-  "_runtime/migrations/013_outbox_by_stream.sql": "The outbox is almost empty except during an outage of NATS.",
-  "_runtime/migrations/015_erased_orders.sql":
-    "The table contains the responses of a day, and no existing row is in the index, which takes one scan.",
-  "order-live/migrations/006_storage_parameters.sql":
-    "The table contains only the orders of open shifts and of the last day. The index can be created by hand first.",
-  "reporting/migrations/009_partitioned_tables.sql":
-    "The index of reports, one row for each till, is created by hand first if the table is large.",
-  "reporting/migrations/012_accounting_export_tills.sql":
-    "Accounting exports are requested by hand, and their rows expire.",
-  "reporting/migrations/014_lost_packed_tills.sql": "Before version 1.1, no till is packed, so the table is empty.",
-  "till-ingest/migrations/008_till_requeue.sql":
-    "Updates only the tills without a report. Their index is created by hand first if the table is large.",
-  "till-ingest/migrations/009_compressed_bodies.sql": "The index is created by hand first if the table is large.",
-  "till-ingest/migrations/010_till_directory.sql":
-    "Updates the tills only of an installation with at most 10,000. A periodic task updates others in batches.",
-  "webhooks/migrations/008_renamed_columns.sql":
-    "Updates only the deliveries whose attempt is in flight. Recipients are few.",
-  "webhooks/migrations/010_location_keys.sql":
-    "The statistics have at most one row for each webhook and hour of the retention, and their new key needs the column in every row.",
-  "webhooks/migrations/011_message_partitions.sql":
-    "Updates the rows only of an installation with at most 10,000. A periodic task updates others in batches.",
-  "webhooks/migrations/013_all_changes.sql": "Migration 012, which is in the same release, has created the table.",
-};
+const acceptedLongMigrations: Readonly<Record<string, string>> = {};
 
 /**
  * Returns the statements that keep a large table locked for long: creation of an index, also for a key, and changes of
@@ -106,11 +71,6 @@ function findLongStatements(sql: string): string[] {
   );
 }
 
-function isOfVersion10(path: string): boolean {
-  const [service = "", , file = ""] = path.split("/");
-  return Number.parseInt(file, 10) <= (lastMigrationsOfVersion10[service] ?? 0);
-}
-
 async function listMigrations(): Promise<string[]> {
   const entries = await readdir(services, { recursive: true });
   return entries.filter((path) => /^[\w-]+\/migrations\/\d+_\w+\.sql$/.test(path)).sort();
@@ -127,14 +87,13 @@ describe("migrations", async () => {
       expect(statements).toContain(`copy_grants('${name}', '${formerName}')`);
   });
 
-  const newMigrations = (await listMigrations()).filter((path) => !isOfVersion10(path));
-  it.each(newMigrations)("%s keeps no large table locked for long, or says why", async (path) => {
+  it.each(await listMigrations())("%s keeps no large table locked for long, or says why", async (path) => {
     const statements = findLongStatements(await readFile(join(services, path), "utf8"));
     if (acceptedLongMigrations[path] === undefined) expect(statements).toEqual([]);
     else expect(statements).not.toEqual([]);
   });
 
-  it.each(newMigrations)("%s can be repeated if it runs outside a transaction", async (path) => {
+  it.each(await listMigrations())("%s can be repeated if it runs outside a transaction", async (path) => {
     const sql = await readFile(join(services, path), "utf8");
     if (runsOutsideTransaction(sql)) expect(parseRepeatableStatements(sql)).not.toEqual([]);
   });
@@ -182,7 +141,7 @@ describe("migrations", async () => {
     "alter table tills rename to receipts; alter table sizes rename column a to b; create view tills as select 1;",
   ])("must not contain %s", (sql) => {
     expect(isAllowed(sql)).toBe(false);
-    expect(isAllowed(`-- contracts: unused since 1.4\n${sql}`)).toBe(true);
+    expect(isAllowed(`-- contracts: unused since 2.4\n${sql}`)).toBe(true);
   });
 
   it.each([

@@ -32,8 +32,7 @@ export const multiPartitionStatements: readonly MultiPartitionStatement[] = [
   },
   {
     service: "webhooks",
-    pattern:
-      /^(select id, body, created_at from webhook_messages where subject = any|update webhook_messages m set subject = )/,
+    pattern: /^select id, body, created_at from webhook_messages where location_id = \$\d+ and subject = any/,
     reason: "An erasure finds the messages of an order, of which it does not know the days.",
   },
   {

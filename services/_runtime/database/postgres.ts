@@ -191,8 +191,8 @@ export function createSqlClient(
 ): SqlClient {
   const { DATABASE_TRANSACTION_URL: transactionUrl } = config;
   const url = transactionUrl ?? config.DATABASE_URL;
-  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version
-  // tells `partition-tables` whether all processes can use partitioned tables. Version 1.0 has none here.
+  // The random part distinguishes this process from other instances of the service in `pg_stat_activity`. The version shows
+  // operators whether instances of another version are connected.
   const application_name = `${schema} ${productVersion} ${randomBytes(4).toString("hex")}`;
   const settings = { application_name, ...buildServiceSessionSettings(schema) };
   return postgres(url, {

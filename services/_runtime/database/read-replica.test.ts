@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { createTestDatabaseSchema } from "../testing/database-schema.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startTestPostgresReplication, type TestPostgresReplication } from "../testing/postgres-replica.ts";
-import { createPreviousDatabaseSchema } from "../testing/previous-schema.ts";
 import { startTcpProxy, type TcpProxy } from "../testing/tcp-proxy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
     DATABASE_URL: servers.primaryUrl,
     DATABASE_READ_URL: network.url,
   });
-  ({ db } = await createPreviousDatabaseSchema(environment, { _runtime: 1_000 }));
+  db = await createTestDatabaseSchema(environment, ["_runtime"]);
   await db.sql`create table notes (location_id uuid, text text)`;
 });
 afterAll(async () => {

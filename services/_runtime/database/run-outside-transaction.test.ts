@@ -64,9 +64,7 @@ beforeAll(async () => {
     create table hashed (id int, size int) partition by hash (id);
     create table hashed_p00 partition of hashed for values with (modulus 2, remainder 0);
     create table hashed_p01 partition of hashed for values with (modulus 2, remainder 1);
-    insert into hashed select generate_series(1, 25);
-    create table plain_partitioned (like plain) partition by hash (id);
-    create table plain_p00 partition of plain_partitioned for values with (modulus 1, remainder 0);`);
+    insert into hashed select generate_series(1, 25);`);
 });
 afterAll(async () => {
   await Promise.all(databases.map(({ sql }) => sql.end({ timeout: 0 })));
@@ -84,11 +82,7 @@ describe("a migration outside a transaction", () => {
       create index concurrently if not exists plain_by_size on plain (size) where size <> length(';;');
       create index concurrently if not exists hashed_by_size on hashed (size);`);
     await migrate(db);
-    expect(await listValidIndexes(db, "plain_by")).toEqual([
-      "plain_by_size",
-      "plain_by_size_partitioned",
-      "plain_by_size_partitioned_p00",
-    ]);
+    expect(await listValidIndexes(db, "plain_by")).toEqual(["plain_by_size"]);
     // A valid index of the partitioned table proves that the indexes of all partitions belong to it.
     expect(await listValidIndexes(db, "hashed_by")).toEqual([
       "hashed_by_size",
@@ -134,14 +128,7 @@ describe("a migration outside a transaction", () => {
       expect(await listValidIndexes(writer, "plain_resumed")).toEqual([]);
     });
     await migration;
-    expect(await listValidIndexes(db, "plain_resumed")).toEqual([
-      "plain_resumed",
-      "plain_resumed_last",
-      "plain_resumed_last_partitioned",
-      "plain_resumed_last_partitioned_p00",
-      "plain_resumed_partitioned",
-      "plain_resumed_partitioned_p00",
-    ]);
+    expect(await listValidIndexes(db, "plain_resumed")).toEqual(["plain_resumed", "plain_resumed_last"]);
   });
 
   it("runs once when several instances start at the same time, and causes no deadlock", async () => {
@@ -157,7 +144,7 @@ describe("a migration outside a transaction", () => {
     expect(await first.sql`select count(*)::int as applied from migrations where name like '%_test.sql'`).toEqual([
       { applied: migrationCount },
     ]);
-    expect(await listValidIndexes(first, "plain_shared")).toHaveLength(3);
+    expect(await listValidIndexes(first, "plain_shared")).toHaveLength(1);
   });
 });
 

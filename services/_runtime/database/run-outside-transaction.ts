@@ -47,8 +47,8 @@ export function parseRepeatableStatements(migration: string): RepeatableStatemen
 /**
  * Runs a migration whose first line is the marker. If it is interrupted, it can run again from its first statement.
  *
- * - An index of a partitioned table is created on one partition after the other, and then on the table. It is also
- *   created on `<table>_partitioned`, if that table exists. An invalid index of an interrupted run is dropped first.
+ * - An index of a partitioned table is created on one partition after the other, and then on the table. An invalid index
+ *   of an interrupted run is dropped first.
  * - An update or delete is repeated until it changes no row.
  */
 export async function runMigrationOutsideTransaction(
@@ -59,12 +59,8 @@ export async function runMigrationOutsideTransaction(
   for (const statement of parseRepeatableStatements(migration)) {
     if (statement.kind === "create index") {
       await createIndexConcurrently(statement);
-      const table = `${statement.table}_partitioned`;
-      if (await findRelationKind(table))
-        await createIndexConcurrently({ ...statement, table, index: `${statement.index}_partitioned` });
     } else if (statement.kind === "drop index") {
       await dropIndexIfExists(statement.index);
-      await dropIndexIfExists(`${statement.index}_partitioned`);
     } else {
       for (let changedRows = 0; ; log.info({ changedRows }, "migrating rows in batches")) {
         const { count } = await connection.unsafe(statement.text);
@@ -95,7 +91,7 @@ export async function runMigrationOutsideTransaction(
     if ((await findRelationKind(table)) === "p") {
       // PostgreSQL cannot create it concurrently, but adopts the indexes of the partitions without building them again.
       for (const partition of await listPartitionNames(connection, table)) {
-        const suffix = partition.replace(`${table.replace(/_partitioned$/, "")}_`, "");
+        const suffix = partition.replace(`${table}_`, "");
         await createIndexConcurrently({ ...statement, table: partition, index: `${index}_${suffix}` }).catch(
           (error) => {
             // Partitions of old days are dropped at any time.

@@ -41,12 +41,12 @@ type PagePosition = Record<string, string | number>;
 
 /**
  * The fields of a page token besides the position: the index of the page that the token selects, the number of items
- * that remain if that page was sent only in part, and the list with its filters, which tokens of version 1.1 lack.
+ * that remain if that page was sent only in part, and the list with its filters.
  */
 const pageTokenStateSchema = z.object({
   index: z.int().min(0),
   left: z.int().min(1).max(100).optional(),
-  filters: listFingerprintSchema.optional(),
+  filters: listFingerprintSchema,
 });
 
 type AnyRouteInput = RouteHandlerInput<undefined, undefined, undefined, unknown>;
@@ -76,7 +76,7 @@ export async function createPageResponse<Schema extends z.ZodType<PagePosition>>
   const filters = computeListFingerprint(url.pathname, { ...queryFilters, locationId });
   const token =
     pageToken === undefined ? undefined : decodePageToken(pageToken, positionSchema.and(pageTokenStateSchema));
-  if (token?.filters) requireSameList(token.filters, filters);
+  if (token) requireSameList(token.filters, filters);
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
   const { items, total, last } = await find({ after: token ?? null, offset: token ? 0 : index * size, limit });

@@ -1,7 +1,6 @@
 import { DiscardPolicy, JetStreamApiError, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
-import type { Logger } from "../observability/logger.ts";
 import {
   buildEventStreamNames,
   buildSubjectPrefixes,
@@ -9,7 +8,6 @@ import {
   eventRetentionMs,
   isStreamOrConsumerNotFound,
 } from "./event-streams.ts";
-import { removeFormerOrderEvents } from "./former-order-events.ts";
 import type { EventBusConnection } from "./nats-connection.ts";
 
 type EventStreamConfig = Pick<CommonServiceConfig, "NAMESPACE" | "EVENT_STREAM_REPLICAS"> &
@@ -23,7 +21,7 @@ const duplicateWindowMs = 2 * 60 * 1000;
  */
 export function createEventStreamEnsurer(
   config: EventStreamConfig,
-  { connected, log }: { connected: Promise<EventBusConnection>; log: Logger },
+  { connected }: { connected: Promise<EventBusConnection> },
 ) {
   const streams = buildEventStreamNames(config.NAMESPACE);
   const subjectPrefixes = buildSubjectPrefixes(config.NAMESPACE);
@@ -31,10 +29,9 @@ export function createEventStreamEnsurer(
     tills: config.TILL_EVENT_STREAM_MAX_BYTES ?? -1,
     orders: config.ORDER_EVENT_STREAM_MAX_BYTES ?? -1,
   };
-  let formerOrderEventsRemoved: Promise<void> | undefined;
 
   async function ensureStream(kind: EventStreamKind): Promise<void> {
-    const { nats, manager } = await connected;
+    const { manager } = await connected;
     const name = streams[kind];
     if (config.MIGRATE === "off") return void (await manager.streams.info(name));
     const updatableConfig = {
@@ -46,22 +43,11 @@ export function createEventStreamEnsurer(
     };
     const limit = { max_bytes: maxBytes[kind] };
     try {
-      await manager.streams.info(name);
-      if (kind === "tills") {
-        formerOrderEventsRemoved ??= removeFormerOrderEvents(nats, {
-          namespace: config.NAMESPACE,
-          maxBytes: maxBytes.tills,
-          log,
-        });
-        await formerOrderEventsRemoved;
-      }
       const { state } = await manager.streams.info(name);
       // A limit below the current size would delete events, so it is not applied until enough events have expired.
       await manager.streams.update(name, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
     } catch (error) {
       if (!isStreamOrConsumerNotFound(error)) throw error;
-      // An existing stream `tills` of version 1.0 has reserved the space of both streams, and is first made smaller.
-      if (kind === "orders") await ensureStream("tills");
       const fixedConfig = { name, storage: StorageType.File, retention: RetentionPolicy.Limits };
       try {
         await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit });

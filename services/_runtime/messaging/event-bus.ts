@@ -27,7 +27,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   const closing = new AbortController();
   const streams = buildEventStreamNames(config.NAMESPACE);
   const subjectPrefixes = buildSubjectPrefixes(config.NAMESPACE);
-  const hasSeparateOrderEvents = config.SEPARATE_ORDER_EVENTS ?? true;
   let connection: EventBusConnection | undefined;
   let isConnected = false;
   let connectionEpoch = 0;
@@ -65,8 +64,6 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     streams,
     /** The first token of the subjects of each stream. */
     subjectPrefixes,
-    /** Whether order events are published to their own stream, instead of that of version 1.0. */
-    hasSeparateOrderEvents,
     /**
      * Resolves with the connection after the first connect to NATS. Rejects if the bus is closed before then, or with
      * `UnusableServerError` if the server cannot be used before an operator helps.
@@ -85,13 +82,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     /** Returns the subject of an event, which ends with the location id, or with `none` if there is no location. */
     buildSubject: (type: BusEventType, locationId: string | null) =>
       `${subjectPrefixes[getEventStreamKind(type)]}.${type}.${locationId ?? "none"}`,
-    /** Returns the subject on which version 1.0 publishes an event: always one of the stream `tills`. */
-    buildFormerSubject: (type: BusEventType, locationId: string | null) =>
-      `${subjectPrefixes.tills}.${type}.${locationId ?? "none"}`,
     /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: BusEventType) => buildEventSubjectFilter(config.NAMESPACE, type),
-    /** Returns a filter for all subjects on which version 1.0 publishes an event type. */
-    buildFormerSubjectFilter: (type: BusEventType) => `${subjectPrefixes.tills}.${type}.>`,
     /** Returns the used share of a stream's maximum size, between 0 and 1. */
     async readStreamUsage(kind: EventStreamKind): Promise<number> {
       const { manager } = await connected;
@@ -101,7 +93,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
     createInstanceNotifier: (topic: string): InstanceNotifier => createInstanceNotifier(topic, connections),
     ...createBusRequests({ ...connections, log }),
     /** Creates or updates a stream. With `MIGRATE=off`, changes nothing and rejects if the stream does not exist. */
-    ensureStream: createEventStreamEnsurer(config, { connected, log }),
+    ensureStream: createEventStreamEnsurer(config, { connected }),
     async close(): Promise<void> {
       closing.abort();
       isConnected = false;

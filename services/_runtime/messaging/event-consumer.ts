@@ -12,7 +12,6 @@ import type { BusEventType } from "@pragma/contracts/events";
 import { computePauseMs, isContended, recordSender } from "../admission/contention.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
-import { sleep } from "../concurrency/sleep.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { createConsumerProgress, type HeldMessage } from "./consumer-progress.ts";
@@ -28,12 +27,6 @@ import { parseEventEnvelope } from "./handle-event.ts";
 
 interface EventConsumerOptions<Services> extends EventMessageHandlerDependencies<Services> {
   bus: EventBus;
-  /**
-   * Whether to consume the events that version 1.0 publishes to its only stream. Only for types that now have another
-   * stream. Uses the consumer that version 1.0 created, and waits until there is one. With `SEPARATE_ORDER_EVENTS=false`,
-   * creates the consumer, because this version then publishes to that stream too.
-   */
-  isFormerStream?: boolean;
 }
 
 /** JetStream redelivers a message after this time without a heartbeat or acknowledgment, in milliseconds. */
@@ -58,8 +51,6 @@ const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
 /** How long a stopping consumer waits for its handlers, in milliseconds. It then returns their messages. */
 const drainTimeoutMs = 5_000;
-/** The interval between two checks whether version 1.0 has created a consumer, in milliseconds. */
-const formerConsumerIntervalMs = 60_000;
 
 /**
  * Handles the events of a subscription until `stop` is called. The consumer is durable, so that no event is missed
@@ -175,10 +166,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 
   async function readNextBatch(): Promise<void> {
     try {
-      const find = options.isFormerStream && options.bus.hasSeparateOrderEvents;
-      consumer ??= await (find ? findFormerConsumer : getOrCreateConsumer)(options, stopping.signal);
-      if (!consumer) await sleep(formerConsumerIntervalMs, stopping.signal);
-      else if (hasCapacity()) await readBatch(consumer);
+      consumer ??= await getOrCreateConsumer(options, stopping.signal);
+      if (hasCapacity()) await readBatch(consumer);
       else await new Promise<void>((resolve) => (onSettled = resolve));
     } catch (error) {
       consumer = undefined;
@@ -249,11 +238,11 @@ export function buildConsumerConfig(service: string, type: BusEventType, bus: Ev
 const updatableConfig = { ack_wait: nanos(ackWaitMs), max_deliver: -1, max_ack_pending: maxAckPending };
 
 async function getOrCreateConsumer<Services>(
-  { service, subscription, bus, isFormerStream }: EventConsumerOptions<Services>,
+  { service, subscription, bus }: EventConsumerOptions<Services>,
   signal: AbortSignal,
 ): Promise<Consumer> {
   const { client, manager } = await racePromiseWithAbort(bus.connected, signal);
-  const kind = isFormerStream ? "tills" : getEventStreamKind(subscription.type);
+  const kind = getEventStreamKind(subscription.type);
   await bus.ensureStream(kind);
   const stream = bus.streams[kind];
   const durable = buildNatsConsumerName(service, subscription.type);
@@ -261,24 +250,7 @@ async function getOrCreateConsumer<Services>(
     await manager.consumers.update(stream, durable, updatableConfig);
   } catch (error) {
     if (!isStreamOrConsumerNotFound(error)) throw error;
-    await manager.consumers.add(stream, {
-      ...buildConsumerConfig(service, subscription.type, bus),
-      ...(isFormerStream && { filter_subject: bus.buildFormerSubjectFilter(subscription.type) }),
-    });
+    await manager.consumers.add(stream, buildConsumerConfig(service, subscription.type, bus));
   }
   return client.consumers.get(stream, durable);
-}
-
-/** Returns the consumer that version 1.0 has created in its only stream, or undefined if there is none. */
-async function findFormerConsumer<Services>(
-  { service, subscription, bus }: EventConsumerOptions<Services>,
-  signal: AbortSignal,
-): Promise<Consumer | undefined> {
-  const { client } = await racePromiseWithAbort(bus.connected, signal);
-  try {
-    return await client.consumers.get(bus.streams.tills, buildNatsConsumerName(service, subscription.type));
-  } catch (error) {
-    if (isStreamOrConsumerNotFound(error)) return undefined;
-    throw error;
-  }
 }

@@ -19,10 +19,7 @@ export const buildEventStreamNames = (namespace: string): Record<EventStreamKind
   orders: `${namespace}_order_events`,
 });
 
-/**
- * Returns the first token of the subjects of each stream. Version 1.0 has only the stream `tills`, and publishes all
- * events to it. It must be able to run beside this version and after it, so the subjects of that stream stay the same.
- */
+/** Returns the first token of the subjects of each stream. The subjects of two streams must not overlap. */
 export const buildSubjectPrefixes = (namespace: string): Record<EventStreamKind, string> => ({
   tills: namespace,
   orders: `${namespace}-orders`,

@@ -75,8 +75,7 @@ export function startOutboxRelay(options: RelayOptions) {
   const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const senders = { tills: startStreamSender("tills", options), orders: startStreamSender("orders", options) };
   notifier.subscribe((_, kind) => {
-    // Instances of version 1.0 do not name a stream.
-    for (const each of eventStreamKinds) if (kind === each || kind === "") senders[each].pollNow();
+    for (const each of eventStreamKinds) if (kind === each) senders[each].pollNow();
   });
   database.onEventsPublished = (kind) =>
     leadership.isLeader(leaderRole) ? senders[kind].pollNow() : notifier.publish("all", kind);
@@ -85,7 +84,7 @@ export function startOutboxRelay(options: RelayOptions) {
     async check(): Promise<void> {
       const errors = eventStreamKinds.flatMap((kind) => {
         const error = senders[kind].getLastError();
-        return error === undefined ? [] : [`${bus.streams[getTargetStream(kind, bus)]}: ${describeErrorChain(error)}`];
+        return error === undefined ? [] : [`${bus.streams[kind]}: ${describeErrorChain(error)}`];
       });
       if (errors.length > 0) throw new Error(errors.join("; "));
     },
@@ -108,17 +107,10 @@ export function selectOutboxRowsOfStream(sql: SqlClient | SqlTransaction, kind: 
   return sql`select * from outbox where ${stream} between ${name} and ${name} order by ${stream}, position`;
 }
 
-/** Returns the stream to which the events of a stream are sent: that of version 1.0 while its instances are running. */
-function getTargetStream(kind: EventStreamKind, { hasSeparateOrderEvents }: EventBus): EventStreamKind {
-  return hasSeparateOrderEvents ? kind : "tills";
-}
-
 /** Starts sending the events of one stream, in the sequence of their positions. */
 function startStreamSender(kind: EventStreamKind, { service, database, leadership, bus, log }: RelayOptions) {
-  const target = getTargetStream(kind, bus);
-  const buildSubject = target === kind ? bus.buildSubject : bus.buildFormerSubject;
   const lossRepair = createStreamLossRepair({
-    ...{ service, sql: database.sql, bus, stream: target, log },
+    ...{ service, sql: database.sql, bus, stream: kind, log },
     isLeader: () => leadership.isLeader(leaderRole),
   });
   const stopping = new AbortController();
@@ -151,12 +143,12 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     });
     // The events stay in the outbox. After the check, the stream recognizes their ids and returns their positions again.
     if (!lossRepair.tryRecordAcknowledgments(acknowledged)) return true;
-    await moveToSentEvents(sql, target, acknowledged);
+    await moveToSentEvents(sql, kind, acknowledged);
     const publishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     // Events that are committed meanwhile abort the wait between two polls.
     if (!publishError) return first.foundCount === batchSize || first.foundCount > rows.length;
     // Creates the stream if it does not exist, because its absence may be the reason why events were rejected.
-    await bus.ensureStream(target);
+    await bus.ensureStream(kind);
     throw publishError;
   }
 
@@ -165,7 +157,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
     const span = isTracingEnabled() ? startSpan(operation, parseEventEnvelope(body).traceparent) : undefined;
-    const sent = client.publish(buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
+    const sent = client.publish(bus.buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
     return span ? endSpanAfter(span, sent) : sent;
   }
 
@@ -188,7 +180,7 @@ function startStreamSender(kind: EventStreamKind, { service, database, leadershi
   }
 
   const pollNow = () => pollTrigger.abort();
-  const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[target]}`);
+  const outageLog = createOutageLog(log, `cannot publish events from the outbox to the stream ${bus.streams[kind]}`);
   const running = repeatWithBackoffUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) {
       lastError = undefined;

@@ -1,6 +1,6 @@
 import type { BusEventData, BusEventType } from "@pragma/contracts/events";
 import { z } from "zod";
-import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { buildServiceVariableName } from "../config/service-databases.ts";
 import type { SqlTransaction } from "../database/postgres.ts";

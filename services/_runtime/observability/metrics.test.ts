@@ -2,16 +2,6 @@ import { totalmem } from "node:os";
 import { expect, it } from "vitest";
 import { createPrometheusMetrics, registerProcessMetrics } from "./metrics.ts";
 
-it("exports a renamed metric under its former name, too", async () => {
-  const metrics = createPrometheusMetrics();
-  metrics.observeGauge("dead_letters", "Dead letters that wait for an operator", () => 3, { service: "reporting" });
-  const lines = (await metrics.toPrometheusText()).split("\n");
-  for (const name of ["dead_letters", "parked_messages"]) {
-    expect(lines.filter((line) => line.startsWith(`${name}{`) && line.endsWith(" 3"))).toHaveLength(1);
-    expect(lines).toContain(`# TYPE ${name} gauge`);
-  }
-});
-
 it("exports the memory that the process may use, so that its usage can be compared with it", async () => {
   const metrics = createPrometheusMetrics();
   registerProcessMetrics(metrics, { commit: "0123abc" });

@@ -18,30 +18,6 @@ interface LabeledValue {
 /** The upper bounds of histogram buckets, in seconds. They cover cached reads and tills with thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Former names of metrics. Existing dashboards use these names, so they are also exported until the next release. */
-const formerNames: Readonly<Record<string, string>> = {
-  gateway_api_keys_cached: "gateway_keys_known",
-  gateway_nats_up: "gateway_bus_up",
-  webhook_endpoints_circuit_open: "webhook_endpoints_spared",
-  webhook_messages_in_flight: "webhook_messages_under_way",
-  database_ping_seconds: "database_answer_seconds",
-  nats_up: "event_bus_up",
-  outbox_oldest_event_age_seconds: "outbox_age_seconds",
-  tills_without_result: "tills_overdue",
-  event_stream_usage_ratio: "event_stream_filled_ratio",
-  dead_letters: "parked_messages",
-};
-
-const renamedMetricLine = new RegExp(`^(# (?:HELP|TYPE) )?(${Object.keys(formerNames).join("|")})\\b(.*)$`, "gm");
-
-/** Appends a copy of each renamed metric under its former name to metrics in Prometheus' text format. */
-function withFormerNames(text: string): string {
-  const copies = [...text.matchAll(renamedMetricLine)].map(
-    ([, prefix = "", name = "", rest]) => `${prefix}${formerNames[name]}${rest}`,
-  );
-  return [text.trimEnd(), ...copies, ""].join("\n");
-}
-
 /** The methods that the API has. Clients can send any of the many that Node.js parses, and each is a series. */
 const measuredMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -119,7 +95,7 @@ export function createPrometheusMetrics() {
     },
     async toPrometheusText(): Promise<string> {
       const { resourceMetrics } = await reader.collect();
-      return withFormerNames(serializer.serialize(resourceMetrics));
+      return serializer.serialize(resourceMetrics);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { setTracer } from "./tracing.ts";
 

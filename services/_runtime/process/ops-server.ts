@@ -57,13 +57,9 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
       systemTimeZoneData: await readSystemTimeZoneDataVersion(),
     }),
   );
-  // `/parked` is the former name of this path. It still works, because scripts of operators may use it.
-  app.on("GET", ["/dead-letters", "/parked"], async (context) => {
+  app.get("/dead-letters", async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
-      ((await deadLetters?.list()) ?? []).map((deadLetter) => {
-        // `parkedAt` is the former name of `deadLetteredAt`. The `ops` command of the previous release requires it.
-        return { service, ...deadLetter, parkedAt: deadLetter.deadLetteredAt };
-      }),
+      ((await deadLetters?.list()) ?? []).map((deadLetter) => ({ service, ...deadLetter })),
     );
     return context.json((await Promise.all(lists)).flat());
   });
@@ -74,7 +70,7 @@ export async function startOpsServer(options: OpsOptions): Promise<HttpServer> {
       ),
     ),
   );
-  app.on("POST", ["/dead-letters/:eventId/retry", "/parked/:eventId/retry"], async (context) => {
+  app.post("/dead-letters/:eventId/retry", async (context) => {
     const eventId = context.req.param("eventId");
     if (!z.guid().safeParse(eventId).success) return context.json({ error: "the event id is not a UUID" }, 400);
     const outcomes = await Promise.all(components().map(({ deadLetters }) => deadLetters?.retry(eventId) ?? []));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sleep } from "../concurrency/sleep.ts";
-import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { ConfigError, integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { describeErrorChain } from "../observability/describe-error.ts";
 import { createLogger, type Logger } from "../observability/logger.ts";

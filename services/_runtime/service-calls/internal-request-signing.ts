@@ -6,8 +6,8 @@ import { type Principal, principalSchema } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { getAllowedCallersOfService, type InternalCallerName } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";
+import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { type InternalSigningKey, readInternalSigningKeys } from "../config/internal-keys.ts";
-import type { EnvironmentVariables } from "../config/renamed-variables.ts";
 import { hasRequestBody } from "../http/read-body.ts";
 import {
   createCallingServicePrincipal,

@@ -5,7 +5,7 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { z } from "zod";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import { sleep } from "../concurrency/sleep.ts";
-import type { EnvironmentVariables } from "../config/renamed-variables.ts";
+import type { EnvironmentVariables } from "../config/environment-variables.ts";
 import { integerEnvSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
 import { createCallingServicePrincipal, type ServiceAppFetch } from "../http/request-identity.ts";
 import { isConnectFailure } from "../retries/transient-error.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTestDatabaseSchema } from "../testing/database-schema.ts";
 import { eventually } from "../testing/eventually.ts";
-import { createPreviousDatabaseSchema } from "../testing/previous-schema.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import { deleteRowsInBatches } from "./remove-expired-rows.ts";
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => environment.remove());
 
 it("deletes only the expired rows of a partitioned table, in several batches", async () => {
-  const { db } = await createPreviousDatabaseSchema(environment, {});
+  const db = await createTestDatabaseSchema(environment, []);
   try {
     await db.sql`create table entries (id int, is_expired boolean, primary key (id, is_expired)) partition by list (is_expired)`;
     await db.sql`create table entries_p0 partition of entries for values in (true)`;
@@ -28,7 +28,7 @@ it("deletes only the expired rows of a partitioned table, in several batches", a
 });
 
 it("keeps a row that stops being expired while the batch waits for it", async () => {
-  const { db } = await createPreviousDatabaseSchema(environment, {}, "changed");
+  const db = await createTestDatabaseSchema(environment, [], "changed");
   try {
     await db.sql`create table entries (id int primary key, is_expired boolean)`;
     await db.sql`insert into entries values (1, true), (2, true)`;

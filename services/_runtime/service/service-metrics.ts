@@ -95,15 +95,12 @@ export function registerServiceMetrics(
     metrics.observeGauges("event_consumer_lag", "Events that a service has not handled", async () => {
       const { manager } = await bus.connected;
       const consumer = buildNatsConsumerName(service, event);
-      // Order events of version 1.0 are in the stream `tills`.
-      const streams = [...new Set([bus.streams[getEventStreamKind(event)], bus.streams.tills])];
-      const lags = await Promise.all(streams.map((stream) => readConsumerLag(manager, { stream, consumer })));
-      const existing = lags.filter((lag) => lag !== undefined);
-      if (existing.length === 0) return [];
-      const total = (state: "waiting" | "unacknowledged") => existing.reduce((sum, lag) => sum + lag[state], 0);
+      const stream = bus.streams[getEventStreamKind(event)];
+      const lag = await readConsumerLag(manager, { stream, consumer });
+      if (!lag) return [];
       return [
-        { value: total("waiting"), labels: { service, event, state: "waiting" } },
-        { value: total("unacknowledged"), labels: { service, event, state: "in hand" } },
+        { value: lag.waiting, labels: { service, event, state: "waiting" } },
+        { value: lag.unacknowledged, labels: { service, event, state: "in hand" } },
       ];
     });
   }

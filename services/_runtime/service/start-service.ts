@@ -25,7 +25,6 @@ import {
 import { checkEventStreamUsage, createEventBus } from "../messaging/event-bus.ts";
 import { startEventConsumer } from "../messaging/event-consumer.ts";
 import { checkEventDurability, checkStreamIntegrity } from "../messaging/event-durability.ts";
-import { getEventStreamKind } from "../messaging/event-streams.ts";
 import { handleEventOnce, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
 import { startOutboxRelay } from "../messaging/outbox-relay.ts";
 import { removeExpiredSentEventsTask } from "../messaging/sent-events.ts";
@@ -125,12 +124,11 @@ export async function startService(
     });
     const handlerTimeoutMs = 1000 * config.EVENT_HANDLER_TIMEOUT_SECONDS;
     const handling = { database: db, services, handlerTimeoutMs };
-    const eventConsumers = subscriptions.flatMap((subscription) => {
-      const options = { ...handling, service: name, subscription, bus, log, metrics, findUnavailableDependencies };
-      // Version 1.0 publishes order events to the stream of all other events.
-      const formerStreams = getEventStreamKind(subscription.type) === "tills" ? [] : [true];
-      return [false, ...formerStreams].map((isFormerStream) => startEventConsumer({ ...options, isFormerStream }));
-    });
+    const eventConsumers = subscriptions.map((subscription) =>
+      startEventConsumer({
+        ...{ ...handling, service: name, subscription, bus, log, metrics, findUnavailableDependencies },
+      }),
+    );
     registerConsumerProgressMetrics(metrics, { service: name, eventConsumers });
     const answering = (definition.requestHandlers ?? []).map(({ topic, handle }) =>
       bus.answerRequests(topic, (text) => handle(services, text)),

@@ -120,13 +120,12 @@ interface ResolvedKeyRow extends ApiEntityRowWithDates<ResolvedApiKey> {
 
 /**
  * Returns the consumer, scopes, rate limit and location of the key with this hash, even if the key is revoked or has
- * expired. The row of an expired key has its expiry as `revokedAt`, if it was not revoked before.
+ * expired.
  */
 export async function findResolvedKeyRowByHash({ sql }: Database, hash: string): Promise<ResolvedKeyRow | undefined> {
   const [row] = await sql<(Omit<ResolvedKeyRow, "location"> & NullableLocationRef)[]>`
     select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.last_used_at, ${effectiveExpiry(sql)} as expires_at,
-      least(k.revoked_at, case when ${effectiveExpiry(sql)} <= now() then ${effectiveExpiry(sql)} end) as revoked_at,
-      l.id as location_id, l.application, l.legacy_id, l.time_zone
+      k.revoked_at, l.id as location_id, l.application, l.legacy_id, l.time_zone
     from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
     where k.hash = ${hash}`;
   if (!row) return undefined;

@@ -8,9 +8,8 @@ const consumerColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, updated_at, location_id, coalesce(display_name, name) as name, scopes, rate_limit`;
 
 /**
- * Returns the SQL condition for consumers that this location created. In earlier versions, other locations could have
- * keys for such a consumer. A consumer with keys of other locations does not match, because a change of the consumer
- * would affect these keys.
+ * Returns the SQL condition for consumers that this location created. A consumer with keys of other locations does not
+ * match, because a change of the consumer would affect these keys.
  */
 const isCreatedByLocation = (sql: SqlClient | SqlTransaction, locationId: string) => sql`
   location_id = ${locationId} and not exists (

@@ -4,7 +4,6 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedApiKey } from "@pragma/contracts/principal";
 import { defaultApiConsumerScopes } from "@pragma/contracts/scopes";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
-import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildTestLegacyLocationImportBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
@@ -209,17 +208,6 @@ describe("the expiry of a key", () => {
     expect(await resolveKey(apiKey)).toMatchObject({ expiresAt, revokedAt: null });
     const { data } = await accounts.getJson("/v1/auth/keys/?size=1", ApiKeyPage);
     expect(data[0]).toMatchObject({ prefix: apiKey.slice(0, 14), expiresAt });
-  });
-
-  it("also revokes the key for gateways of version 1.0, once it has passed", async () => {
-    const { apiKey } = await createExpiringKey(new Date(Date.now() + 300).toISOString());
-    const expired = await eventually("the expiry", async () => {
-      const key = await resolveKey(apiKey);
-      return key.revokedAt !== null && key;
-    });
-    expect(expired.revokedAt).toBe(expired.expiresAt);
-    const { data } = await accounts.getJson("/v1/auth/keys/?size=1", ApiKeyPage);
-    expect(data[0]).toMatchObject({ expiresAt: expired.expiresAt, revokedAt: null });
   });
 
   it("must be in the future", async () => {

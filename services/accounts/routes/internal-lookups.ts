@@ -30,7 +30,8 @@ export const internalApiKeyLookupRoute = defineAccountsRoute({
     if (!key) throw new ApiError("key_not_found");
     const { lastUsedAt, ...resolvedKey } = key;
     const isRecentlyRecorded = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
-    if (!key.revokedAt && !isRecentlyRecorded) {
+    const hasExpired = key.expiresAt !== null && key.expiresAt.getTime() <= Date.now();
+    if (!key.revokedAt && !hasExpired && !isRecentlyRecorded) {
       // An error is only logged, because the key is valid even if the time of its use cannot be recorded.
       await recordApiKeyUse(services.db, key.keyId).catch((error) =>
         services.log.warn({ err: error, keyId: key.keyId }, "could not record API key use"),

@@ -4,7 +4,6 @@ import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows
 import { computeLiveOrderRetentionCutoff } from "../config.ts";
 import type { OrderLiveServiceContext } from "../context.ts";
 import { publishEndedShifts } from "../publish-shift-changes.ts";
-import { listShiftsWithoutLiveOrders } from "../queries/open-shifts.ts";
 import {
   deleteLiveOrderRows,
   findOrdersWithoutTill,
@@ -12,8 +11,6 @@ import {
   findStaleLiveOrderStates,
 } from "../queries/orders.ts";
 import { appendLiveOrderDepartureLogEntries, lockLiveOrderStreamReturningPosition } from "../queries/streams.ts";
-
-const maxEndedShifts = 1_000;
 
 /**
  * Removes rows that are older than the retention period: departed orders, live orders without changes, and tills with a
@@ -48,13 +45,6 @@ export const removeOldLiveOrdersTask: PeriodicTask<
         await publishEndedShifts(tx, tillIds, { locationId, position, traceparent, ordersWithoutTill });
         runAfterCommit(tx, () => broadcaster.notify(locationId, position));
         return orders.size;
-      });
-    }
-    // Instances of the previous version remove live orders without ending their shift.
-    for (const { locationId, tillId } of await listShiftsWithoutLiveOrders(db.sql, maxEndedShifts)) {
-      await db.transaction(async (tx) => {
-        const position = await lockLiveOrderStreamReturningPosition(tx, locationId);
-        await publishEndedShifts(tx, [tillId], { locationId, position, traceparent });
       });
     }
     if (removedCount > 0) log.info({ orders: removedCount }, "removed live orders unchanged beyond retention");

@@ -1,4 +1,4 @@
-import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 /** A shift with live orders. */
 export interface OpenShift {
@@ -58,17 +58,4 @@ export async function deleteShiftsWithoutLiveOrders(
       )
     returning till_id, started_at, day::text as day`;
   return rows.map(toOpenShift);
-}
-
-/** Returns open shifts without live orders, which an instance of a previous version has left behind. */
-export async function listShiftsWithoutLiveOrders(
-  sql: SqlClient,
-  limit: number,
-): Promise<{ locationId: string; tillId: string }[]> {
-  return sql<{ locationId: string; tillId: string }[]>`
-    select location_id, till_id from open_shifts as shift where not exists (
-      select from live_orders
-      where location_id = shift.location_id and till_id = shift.till_id and departed_at is null and not is_training
-    )
-    limit ${limit}`;
 }

@@ -40,8 +40,8 @@ export function buildSalesEntryLines(
   }
   entry.credit(totalTips(report), { account: config.tips, text: "Pourboires" });
   entry.credit(accountingData.owed, { ...customerAccount(owedToCustomers), text: "Remboursements dus" });
-  entry.credit(accountingData.overpaid ?? 0, { ...customerAccount(owedToCustomers), text: "Trop-perçus" });
-  entry.credit(accountingData.paidInVain, {
+  entry.credit(accountingData.overpaid, { ...customerAccount(owedToCustomers), text: "Trop-perçus" });
+  entry.credit(accountingData.paidForUnsold, {
     ...customerAccount(owedToCustomers),
     text: "Commandes annulées déjà payées",
   });
@@ -69,7 +69,7 @@ function addPayments(entry: JournalEntryBuilder, report: ReportV2, config: Accou
 
 function addChange(
   entry: JournalEntryBuilder,
-  { changeByOtherMethods = [] }: TillAccountingData,
+  { changeByOtherMethods }: TillAccountingData,
   config: AccountingRules,
 ): void {
   for (const { name, paymentMode, paymentType, changeName, changeMode, amount } of changeByOtherMethods) {
@@ -154,7 +154,7 @@ export function buildCashDifferenceEntryLines(
  * movements in cash or without a payment method. The amounts of payments already exclude their own change. Change in cash
  * on payments by other modes is subtracted.
  */
-function expectedCash(report: ReportV2, { changeByOtherMethods = [] }: TillAccountingData, initial: number): number {
+function expectedCash(report: ReportV2, { changeByOtherMethods }: TillAccountingData, initial: number): number {
   const payments = report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === "cash");
   const movements = report.reportEntries.filter(({ paymentMode }) => (paymentMode ?? "cash") === "cash");
   const amounts = [

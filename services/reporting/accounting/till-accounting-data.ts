@@ -18,11 +18,8 @@ export interface TillAccountingData {
   salesByRate: { taxRate: number; total: number }[];
   /** Payments for sales, without tips. */
   paid: number;
-  /**
-   * Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked.
-   * `TillFigures` call them `paidForUnsold`; here, the name is that of the JSON that version 1.0 stored.
-   */
-  paidInVain: number;
+  /** Payments for orders that were canceled or transferred, without tips. The money was received, so it is booked. */
+  paidForUnsold: number;
   /** The total that customers still owe for sales. */
   unpaid: number;
   /**
@@ -30,12 +27,11 @@ export interface TillAccountingData {
    * paid out.
    */
   owed: number;
-  /** The total that guests paid beyond the totals of their orders. Missing in data that version 1.1 stored. */
-  overpaid?: number;
-  /** Missing in data that version 1.1 stored. */
-  changeByOtherMethods?: ChangeByOtherMethod[];
-  /** The orders that cause gaps; empty if the figures of the till are consistent. Missing as `overpaid` is. */
-  inconsistentOrders?: InconsistentOrders[];
+  /** The total that guests paid beyond the totals of their orders. */
+  overpaid: number;
+  changeByOtherMethods: ChangeByOtherMethod[];
+  /** The orders that cause gaps; empty if the figures of the till are consistent. */
+  inconsistentOrders: InconsistentOrders[];
   /** Cash at the start and at the end of the shift; null unless the cash was counted both times. */
   cash: { initial: number; counted: number } | null;
 }
@@ -53,7 +49,7 @@ export function computeTillAccountingData(till: TillV2, toDay: (instant: string)
     closedOn: toDay(till.finalizedAt),
     salesByRate: totalsByVatRate(soldOrders),
     paid: sum(settlements.map(({ paid }) => paid)),
-    paidInVain: sum(unsold.map(({ paid }) => paid)),
+    paidForUnsold: sum(unsold.map(({ paid }) => paid)),
     unpaid: sum(unpaidAmounts.filter((amount) => amount > 0)),
     owed: sum(unpaidAmounts.filter((amount) => amount < 0).map((amount) => -amount)),
     overpaid: sum(settlements.map(({ overpaid }) => overpaid)),

@@ -23,7 +23,7 @@ import {
 } from "../testing/till-v1-fixtures.ts";
 import { convertTillV1ToV2 } from "../till-v1-conversion/convert-till-v1.ts";
 import { computeTillAccountingData } from "./till-accounting-data.ts";
-import writeTillEntries, { buildTillJournalEntries } from "./write-till-entries.ts";
+import { buildTillJournalEntries } from "./write-till-entries.ts";
 
 type Rules = z.input<typeof ReplaceAccountingConfigRequest>;
 type Orders = TillV2Input["orderList"];
@@ -508,28 +508,5 @@ describe("change that was given by another method than the payment", () => {
     if (fields.paymentMode !== "card") expect(journalLines([order], till)).toHaveLength(1);
     expect(checkDay([order], till).cash).toMatchObject({ status: "passed", difference: 0 });
     expect(checkDay([order], { ...till, finalCashBalance: counted + 1 }).cash).toMatchObject({ difference: 1 });
-  });
-});
-
-describe("accounting data that version 1.1 stored", () => {
-  const exportStored = (order: Orders[number]) => {
-    const till = buildTestTill([order]);
-    const v2 = JSON.stringify(computeReportAndOrders(till, { locationId: randomUUID() })?.reportV2);
-    const current = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
-    const { overpaid: _, changeByOtherMethods: __, inconsistentOrders: ___, ...accountingData } = current;
-    const stored = { v2, accountingDataJson: JSON.stringify(accountingData) };
-    return (
-      writeTillEntries({ stored, provider: "FULLL", config: "{}", currency: "EUR", entriesBefore: 0 }).failure?.code ??
-      "done"
-    );
-  };
-
-  it("must be computed again only if the till may be overpaid, or have change by another mode", () => {
-    expect(exportStored(overpaidOrder())).toBe("outdated_report");
-    const withChange = (fields: object) =>
-      createSoldOrder({ paymentRowList: [buildTestOrderPaymentRow({ changeAmount: 350, ...fields })] });
-    expect(exportStored(withChange({ paymentMode: "restaurantCheck" }))).toBe("outdated_report");
-    expect(exportStored(withChange({ paymentMode: "cash" }))).toBe("done");
-    expect(exportStored(createSoldOrder({ total: 1200 }))).toBe("unbalanced");
   });
 });

@@ -1,5 +1,5 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { InconsistentTillFigures, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
+import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { PlannedAccountingExportFile } from "../queries/accounting-exports.ts";
 import type { StoredReportAndAccountingData } from "../queries/reports.ts";
@@ -46,13 +46,11 @@ export default function writeTillEntries({
 }: TillJournalEntriesWorkerInput): EncodedTillJournalEntries | FailedTillAccountingExport {
   if (!stored)
     return buildFailedTillAccountingExport("no_report", "The till has no report, because it is in training mode.");
-  if (stored.accountingDataJson === null) return outdatedReportFailure;
   const report = JSON.parse(stored.v2) as ReportV2;
-  const accountingData = JSON.parse(stored.accountingDataJson) as TillAccountingData;
+  const accountingData = JSON.parse(stored.accountingData) as TillAccountingData;
   // The stored config may be older than some fields. Parsing adds these fields with their defaults.
   const rules: AccountingRules = ReplaceAccountingConfigRequest.parse(JSON.parse(config));
   const { entries, gaps } = buildTillJournalEntries(report, accountingData, rules, currency);
-  if (isOutdated(report, accountingData, gaps ?? [])) return outdatedReportFailure;
   if (!entries)
     return buildFailedTillAccountingExport(
       "unbalanced",
@@ -66,24 +64,6 @@ export default function writeTillEntries({
   return { lines, entries: entries.length, day: accountingData.day, siret: report.siretCode, failure: null };
 }
 
-/**
- * Returns whether version 1.1 stored the accounting data, and the till has something that this version did not
- * distinguish: overpaid orders, or change that may have been given by another mode than the payment.
- */
-function isOutdated(
-  report: ReportV2,
-  { overpaid, changeByOtherMethods }: TillAccountingData,
-  gaps: readonly InconsistentTillFigures[],
-): boolean {
-  const mayBeOverpaid = gaps.some(({ code, amount }) => code === "payments" && amount < 0);
-  return (overpaid === undefined && mayBeOverpaid) || (!changeByOtherMethods && hasChangeOnOtherModes(report));
-}
-
-/** Returns whether payments by other modes than cash have change, which was probably given in cash. */
-function hasChangeOnOtherModes({ reportRecordedPayments }: ReportV2): boolean {
-  return reportRecordedPayments.some(({ paymentMode, changeAmount }) => paymentMode !== "cash" && changeAmount !== 0);
-}
-
 export function buildFailedTillAccountingExport(
   code: TillAccountingExportFailure["code"],
   message: string,
@@ -91,11 +71,6 @@ export function buildFailedTillAccountingExport(
 ): FailedTillAccountingExport {
   return { failure: { code, message, gaps } };
 }
-
-const outdatedReportFailure = buildFailedTillAccountingExport(
-  "outdated_report",
-  "The report lacks figures that exports require. Reprocess the till, then export it again.",
-);
 
 /**
  * Returns the journal entries of a till, at most three: sales and their payments, cash movements, and the cash

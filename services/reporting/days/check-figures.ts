@@ -34,13 +34,12 @@ const compare = (amounts: Amounts, difference: number): TillCheckResult => ({
   findings: difference === 0 ? [] : [{ difference }],
 });
 
-type OrderFigureName = Exclude<keyof NonNullable<TillFigures["orderFigures"]>, "hasRefundsWithoutSale">;
+type OrderFigureName = Exclude<keyof TillFigures["orderFigures"], "hasRefundsWithoutSale">;
 
 /** Returns a check that compares an amount that orders declare with the sum of their product rows. */
 const compareOrderFigures =
   (declaredName: OrderFigureName, rowName: OrderFigureName): TillCheck =>
   ({ orderFigures }) => {
-    if (!orderFigures) return null;
     const { [declaredName]: declared, [rowName]: rows } = orderFigures;
     return compare({ declared, rows }, declared - rows);
   };
@@ -73,7 +72,6 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     return { amounts, findings, difference: amounts.recorded - amounts.declared };
   },
   sales({ totalSales, recordedPayments, settlement }) {
-    if (!settlement) return null;
     const forOrders = recordedPayments.filter(isForOrder);
     const isAccount = ([mode, type]: (typeof forOrders)[number]) => type === "customerAccount" || mode === "debt";
     const customerAccounts = sumRecorded(forOrders.filter(isAccount));
@@ -93,24 +91,20 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     return compare(amounts, sum([totalSales, -paid, -unpaid, owed]));
   },
   cash({ cash, recordedPayments, movements, cashChange }) {
-    // Version 1.1 did not store by which mode the change on other payments was given.
-    const hasUnknownChange =
-      cashChange === undefined && recordedPayments.some(([mode, , , change]) => mode !== "cash" && change !== 0);
-    if (!cash || hasUnknownChange) return null;
+    if (!cash) return null;
     const inCash = recordedPayments.filter(([mode]) => mode === "cash");
     const amounts = {
       opening: cash.initial,
       cashPayments: sumRecorded(inCash.filter(isForOrder)),
       cashTips: sum(inCash.map(getTips)),
-      cashChange: cashChange ?? 0,
+      cashChange,
       cashMovements: sum(movements.filter(([mode]) => mode === "cash" || mode === null).map(([, amount]) => amount)),
       counted: cash.counted,
     };
     const { opening, cashPayments, cashTips, cashMovements, counted } = amounts;
-    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, amounts.cashChange, -cashMovements]));
+    return compare(amounts, sum([counted, -opening, -cashPayments, -cashTips, cashChange, -cashMovements]));
   },
   movement_signs({ misdirectedMovements }) {
-    if (!misdirectedMovements) return null;
     const { cashIn: negativeCashIn, cashOut: positiveCashOut } = misdirectedMovements;
     const findings = [
       { movementType: "cash-in" as const, difference: negativeCashIn },
@@ -127,10 +121,9 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
   taxes({ taxes }) {
     const declared = sum(taxes.flatMap(([, taxable, tax]) => [taxable, tax]));
     const prices = taxes.map(([, , , price]) => price);
-    if (prices.includes(null)) return null;
-    const rows = sum(prices.map((price) => price ?? 0));
+    const rows = sum(prices);
     const findings = taxes.flatMap(([taxRate, taxable, tax, price]) => {
-      const difference = sum([taxable, tax, -(price ?? 0)]);
+      const difference = sum([taxable, tax, -price]);
       return difference === 0 ? [] : [{ taxRate, difference }];
     });
     return { amounts: { declared, rows }, findings, difference: declared - rows };
@@ -143,12 +136,11 @@ const tillChecks: Partial<Record<DayCheckCode, TillCheck>> = {
     findings: canceledAfterBill === 0 ? [] : [{ difference: null }],
     difference: null,
   }),
-  refunds_without_sale: ({ orderFigures }) =>
-    orderFigures && {
-      amounts: { refunded: orderFigures.refunded },
-      findings: orderFigures.hasRefundsWithoutSale ? [{ difference: null }] : [],
-      difference: null,
-    },
+  refunds_without_sale: ({ orderFigures: { refunded, hasRefundsWithoutSale } }) => ({
+    amounts: { refunded },
+    findings: hasRefundsWithoutSale ? [{ difference: null }] : [],
+    difference: null,
+  }),
 };
 
 /** Returns the checks of the figures within each till. `otherTillIds` are tills without figures. */

@@ -12,7 +12,7 @@ export interface TillOfDay {
   tillRevision: number;
   /** The fields of the till's report that a day lists, or needs for its totals. */
   report: { reportNumber: number; startedAt: string; finalizedAt: string; totalSales: number };
-  /** Null if an earlier version stored the report and it is packed, or if the figures cannot be derived from the report. */
+  /** Null if a sum is too large. */
   figures: TillFigures | null;
 }
 
@@ -68,7 +68,7 @@ export function computeDay(tills: readonly TillOfDay[], context: DayContext): Co
         ? [buildReason("report_number_gap", `Report numbers that are missing: ${missingReports}.`)]
         : []),
       ...(complete.length < tillCount
-        ? [buildReason("figures_unavailable", `Tills that must be reprocessed: ${tillCount - complete.length}.`)]
+        ? [buildReason("figures_unavailable", `Tills with a sum that is too large: ${tillCount - complete.length}.`)]
         : []),
     ];
     return {

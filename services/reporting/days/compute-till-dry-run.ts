@@ -28,7 +28,7 @@ export async function computeTillDryRun(
   try {
     report = await services.calculator.run({
       ...{ bytes, hash, version, tillId, locationId, timeZone },
-      ...{ calculatedAt: new Date().toISOString(), creationTimes: new Map(), isCompressed: false },
+      ...{ calculatedAt: new Date().toISOString(), creationTimes: new Map(), isStored: false },
     });
   } catch (error) {
     services.log.warn({ err: error, tillId, locationId }, "the report of a till that is not stored cannot be computed");

@@ -1,7 +1,7 @@
 /**
  * The figures of a till, and its business day. They contain the names of all fields, in their sequence. Stored figures and
- * days cannot be decompressed without exactly this text. It may change with the names of fields only until the first
- * version with business days is released; afterwards, never. If fields are renamed later, it still compresses them.
+ * days cannot be decompressed without exactly this text. It must
+ * never change. If fields are renamed, it still compresses them.
  */
 export const dayDictionary =
   '{"reportNumber":879,"deviceIdentifier":"3ad20eca-69c7-4030-a6a8-26768e287954","deviceName":"iPad Caisse 1","startedAt":"2026-05-29T06:00:00.000Z","finalizedAt":"2026-05-29T22:20:00.000Z","totalSales":258408,"guestsNumber":121,"orderCount":58,"discounts":9395,"productSales":258408,"recordedPayments":[["restaurantCheck","payment",22464,0,0],["card","payment",155384,0,650],["card","tip",750,0,0],["amex","payment",140,0,0],["deliveroo","payment",11160,0,0],["cash","payment",54840,1103,0],["debt","payment",4760,0,0],["check","payment",2770,0,0],["uberEats","payment",1730,0,0],["credit","payment",5565,0,0],["debt","customerAccount",1395,0,0]],"declaredPayments":[["restaurantCheck",22464],["card",155384],["amex",140],["deliveroo",11160],["cash",54840],["debt",6155],["check",2770],["uberEats",1730],["credit",5565]],"movements":[["cash",20654]],"taxes":[[550,9878,542,10420],[1000,157574,15757,173331],[2000,62219,12438,74657]],"canceledAfterBill":0,"settlement":{"paid":260208,"paidForUnsold":0,"unpaid":0,"owed":1800},"cash":{"initial":30000,"counted":105494},"orderFigures":{"declaredTax":28737,"rowTax":28737,"declaredNet":229671,"rowNet":229671,"declaredDiscount":9395,"rowDiscount":9395,"refunded":0,"hasRefundsWithoutSale":false}}' +

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import { dayDictionary } from "./day-dictionary.ts";
 
@@ -15,9 +14,4 @@ export function compressDayText(text: string): Uint8Array {
 /** Returns the text that `compressDayText` compressed. @throws Error when the bytes are damaged. */
 export function decompressDayText(compressed: Uint8Array): string {
   return inflateSync(compressed, { dictionary }).toString();
-}
-
-/** Returns the figures of a till as they are stored: after the MD5 hash of the entity tag of the report that they are of. */
-export function toStoredTillFigures(etag: string, tillFiguresJson: string): Uint8Array {
-  return Buffer.concat([createHash("md5").update(etag).digest(), compressDayText(tillFiguresJson)]);
 }

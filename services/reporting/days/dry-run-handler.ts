@@ -1,6 +1,5 @@
 import { tillDryRunRequestSchema, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
-import { largeTillBytes } from "../threaded-till-report-calculator.ts";
 import { computeTillDryRun, type TillDryRunServices } from "./compute-till-dry-run.ts";
 import { runQueuedDryRun } from "./dry-run-queue.ts";
 
@@ -9,7 +8,7 @@ export const tillDryRunHandler: BusRequestHandler<TillDryRunServices> = {
   topic: tillDryRunTopic,
   async handle(services, text) {
     const request = tillDryRunRequestSchema.parse(JSON.parse(text));
-    const { locationId, bodyBytes = largeTillBytes } = request;
+    const { locationId, bodyBytes } = request;
     return JSON.stringify(await runQueuedDryRun({ locationId, bodyBytes }, () => computeTillDryRun(services, request)));
   },
 };

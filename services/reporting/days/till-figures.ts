@@ -32,19 +32,17 @@ export interface TillFigures {
   declaredPayments: [PaymentMode, number][];
   /** Financial movements: mode and amount. */
   movements: [Movement["paymentMode"], number][];
-  /** Sums of `cash-in` movements below 0 and `cash-out` movements above 0. Missing in figures that version 1.1 stored. */
-  misdirectedMovements?: { cashIn: number; cashOut: number };
-  /** As `computeCashChange` returns it. Missing if the accounting data of the till does not contain it. */
-  cashChange?: number;
-  /** VAT rate, price without VAT, VAT, and what the product rows add up to, which is null if it is not known. */
-  taxes: [number, number, number, number | null][];
+  /** Sums of `cash-in` movements below 0 and `cash-out` movements above 0. */
+  misdirectedMovements: { cashIn: number; cashOut: number };
+  /** As `computeCashChange` returns it. */
+  cashChange: number;
+  /** VAT rate, price without VAT, VAT, and what the product rows add up to. */
+  taxes: [number, number, number, number][];
   canceledAfterBill: number;
-  /** Null if the accounting data of the till was not computed. */
-  settlement: TillSettlement | null;
-  /** Null if the cash was not counted at the start and at the end of the shift, or if this is not known. */
+  settlement: TillSettlement;
+  /** Null if the cash was not counted at the start and at the end of the shift. */
   cash: TillAccountingData["cash"];
-  /** Null if the figures are derived from a stored report, which does not contain these. */
-  orderFigures: TillOrderFigures | null;
+  orderFigures: TillOrderFigures;
 }
 
 /** How the sales of a till were paid. */
@@ -80,18 +78,15 @@ export function computeTillFigures(
   till: TillV2,
 ): TillFigures | null {
   try {
-    return { ...deriveTillFiguresFromReport(report, accountingData), orderFigures: computeOrderFigures(till) };
+    return addUpTillFigures(report, accountingData, till);
   } catch (error) {
     if (error instanceof AmountOutOfRangeError) return null;
     throw error;
   }
 }
 
-/**
- * Returns the figures that a stored report contains. `accountingData` is null in reports that were stored before the
- * service computed it.
- */
-export function deriveTillFiguresFromReport(report: ReportV2, accountingData: TillAccountingData | null): TillFigures {
+/** @throws `AmountOutOfRangeError` */
+function addUpTillFigures(report: ReportV2, accountingData: TillAccountingData, till: TillV2): TillFigures {
   const { deviceIdentifier, deviceName, startedAt, finalizedAt, reportNumber } = report;
   return {
     ...{ reportNumber, deviceIdentifier, deviceName, startedAt, finalizedAt },
@@ -122,19 +117,19 @@ export function deriveTillFiguresFromReport(report: ReportV2, accountingData: Ti
       cashIn: sumMovements(report, (type, amount) => type === "cash-in" && amount < 0),
       cashOut: sumMovements(report, (type, amount) => type === "cash-out" && amount > 0),
     },
-    ...(accountingData?.changeByOtherMethods && { cashChange: computeCashChange(accountingData.changeByOtherMethods) }),
+    cashChange: computeCashChange(accountingData.changeByOtherMethods),
     taxes: addUpTaxes(report, accountingData),
     canceledAfterBill: sum(
       report.reportCancellations.filter(({ afterFinalization }) => afterFinalization).map(({ amount }) => amount),
     ),
-    settlement: accountingData && {
+    settlement: {
       paid: accountingData.paid,
-      paidForUnsold: accountingData.paidInVain,
+      paidForUnsold: accountingData.paidForUnsold,
       unpaid: accountingData.unpaid,
-      owed: addMoneyAmounts(accountingData.owed, accountingData.overpaid ?? 0),
+      owed: addMoneyAmounts(accountingData.owed, accountingData.overpaid),
     },
-    cash: accountingData?.cash ?? null,
-    orderFigures: null,
+    cash: accountingData.cash,
+    orderFigures: computeOrderFigures(till),
   };
 }
 
@@ -146,8 +141,8 @@ function sumMovements(
   return sum(entries.map(({ entryAmount }) => entryAmount));
 }
 
-function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null): TillFigures["taxes"] {
-  const prices = accountingData?.salesByRate ?? [];
+function addUpTaxes(report: ReportV2, accountingData: TillAccountingData): TillFigures["taxes"] {
+  const prices = accountingData.salesByRate;
   const rates = [
     ...new Set([...report.reportTaxes.map(({ taxRate }) => taxRate), ...prices.map(({ taxRate }) => taxRate)]),
   ].sort((a, b) => a - b);
@@ -164,8 +159,10 @@ function addUpTaxes(report: ReportV2, accountingData: TillAccountingData | null)
   ];
   return addUpRows(rows)
     .map(({ key: [rate], amounts: { taxable, tax, price } }): TillFigures["taxes"][number] => [
-      ...([rate, taxable, tax] as const),
-      accountingData && price,
+      rate,
+      taxable,
+      tax,
+      price,
     ])
     .sort(([one], [other]) => one - other);
 }

@@ -1,26 +1,20 @@
 import type { BusEventData } from "@pragma/contracts/events";
-import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
-import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
 import {
   type DayKey,
   deleteDay,
   findDayParts,
-  hashReports,
   type ReportOfDayRow,
   type StoredDay,
   type StoredDayParts,
-  storeTillFigures,
-  updateReportsHash,
   upsertDay,
 } from "../queries/days.ts";
 import type { LastShift } from "./check-devices.ts";
 import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
-import { compressDayText, toStoredTillFigures } from "./day-texts.ts";
-import { deriveTillFiguresFromReport, type TillFigures } from "./till-figures.ts";
+import { compressDayText } from "./day-texts.ts";
 
 /** For how many days without a shift the report numbers of a device are followed. */
 export const maxDaysBetweenShifts = 31;
@@ -66,23 +60,15 @@ async function updateDay(
     await deleteDay(tx, key);
     return findFollowingDays(later, Object.keys(previous.lastShifts));
   }
-  const tills = parts.reports.map(toTillOfDay);
-  const derived = tills.flatMap(({ derivedFigures, reportId }) =>
-    derivedFigures === null ? [] : [{ id: reportId, storedTillFigures: derivedFigures }],
-  );
-  if (derived.length > 0) await storeTillFigures(tx, locationId, derived);
-  const { content, lastShifts } = computeDay(tills, toDayContext(parts, day));
-  const hash = hashReports(parts.reports);
+  const { content, lastShifts } = computeDay(parts.reports.map(toTillOfDay), toDayContext(parts, day));
   const serialize = (change: { dayRevision: number; updatedAt: string }) =>
     JSON.stringify({ day, locationId, ...content, ...change });
   if (
     previous &&
     previous.etag ===
       computeEntityTag(serialize({ dayRevision: previous.dayRevision, updatedAt: previous.updatedAt.toISOString() }))
-  ) {
-    await updateReportsHash(tx, key, hash);
+  )
     return [];
-  }
   const dayRevision = (previous?.dayRevision ?? 0) + 1;
   const body = serialize({ dayRevision, updatedAt });
   const { state } = content;
@@ -97,7 +83,7 @@ async function updateDay(
     const id = uuidV5(`day ${day} ${dayRevision} ${etag}`, locationId);
     await writeEventToOutbox(tx, `day.${state}`, { id, subject: locationId, data, traceparent });
   };
-  await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0, reportsHash: hash }), publish()]);
+  await Promise.all([upsertDay(tx, { ...row, hasReports: parts.reports.length > 0 }), publish()]);
   const changed = [...new Set([...Object.keys(previous?.lastShifts ?? {}), ...Object.keys(lastShifts)])].filter(
     (device) => !isSameLastShift(previous?.lastShifts[device], lastShifts[device]),
   );
@@ -124,52 +110,10 @@ export function toDayContext(parts: StoredDayParts, day: string): DayContext {
   return { tillCount, openShifts, ordersWithoutTill, earlierDays };
 }
 
-/** Returns a till of a day. `derivedFigures` is what to store if the figures are not stored yet. */
-export function toTillOfDay(row: ReportOfDayRow): TillOfDay & { derivedFigures: Uint8Array | null } {
-  const { tillId, id: reportId, tillRevision, tillFigures } = row;
-  if (tillFigures !== null)
-    return {
-      tillId,
-      reportId,
-      tillRevision,
-      figures: tillFigures,
-      ...toReportSummary(tillFigures),
-      derivedFigures: null,
-    };
-  const figures = deriveTillFigures(row);
-  if (figures)
-    return {
-      ...{ tillId, reportId, tillRevision, figures, ...toReportSummary(figures) },
-      derivedFigures: toStoredTillFigures(row.etag, JSON.stringify(figures)),
-    };
-  const report: BusEventData<"report.finalized"> = JSON.parse(row.finalized ?? "{}");
-  return {
-    tillId,
-    reportId,
-    tillRevision,
-    figures: null,
-    ...toReportSummary(report),
-    derivedFigures: null,
-  };
-}
-
-function toReportSummary({
-  reportNumber,
-  startedAt,
-  finalizedAt,
-  totalSales,
-}: Pick<TillFigures, "reportNumber" | "startedAt" | "finalizedAt" | "totalSales">): Pick<TillOfDay, "report"> {
-  return { report: { reportNumber, startedAt, finalizedAt, totalSales } };
-}
-
-/** Returns the figures of a report that an earlier version stored; null if it is packed or cannot be read. */
-function deriveTillFigures({ v2, accountingDataJson }: ReportOfDayRow): TillFigures | null {
-  if (v2 === null) return null;
-  try {
-    const accountingData = accountingDataJson === null ? null : (JSON.parse(accountingDataJson) as TillAccountingData);
-    return deriveTillFiguresFromReport(JSON.parse(v2) as ReportV2, accountingData);
-  } catch {
-    // A report that cannot be read must not keep other reports of the day from being stored.
-    return null;
-  }
+/** Returns a till of a day from what is stored of its report. */
+export function toTillOfDay({ tillId, id: reportId, tillRevision, tillFigures, finalized }: ReportOfDayRow): TillOfDay {
+  const { reportNumber, startedAt, finalizedAt, totalSales }: TillOfDay["report"] =
+    tillFigures ?? (JSON.parse(finalized ?? "{}") as BusEventData<"report.finalized">);
+  const report = { reportNumber, startedAt, finalizedAt, totalSales };
+  return { tillId, reportId, tillRevision, report, figures: tillFigures };
 }

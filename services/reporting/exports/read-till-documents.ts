@@ -95,13 +95,11 @@ async function readStoredOrders(
   { locationId, tillId }: TillKey,
   use: (documents: StoredDocument[]) => Promise<void>,
 ): Promise<void> {
-  const batches = tx<{ v1: string; v2: string | null; v2Deflated: Uint8Array }[]>`
-    select case when v2 is null then v1 end as v1, v2, v2_deflated from orders
+  const batches = tx<{ v1: string; v2Deflated: Uint8Array }[]>`
+    select v1, v2_deflated from orders
     where location_id = ${locationId} and till_id = ${tillId} and is_current
     order by day, opened_at, id`.cursor(ordersPerRead);
-  for await (const rows of batches) {
-    await use(rows.map(({ v1, v2, v2Deflated }) => v2 ?? { v1, v2Deflated }));
-  }
+  for await (const rows of batches) await use(rows);
 }
 
 /** Returns the numbers of orders in each block that contains any of them, in the order of the blocks. */

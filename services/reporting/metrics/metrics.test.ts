@@ -557,7 +557,7 @@ describe("a response", () => {
     const range = { since: "2026-01-01", until: "2026-01-31" };
     expect(await query(range, otherPrincipal)).toMatchObject({ missingReportCount: 0 });
     await service.db.sql`
-      update reports set metrics_etag = 'other' where location_id = ${otherLocationId} and day = '2026-01-10'`;
+      update reports set has_metrics = false where location_id = ${otherLocationId} and day = '2026-01-10'`;
     expect(await query(range, otherPrincipal)).toMatchObject({ missingReportCount: 1 });
     expect(await query({ ...range, until: "2026-01-09" }, otherPrincipal)).toMatchObject({ missingReportCount: 0 });
     const next = { since: "2026-02-01", until: "2026-02-28", compare: "previous_period" };

@@ -6,10 +6,7 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packTill } from "../packing/pack-till.ts";
-import { computeMissingMetricsTask } from "../periodic/compute-missing-metrics.ts";
 import { mergeMetricMonths } from "../periodic/merge-metric-months.ts";
-import { countReportsWithoutMetricsUpTo } from "../queries/metrics.ts";
 import { expectMetricsToEqual, type StoredTillMetrics } from "../testing/expect-metrics.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
@@ -18,7 +15,6 @@ import {
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestOrderPaymentRow, buildTestTill } from "../testing/till-fixtures.ts";
-import computeStoredTillMetrics from "./compute-stored-till-metrics.ts";
 
 const timeZone = "Europe/Paris";
 const log = createLogger({ name: "test", level: "silent" });
@@ -29,12 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Returns the principal of a location that accounts knows, because the service also runs the task that computes figures. */
-function newPrincipal() {
-  const principal = buildTestPrincipalWithScopes("reports:read", "orders:read");
-  service.accounts.addLocation(principal.location);
-  return principal;
-}
+const newPrincipal = () => buildTestPrincipalWithScopes("reports:read", "orders:read");
 type TestPrincipal = ReturnType<typeof newPrincipal>;
 
 const keyColumns = ["location_id", "day", "month", "till_id"];
@@ -72,29 +63,6 @@ async function expectStoredMetricsToEqualReports(principal: TestPrincipal, tills
   }
 }
 
-const createTestLocations = () => ({ getById: async (id: string) => ({ id, timeZone }) });
-
-/** Runs the task that computes missing figures, without a thread, until this number of the location's reports have none. */
-async function computeMissing(locationId: string, { left = 0 } = {}): Promise<void> {
-  await eventually("the figures to be computed", async () => {
-    await computeMissingMetricsTask.run({
-      ...{ db: service.db, objects: service.objects, log, locations: createTestLocations() as never },
-      metricsWorker: { run: async (input) => computeStoredTillMetrics(input) },
-    });
-    return (await countMissing(locationId)) === left;
-  });
-}
-
-/** Does what a process of version 1.1 does that replaces the report of a till. */
-const replaceAsVersion11 = (sql: TestReportingService["db"]["sql"], { id }: TillV2) => sql`
-  update reports set etag = etag || 'x', till_figures = null where till_id = ${id}`;
-
-const countMissing = async (locationId: string) => {
-  const [row] = await service.db.sql<[{ count: number }]>`
-    select count(*) from reports where location_id = ${locationId} and metrics_etag is distinct from etag`;
-  return row.count;
-};
-
 describe("the figures of tills", () => {
   it("equal their reports after tills were stored, replaced, erased, moved to training mode and stored again", async () => {
     const principal = newPrincipal();
@@ -117,7 +85,6 @@ describe("the figures of tills", () => {
 
     await service.pushTills([second], locationId, { revision: 3 });
     await expectStoredMetricsToEqualReports(principal, [replaced, second, third, fourth]);
-    expect(await countMissing(locationId)).toBe(0);
   });
 
   it("count an order in each till that contains it, as the reports do", async () => {
@@ -144,50 +111,6 @@ describe("the figures of tills", () => {
     await sql`alter table metric_cells drop constraint rejected`;
     await pushed;
     await expectStoredMetricsToEqualReports(principal, [till]);
-  });
-});
-
-describe("reports that a process of version 1.1 stores or deletes", () => {
-  it("have no figures until the task has computed the same from the stored responses, packed or not", async () => {
-    const principal = newPrincipal();
-    const { id: locationId } = principal.location;
-    const tills = fc.sample(randomTills, { numRuns: 4, seed: 4 }) as [TillV2, ...TillV2[]];
-    await service.pushTills(tills, locationId);
-    const expected = await readStoredMetrics(locationId);
-    await service.db.sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
-    expect(await packTill(service, { locationId, tillId: tills[0].id })).toBe(true);
-    await service.db.sql.begin(async (tx) => {
-      for (const till of tills) await replaceAsVersion11(tx as never, till);
-      expect(await tx`select from metric_totals where location_id = ${locationId}`).toHaveLength(0);
-      expect(await tx`select from metric_cells where location_id = ${locationId}`).toHaveLength(0);
-    });
-    await computeMissing(locationId);
-    expect(await readStoredMetrics(locationId)).toEqual(expected);
-    expect(await countReportsWithoutMetricsUpTo(service.db.sql, 10)).toBe(0);
-
-    await service.db.sql`delete from reports where location_id = ${locationId}`;
-    expect(await readStoredMetrics(locationId)).toEqual({});
-  });
-
-  it("do not delay others if their figures cannot be computed", async () => {
-    const [principal, other] = [newPrincipal(), newPrincipal()];
-    const [failing, fine] = [1_234_567, 1_100].map((total) => buildTestTill([buildTestOrder({ total })])) as [
-      TillV2,
-      TillV2,
-    ];
-    await service.pushTills([failing, fine], principal.location.id);
-    await service.pushTills([buildTestTill([])], other.location.id);
-    await service.db.sql`insert into removed_locations (location_id) values (${other.location.id})`;
-    // A response is damaged.
-    await service.db.sql`update orders set v2 = null, v2_deflated = '\\x00' where till_id = ${failing.id}`;
-    await replaceAsVersion11(service.db.sql, failing);
-    await replaceAsVersion11(service.db.sql, fine);
-    await service.db.sql`update reports set metrics_etag = null where location_id = ${other.location.id}`;
-    await computeMissing(principal.location.id, { left: 1 });
-    expect(Object.keys(await readStoredMetrics(principal.location.id))).toEqual([fine.id]);
-    // It is being removed.
-    expect(await countMissing(other.location.id)).toBe(1);
-    await service.db.sql`delete from reports where location_id in (${principal.location.id}, ${other.location.id})`;
   });
 });
 
@@ -222,11 +145,9 @@ describe("the figures of a past month", () => {
       );
     }
 
-    // Any change, by this version, by an earlier version, or a removal.
     const deletesMonth = async (change: () => Promise<unknown>) => {
       await change();
       expect((await readMonths()).map(({ month }) => month)).not.toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
-      await computeMissing(locationId);
       await sql`update reports set updated_at = now() - interval '2 days' where location_id = ${locationId}`;
       await mergeMetricMonths({ db: service.db, log }, { nowMs: Date.now() + 14 * 3_600_000 });
       expect((await readMonths()).map(({ month }) => month)).toContain(`${tills[0].startedAt.slice(0, 7)}-01`);
@@ -234,12 +155,9 @@ describe("the figures of a past month", () => {
     const { startedAt } = tills[0];
     await deletesMonth(() => service.pushTills([tills[0]], locationId, { revision: 2 }));
     await deletesMonth(() => service.pushTills([{ ...recent, startedAt }], locationId, { revision: 2 }));
-    await deletesMonth(() => replaceAsVersion11(sql, tills[0]));
     const added = buildTestTill([], { startedAt });
     await deletesMonth(() => service.pushTills([added], locationId));
     await deletesMonth(() => service.pushTills([{ ...added, isTraining: true }], locationId, { revision: 2 }));
-    await sql`delete from reports where location_id = ${locationId}`;
-    expect(await readMonths()).toEqual([]);
   });
 });
 

@@ -126,7 +126,7 @@ async function expectUnavailableDuring(
 
 async function expectNotUnpacked(): Promise<void> {
   const { objects, db } = service;
-  await expect(unpackTill({ db, objects, config }, { locationId, tillId: cold.id })).rejects.toThrow();
+  await expect(unpackTill({ db, objects }, { locationId, tillId: cold.id })).rejects.toThrow();
 }
 
 describe.each(["a folder", "S3"])("the object store in %s", (kind) => {
@@ -221,7 +221,7 @@ describe.each(["a folder", "S3"])("the object store in %s", (kind) => {
     }
     await task({});
     expect(await isPacked()).toBe(true);
-    await unpackTill({ db, objects, config }, { locationId, tillId: toPack.id });
+    await unpackTill({ db, objects }, { locationId, tillId: toPack.id });
     await db.sql`update reports set updated_at = now() where till_id = ${toPack.id}`;
   });
 });

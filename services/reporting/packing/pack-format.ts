@@ -78,7 +78,7 @@ export interface PackedOrderTexts {
 export interface PackedReportTexts {
   v2: string;
   v0: string;
-  accountingDataJson: string | null;
+  accountingData: string;
   finalized: string;
 }
 
@@ -213,20 +213,15 @@ function sumTextSizes(sizes: number[]): number {
   return sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
 }
 
-export async function encodeReportBlock({ v2, v0, accountingDataJson, finalized }: PackedReportTexts): Promise<Buffer> {
-  const texts = [v2, v0, accountingDataJson, finalized].map((text) => (text === null ? null : Buffer.from(text)));
+export async function encodeReportBlock({ v2, v0, accountingData, finalized }: PackedReportTexts): Promise<Buffer> {
+  const texts = [v2, v0, accountingData, finalized].map((text) => Buffer.from(text));
   return (await encodeBlock(texts, texts.length)).bytes;
 }
 
 export async function decodeReportBlock(block: Uint8Array): Promise<PackedReportTexts> {
-  const [v2, v0, accountingDataJson = null, finalized] = await decodeBlock(block);
-  if (!v2 || !v0 || !finalized) throw new Error("A packed report is incomplete.");
-  return {
-    v2: `${v2}`,
-    v0: `${v0}`,
-    accountingDataJson: accountingDataJson && `${accountingDataJson}`,
-    finalized: `${finalized}`,
-  };
+  const [v2, v0, accountingData, finalized] = await decodeBlock(block);
+  if (!v2 || !v0 || !accountingData || !finalized) throw new Error("A packed report is incomplete.");
+  return { v2: `${v2}`, v0: `${v0}`, accountingData: `${accountingData}`, finalized: `${finalized}` };
 }
 
 /** The V1 responses come first, so that reading these, as lists do, need not decompress the V2 responses. */
@@ -236,15 +231,11 @@ export async function encodeOrderBlock(orders: PackedOrderTexts[]): Promise<Enco
   return { bytes, v1End };
 }
 
-/**
- * Returns the V1 responses of the first `count` orders of a block. `v1End` is that of `encodeOrderBlock`; null for a block
- * of version 1.1.0, which was not flushed after the V1 responses, and needs several times as long.
- */
+/** Returns the V1 responses of the first `count` orders of a block. `v1End` is that of `encodeOrderBlock`. */
 export async function decodeV1Orders(
   block: Uint8Array,
-  { v1End, count }: { v1End: number | null; count: number },
+  { v1End, count }: { v1End: number; count: number },
 ): Promise<(Buffer | null)[]> {
-  if (v1End === null) return decodeBlock(block, () => ({ first: 0, end: count }));
   const bytes = await decompressStart(block, v1End);
   const lineEnd = bytes.indexOf("\n");
   if (lineEnd < 0) throw new Error("A packed block has no sizes.");

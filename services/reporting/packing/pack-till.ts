@@ -80,18 +80,18 @@ async function requireStoredBytes(
 async function encodeTill(tx: SqlTransaction, key: TillKey, objectKey: string): Promise<EncodedTill | undefined> {
   const report = await findStoredReport(tx, key);
   const till = await findAppliedTill(tx, key);
-  if (!till || !report || report.v2 === null || report.v0 === null) return undefined;
-  const { etag, v2, v0, accountingDataJson, finalized } = report;
+  if (!till || !report) return undefined;
+  const { etag, v2, v0, accountingData, finalized } = report;
+  if (v2 === null || v0 === null || accountingData === null) return undefined;
   const builder = createPackedObjectBuilder(objectKey);
-  await builder.addReport({ v2, v0, accountingDataJson, finalized });
+  await builder.addReport({ v2, v0, accountingData, finalized });
   const orders: OrdersOfDay[] = [];
   let firstV1: string | undefined;
   for await (const rows of readStoredOrders(tx, key)) {
-    for (const { v1: v1Text, v2: v2Text, v2Deflated, ...order } of rows) {
+    for (const { v1: v1Text, v2Deflated, ...order } of rows) {
       firstV1 ??= v1Text;
       const v1 = Buffer.from(v1Text);
-      const v2 = v2Deflated ? await decompressV2Order(v2Deflated, { v1 }) : v2Text;
-      if (v2 === null) throw new Error(`Order ${order.id} has no V2 response.`);
+      const v2 = await decompressV2Order(v2Deflated, { v1 });
       const position = await builder.addOrder({ v1, v2: Buffer.from(v2) });
       addToDay(orders, { ...order, position, v1Bytes: v1.byteLength });
     }
@@ -131,7 +131,7 @@ function addToDay(groups: OrdersOfDay[], { id, day, isCurrent, openedAt, etag, p
   group.etags.push(etag);
 }
 
-/** Returns the content version from which all entity tags can be computed; null for tags of earlier versions. */
+/** Returns the content version from which all entity tags can be computed; null if they were computed otherwise. */
 function findContentVersion(orders: OrdersOfDay[], till: Parameters<typeof buildContentVersion>[0]): string | null {
   const contentVersion = buildContentVersion(till);
   const isComputable = orders.every(({ ids, etags }) =>

@@ -51,7 +51,7 @@ export function parsePackedReference([
       objectKey: String(objectKey),
       blockEnds: JSON.parse(String(blockEnds)),
       blockFirstPositions: JSON.parse(String(blockFirstPositions)),
-      blockV1Ends: blockV1Ends && JSON.parse(String(blockV1Ends)),
+      blockV1Ends: JSON.parse(String(blockV1Ends)),
     },
     position: position && Number(position),
   };
@@ -111,7 +111,7 @@ export async function readPackedBodies(
       const firstPosition = till.blockFirstPositions[block] ?? 0;
       const offsets = indexes.map((index) => (references[index]?.position ?? 0) - firstPosition);
       const count = Math.max(...offsets) + 1;
-      const v1End = till.blockV1Ends?.[block] ?? null;
+      const v1End = till.blockV1Ends[block] ?? 0;
       const texts = await withBlock(objects, { till, block, signal }, (bytes) =>
         body === "v2" ? decodeV2Orders(bytes, count) : decodeV1Orders(bytes, { v1End, count }),
       );

@@ -1,6 +1,5 @@
 import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type ReportListingRequest, reportListingReplySchema } from "@pragma/contracts/report-listing";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createLogger } from "@pragma/runtime/observability/logger";
@@ -8,7 +7,6 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { reportingServiceConfigSchema } from "../config.ts";
-import { reportListingHandler } from "../list-reports.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { packTillsTask } from "../periodic/pack-tills.ts";
 import { countTillsToPack } from "../queries/reports.ts";
@@ -95,18 +93,6 @@ describe("packTillsTask", () => {
     // Otherwise, a till that shares orders with many packed tills would unpack them again and again.
     await packTillsTask.run(services());
     for (const till of [old, other]) expect(await isPacked(principal, till)).toBe(false);
-  });
-
-  it("reads tills that version 1.1.0 packed, and unpacks them", async () => {
-    const principal = newPrincipal();
-    const till = buildOldTill(20);
-    await pushOldTill(principal, till);
-    const before = await readEverything(service, principal, [till]);
-    expect(await packTill(services(), keyOf(principal, till))).toBe(true);
-    await service.db.sql`update packed_tills set block_v1_ends = null where till_id = ${till.id}`;
-    expect(await readEverything(service, principal, [till])).toEqual(before);
-    await unpackTill(services(), keyOf(principal, till));
-    expect(await readEverything(service, principal, [till])).toEqual(before);
   });
 
   it("reads pages that extend over several days, of packed tills and others", async () => {
@@ -210,7 +196,7 @@ describe("a packed till", () => {
     }
   });
 
-  it("keeps entity tags that an earlier version computed, and tags of ids in capital letters", async () => {
+  it("keeps entity tags that were computed otherwise, and tags of ids in capital letters", async () => {
     const principal = newPrincipal();
     const till = buildOldTill(2);
     await pushOldTill(principal, till);
@@ -498,31 +484,4 @@ describe("packTill", () => {
     expect(packedCount).toBeLessThan(25 * tills.length);
     expect(await readEverything(service, principal, tills)).toEqual(before);
   }, 120_000);
-});
-
-describe("the list of reports for the change feed", () => {
-  it("contains packed and other reports of all locations with the ids of their orders", async () => {
-    const [packed, hot] = [buildOldTill(2), buildOldTill(3)];
-    const principals = [newPrincipal(), newPrincipal()] as const;
-    await pushOldTill(principals[0], packed);
-    expect(await packTill(services(), keyOf(principals[0], packed))).toBe(true);
-    await service.pushTills([hot], principals[1].location.id);
-    const read = async (request: ReportListingRequest) =>
-      reportListingReplySchema.parse(
-        JSON.parse(await reportListingHandler.handle(services(), JSON.stringify(request))),
-      );
-    const listed = new Map<string, string[]>();
-    let after: ReportListingRequest["after"] = null;
-    do {
-      const reply = await read({ after, storedSince: null });
-      for (const { reportId, orderIds } of reply.reports) listed.set(reportId, orderIds.toSorted());
-      after = reply.next;
-    } while (after);
-    for (const { id, orderList } of [packed, hot])
-      expect(listed.get(computeTillReportId(id))).toEqual(orderList.map((order) => order.id).sort());
-    const recent = await read({ after: null, storedSince: new Date(Date.now() - 3_600_000).toISOString() });
-    const recentIds = recent.reports.map(({ reportId }) => reportId);
-    expect(recentIds).toContain(computeTillReportId(hot.id));
-    expect(recentIds).not.toContain(computeTillReportId(packed.id));
-  });
 });

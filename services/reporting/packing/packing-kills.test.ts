@@ -6,7 +6,6 @@ import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { type CrashMoment, type CrashSimulation, startCrashSimulation } from "@pragma/runtime/testing/crash-simulation";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { reportingServiceConfigSchema } from "../config.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
 import { findPackedTill } from "../queries/packed-tills.ts";
 import { readEverything } from "../testing/read-everything.ts";
@@ -22,7 +21,6 @@ import { giveUpPackedTexts, type UnpackingServices, unpackTill } from "./unpack-
 /** The soak kills at each step for each till, and reads all responses after each death. */
 const isLong = process.env.PACKING_KILLS === "all";
 
-const config = reportingServiceConfigSchema.parse({ OBJECT_STORE: "file:/unused" });
 const log = createLogger({ name: "test", level: "silent" });
 const principal = buildTestPrincipalWithScopes("reports:read", "orders:read");
 const locationId = principal.location.id;
@@ -73,7 +71,7 @@ async function readResponses(): Promise<Record<string, unknown>> {
 }
 
 type SimulatedServices = UnpackingServices & { log: typeof log };
-const services = (): SimulatedServices => ({ db: service.db, objects: service.objects, config, log });
+const services = (): SimulatedServices => ({ db: service.db, objects: service.objects, log });
 
 /** Runs `work` as a process of its own that dies at a step. Returns whether it died before `work` was done. */
 async function runAndCrash(

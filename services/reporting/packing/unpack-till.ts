@@ -13,12 +13,11 @@ import {
 } from "../queries/packed-tills.ts";
 import { findDayAndCreationTimeOfTillReport, restoreReportTexts } from "../queries/reports.ts";
 import type { TillKey } from "../queries/tills.ts";
+import { compressV2Order } from "../v2-order-compression.ts";
 import { decodeOrderBlock, decodeReportBlock, verifyBlockChecksum } from "./pack-format.ts";
 import { readPackedObject } from "./packed-object.ts";
 
-export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | "objects"> {
-  config: Pick<ReportingServiceContext["config"], "COMPRESS_V2_ORDERS">;
-}
+export type UnpackingServices = Pick<ReportingServiceContext, "db" | "objects">;
 
 /**
  * Moves the responses of a packed till back to PostgreSQL, so that the till can change. Does nothing if the till is not
@@ -26,7 +25,7 @@ export interface UnpackingServices extends Pick<ReportingServiceContext, "db" | 
  *
  * @throws `UnreadablePackedTillError` if the object is missing or damaged.
  */
-export async function unpackTill({ db, objects, config }: UnpackingServices, key: TillKey): Promise<void> {
+export async function unpackTill({ db, objects }: UnpackingServices, key: TillKey): Promise<void> {
   const found = await findPackedTill(db.sql, key);
   if (!found || found.isLost) return;
   const bytes = await readPackedObject(objects, found);
@@ -40,15 +39,18 @@ export async function unpackTill({ db, objects, config }: UnpackingServices, key
     await restoreReportTexts(tx, key, await decodeReportBlock(readBlock(0)));
     for (const [block, firstPosition] of till.blockFirstPositions.entries()) {
       if (block === 0) continue;
-      const unpacked = (await decodeOrderBlock(readBlock(block))).map((texts, index) => {
-        const row = rows[firstPosition + index];
-        if (!row) throw new Error(`${till.objectKey} has more orders than rows.`);
-        const [v1, v2] = [`${texts.v1}`, `${texts.v2}`];
-        // Both times are fields of the V1 response.
-        const { createdAt, updatedAt } = JSON.parse(v1) as { createdAt: string; updatedAt: string };
-        return { ...row, v1, v2, v2Deflated: null, createdAt, updatedAt };
-      });
-      await insertOrders(tx, unpacked, { isCompressed: config.COMPRESS_V2_ORDERS });
+      const texts = await decodeOrderBlock(readBlock(block));
+      const unpacked = (async function* () {
+        for (const [index, text] of texts.entries()) {
+          const row = rows[firstPosition + index];
+          if (!row) throw new Error(`${till.objectKey} has more orders than rows.`);
+          const [v1, v2] = [`${text.v1}`, `${text.v2}`];
+          // Both times are fields of the V1 response.
+          const { createdAt, updatedAt } = JSON.parse(v1) as { createdAt: string; updatedAt: string };
+          yield { ...row, v1, v2Deflated: await compressV2Order(v2, { v1 }), createdAt, updatedAt };
+        }
+      })();
+      await insertOrders(tx, unpacked);
     }
     await deletePackedTill(tx, till);
   });
@@ -66,8 +68,11 @@ export async function giveUpPackedTexts({ db }: Pick<ReportingServiceContext, "d
     const rows = await buildOrderRows(tx, till);
     const report = await findDayAndCreationTimeOfTillReport(tx, till);
     const createdAt = report?.createdAt ?? till.pushedAt.toISOString();
-    const lost = rows.map((row) => ({ ...row, v1: "", v2: "", v2Deflated: null, createdAt, updatedAt: createdAt }));
-    await insertOrders(tx, lost, { isCompressed: false });
+    const v2Deflated = new Uint8Array();
+    await insertOrders(
+      tx,
+      rows.map((row) => ({ ...row, v1: "", v2Deflated, createdAt, updatedAt: createdAt })),
+    );
     await markPackedTillLost(tx, till, { orderIds: rows.map(({ id }) => id) });
   });
 }

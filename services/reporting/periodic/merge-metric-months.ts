@@ -4,7 +4,7 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { ReportingServiceContext } from "../context.ts";
 import { mergeMetricColumns } from "../metrics/metric-cells.ts";
 import {
-  findVersionOfCompleteMonth,
+  findVersionOfUnchangedMonth,
   insertMetricMonth,
   listMetricPartitions,
   listMonthsToMerge,
@@ -81,13 +81,13 @@ function findFirstOpenMonth(nowMs: number): string {
 /** Returns whether the metrics of a month were stored. They are computed before the location is locked. */
 async function mergeMonth({ db }: Services, month: MetricMonth): Promise<boolean> {
   const { locationId } = month;
-  const version = await findVersionOfCompleteMonth(db.sql, month);
+  const version = await findVersionOfUnchangedMonth(db.sql, month);
   if (version === null) return false;
   const cells = await mergeMetricColumns(readMetricCellsOfMonth(db.sql, month), { maxCells: maxCellsOfMonth });
   if (!cells) return false;
   return db.transaction(async (tx) => {
     await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
-    if ((await findVersionOfCompleteMonth(tx, month)) !== version) return false;
+    if ((await findVersionOfUnchangedMonth(tx, month)) !== version) return false;
     await insertMetricMonth(tx, month, cells);
     await recordLocationWrite(tx, locationId);
     return true;

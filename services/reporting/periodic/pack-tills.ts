@@ -15,20 +15,17 @@ const retryAfterMs = 24 * 3_600_000;
 const maxSkippedTills = 1_000;
 
 /**
- * Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. Tills in tables that are
- * not partitioned are not packed, because version 1.0, which cannot read packed tills, may use these tables. A till that
- * cannot be packed is tried again a day later.
+ * Packs tills of days before the last `HOT_DAYS` days that did not change in the last 24 hours. A till that cannot be packed
+ * is tried again a day later.
  */
 export const packTillsTask: PeriodicTask<Pick<ReportingServiceContext, "db" | "objects" | "config" | "log">> = {
   name: "pack tills",
   intervalSeconds: 10,
   async run(services) {
     const { db, config, log } = services;
-    const partitions = await listPartitionNames(db.sql, "reports");
-    if (partitions.length === 1) return;
     for (const [tillId, retryTime] of retryTimes) if (retryTime <= Date.now()) retryTimes.delete(tillId);
     let packed = 0;
-    for (const partition of partitions) {
+    for (const partition of await listPartitionNames(db.sql, "reports")) {
       if (packed >= maxTillsPerRun || retryTimes.size >= maxSkippedTills) break;
       const tills = await listTillsToPack(db.sql, partition, {
         hotDays: config.HOT_DAYS,

@@ -1,33 +1,23 @@
-import { createHash } from "node:crypto";
 import { type Day, maxTillsPerDay } from "@pragma/contracts/day";
 import { listPartitionNames } from "@pragma/runtime/database/partitions";
-import {
-  type Database,
-  type SqlClient,
-  type SqlFragment,
-  type SqlTransaction,
-  toRecordsetParameter,
-} from "@pragma/runtime/database/postgres";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { LastShiftByDevice } from "../days/check-devices.ts";
 import { decompressDayText } from "../days/day-texts.ts";
 import type { TillFigures } from "../days/till-figures.ts";
 import type { OrderWithoutTill } from "./shifts.ts";
 
-/** The reports that decide whether a stored day is current. If there are more, the day has no totals. */
-const maxHashedReports = maxTillsPerDay + 1;
+/** The reports from which a day is computed. If there are more than `maxTillsPerDay`, the day has no totals. */
+const maxReports = maxTillsPerDay + 1;
 
 /** A report of a day as it is stored. */
 export interface ReportOfDayRow {
   tillId: string;
   id: string;
-  etag: string;
   tillRevision: number;
-  /** Null if the figures are not those of the stored report, because an earlier version stored it. */
+  /** Null if a sum is too large. */
   tillFigures: TillFigures | null;
-  /** The following texts are null if `tillFigures` is not. The first two are also null if the till is packed. */
-  v2: string | null;
-  accountingDataJson: string | null;
+  /** The data of the event `report.finalized`, as JSON. Null if there are figures. */
   finalized: string | null;
 }
 
@@ -37,27 +27,9 @@ export interface DayKey {
   day: string;
 }
 
-/** Returns the hash of the entity tags of a day's first reports; empty without reports. Equals `hashReports`. */
-const reportsHash = (
-  sql: SqlClient | SqlTransaction,
-  { locationId, day }: { locationId: string; day: SqlFragment },
-) => sql`
-  select coalesce(md5(string_agg(etag, ' ')), '') as hash from (
-    select etag from reports where location_id = ${locationId} and reports.day = ${day}
-    order by started_at, id limit ${maxHashedReports}
-  ) as reports_of_day`;
-
-/** Returns the hash of the entity tags of a day's reports, of which at most `maxHashedReports` are given. */
-export function hashReports(reports: readonly Pick<ReportOfDayRow, "etag">[]): string {
-  if (reports.length === 0) return "";
-  return createHash("md5")
-    .update(reports.map(({ etag }) => etag).join(" "))
-    .digest("hex");
-}
-
 /** What a day is computed from. */
 export interface StoredDayParts {
-  /** The first `maxHashedReports` reports, earliest first. */
+  /** The first `maxReports` reports, earliest first. */
   reports: ReportOfDayRow[];
   reportCount: number;
   /** The stored days around the day, and the day itself, earliest first. */
@@ -82,17 +54,15 @@ export async function findDayParts(
   // One statement, because it runs in the transaction that stores a report, while other tills of the location wait.
   const [row] = await sql<[Row]>`
     with found as (
-      select till_id, id, etag, started_at, finalized, v2, accounting_facts,
-        case when substr(till_figures, 1, 16) = decode(md5(etag), 'hex') then substr(till_figures, 17) end as till_figures
-      from reports where ${isOfDay} order by started_at, id limit ${maxHashedReports}
+      select till_id, id, started_at, finalized, till_figures from reports
+      where ${isOfDay} order by started_at, id limit ${maxReports}
     )
     select
       coalesce((
         select json_agg(json_build_object(
-          'tillId', found.till_id, 'id', id, 'etag', etag, 'tillRevision', revision,
-          'tillFiguresBase64', encode(till_figures, 'base64'), 'v2', case when till_figures is null then v2 end,
-          'accountingDataJson', case when till_figures is null then accounting_facts end,
-          'finalized', case when till_figures is null and v2 is null then finalized end
+          'tillId', found.till_id, 'id', id, 'tillRevision', revision,
+          'tillFiguresBase64', encode(till_figures, 'base64'),
+          'finalized', case when till_figures is null then finalized end
         ) order by started_at, id)
         from found join tills on tills.location_id = ${locationId} and tills.till_id = found.till_id
       ), '[]') as reports,
@@ -124,30 +94,13 @@ export async function findDayParts(
   return {
     ...row,
     reports,
-    reportCount: reports.length < maxHashedReports ? reports.length : (row.reportCount ?? reports.length),
+    reportCount: reports.length < maxReports ? reports.length : (row.reportCount ?? reports.length),
     days: row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt) })),
     openShifts: row.openShifts.map(({ tillId, startedAt }) => ({
       tillId,
       startedAt: new Date(startedAt).toISOString(),
     })),
   };
-}
-
-/** Stores figures that were derived from stored reports. */
-export async function storeTillFigures(
-  tx: SqlTransaction,
-  locationId: string,
-  figures: readonly { id: string; storedTillFigures: Uint8Array }[],
-): Promise<void> {
-  const texts = figures.map(({ id, storedTillFigures }) => ({
-    id,
-    tillFiguresBase64: Buffer.from(storedTillFigures).toString("base64"),
-  }));
-  const parameter = toRecordsetParameter(tx, texts);
-  await tx`
-    update reports set till_figures = decode(derived.till_figures_base64, 'base64')
-    from jsonb_to_recordset(${parameter}) as derived (id uuid, till_figures_base64 text)
-    where reports.location_id = ${locationId} and reports.id = derived.id`;
 }
 
 export interface StoredDay {
@@ -165,55 +118,45 @@ export interface DayRow extends DayKey {
   updatedAt: string;
   etag: string;
   hasReports: boolean;
-  reportsHash: string;
   lastShifts: LastShiftByDevice;
   /** As `compressDayText` returns it. */
   body: Uint8Array;
 }
 
 export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
-  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, reportsHash: hash, lastShifts, body } = row;
+  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, lastShifts, body } = row;
   await tx`
-    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, reports_hash, last_shifts,
-      body)
+    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, last_shifts, body)
     values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
-      ${hash}, ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
+      ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
     on conflict (location_id, day) do update set
       state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
-      has_reports = excluded.has_reports, reports_hash = excluded.reports_hash,
-      last_shifts = excluded.last_shifts, body = excluded.body`;
-}
-
-/** Records that a stored day is the same with the current reports. */
-export async function updateReportsHash(tx: SqlTransaction, { locationId, day }: DayKey, hash: string): Promise<void> {
-  await tx`
-    update days set reports_hash = ${hash}, has_reports = ${hash !== ""}
-    where location_id = ${locationId} and day = ${day}::text::date`;
+      has_reports = excluded.has_reports, last_shifts = excluded.last_shifts, body = excluded.body`;
 }
 
 export async function deleteDay(tx: SqlTransaction, { locationId, day }: DayKey): Promise<void> {
   await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
 }
 
-/** A day in a list. `body` is null if the stored day is out of date, or not stored. */
+/** A day as it is returned. */
 export interface ListedDay {
   day: string;
-  etag: string | null;
-  body: string | null;
+  etag: string;
+  body: string;
 }
+
+type ListedDayRow = Omit<ListedDay, "body"> & { body: Uint8Array };
+const toListedDay = (row: ListedDayRow): ListedDay => ({ ...row, body: decompressDayText(row.body) });
 
 /** Returns one day; undefined if it has neither reports nor open shifts nor orders without a till. */
 export async function findDay(
   sql: SqlClient | SqlTransaction,
   { locationId, day }: DayKey,
 ): Promise<ListedDay | undefined> {
-  const [row] = await sql<{ body: Uint8Array | null; etag: string | null; hash: string; storedHash: string | null }[]>`
-    select body, etag, hash, reports_hash as stored_hash
-    from (${reportsHash(sql, { locationId, day: sql`${day}::text::date` })}) as current
-      left join days on days.location_id = ${locationId} and days.day = ${day}::text::date`;
-  if (!row || (row.hash === "" && row.storedHash === null)) return undefined;
-  const isCurrent = row.hash === row.storedHash;
-  return { day, etag: isCurrent ? row.etag : null, body: isCurrent && row.body ? decompressDayText(row.body) : null };
+  const [row] = await sql<ListedDayRow[]>`
+    select day::text as day, etag, body from days
+    where location_id = ${locationId} and day = ${day}::text::date`;
+  return row && toListedDay(row);
 }
 
 export interface DayListRange {
@@ -233,30 +176,14 @@ export async function listDays(
 ): Promise<{ days: ListedDay[]; total: number }> {
   const isInRange = sql`location_id = ${locationId}
     and day between ${since ?? "0001-01-01"}::text::date and ${until ?? "9999-12-31"}::text::date`;
-  const listed = sql`
-    select day from day_counts where ${isInRange} and kind = 'report' and count > 0
-    union
-    select day from days where ${isInRange} and not has_reports`;
-  const [days, [counted]] = await Promise.all([
-    sql<(Omit<ListedDay, "body"> & { body: Uint8Array | null })[]>`
-      with page as (
-        select day from (${listed}) as listed where day < ${before ?? "infinity"}::text::date
-        order by day desc offset ${offset} limit ${limit}
-      )
-      select page.day::text as day, case when is_current then etag end as etag, case when is_current then body end as body
-      from page left join lateral (
-        select etag, body, reports_hash = (
-          select hash from (${reportsHash(sql, { locationId, day: sql`page.day` })}) as reports
-        ) as is_current
-        from days where location_id = ${locationId} and days.day = page.day
-      ) as stored on true
-      order by page.day desc`,
-    sql<[{ total: number }]>`select count(*) as total from (${listed}) as listed`,
+  const [rows, [counted]] = await Promise.all([
+    sql<ListedDayRow[]>`
+      select day::text as day, etag, body from days
+      where ${isInRange} and day < ${before ?? "infinity"}::text::date
+      order by days.day desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from days where ${isInRange}`,
   ]);
-  return {
-    days: days.map((row) => ({ ...row, body: row.body && decompressDayText(row.body) })),
-    total: counted.total,
-  };
+  return { days: rows.map(toListedDay), total: counted.total };
 }
 
 /**

@@ -249,7 +249,7 @@ function listFilterConditions({ filters }: MetricSelection, bind: BindParameter)
   });
 }
 
-/** Returns the number of reports in the periods whose metrics are not stored. */
+/** Returns the number of reports in the periods without metrics, because a sum is too large. */
 export async function countMissingReportsInPeriods(
   tx: SqlTransaction,
   locationIds: readonly string[],
@@ -265,6 +265,6 @@ export async function countMissingReportsInPeriods(
   );
   const [row] = await tx<[{ count: number }]>`
     select count(*) as count from reports
-    where ${isOfLocations} and metrics_etag is distinct from etag and (false ${ranges})`;
+    where ${isOfLocations} and not has_metrics and (false ${ranges})`;
   return row.count;
 }

@@ -15,7 +15,7 @@ interface TillMetricsChange extends TillKey {
 
 /**
  * Replaces the metrics of a till. Deletes the merged metrics of its months, which are merged again later.
- * The caller must lock the location first, and store the entity tag of the report as `metrics_etag`.
+ * The caller must lock the location first, and store in the report whether the till has metrics.
  */
 export async function replaceTillMetrics(
   tx: SqlTransaction,
@@ -60,54 +60,6 @@ function deleteMetricMonth(tx: SqlTransaction, { locationId, day }: { locationId
 /** Returns the SQL condition that a location is not being removed. */
 const isNotRemoved = (sql: SqlClient) => sql`location_id not in (select location_id from removed_locations)`;
 
-/**
- * Returns the next location of a partition of `reports` after an id with reports without metrics, and the latest of these
- * tills, except skipped ones; undefined after the last location.
- */
-export async function findNextLocationWithoutMetrics(
-  sql: SqlClient,
-  partition: string,
-  { afterId, skippedTillIds, limit }: { afterId: string; skippedTillIds: string[]; limit: number },
-): Promise<{ locationId: string; tillIds: string[] } | undefined> {
-  const isMissing = sql`metrics_etag is distinct from etag`;
-  const [row] = await sql<{ locationId: string; tillIds: string[] }[]>`
-    select location_id, array(
-      select till_id from ${sql(partition)} as report
-      where ${isMissing} and location_id = next.location_id and till_id <> all(${skippedTillIds}::uuid[])
-      order by day desc limit ${limit}
-    ) as till_ids
-    from (
-      select location_id from ${sql(partition)}
-      where ${isMissing} and location_id > ${afterId} and ${isNotRemoved(sql)} order by location_id limit 1
-    ) as next`;
-  return row;
-}
-
-/** Returns how many reports of all locations lack metrics, counted up to `limit`. Reads one partition at a time. */
-export async function countReportsWithoutMetricsUpTo(sql: SqlClient, limit: number): Promise<number> {
-  let count = 0;
-  for (const partition of await listPartitionNames(sql, "reports")) {
-    if (count >= limit) break;
-    const [row] = await sql<[{ count: number }]>`
-      select count(*) from (
-        select from ${sql(partition)} where metrics_etag is distinct from etag limit ${limit - count}
-      ) as missing`;
-    count += row.count;
-  }
-  return count;
-}
-
-/** Marks a report as one whose metrics are stored. Returns false if it is no longer the report with this entity tag. */
-export async function markMetricsComputed(
-  tx: SqlTransaction,
-  { locationId, tillId, etag }: TillKey & { etag: string },
-): Promise<boolean> {
-  const { count } = await tx`
-    update reports set metrics_etag = etag
-    where location_id = ${locationId} and till_id = ${tillId} and etag = ${etag} and metrics_etag is distinct from etag`;
-  return count > 0;
-}
-
 export interface MetricMonth {
   locationId: string;
   /** The first day of the month. */
@@ -140,17 +92,16 @@ export async function listMonthsToMerge(
 }
 
 /**
- * Returns a value that changes with each report of a month; null if a report lacks metrics, or changed in the last 24
- * hours, or if there is none.
+ * Returns a value that changes with each report of a month; null if a report changed in the last 24 hours, or if there is
+ * none.
  */
-export async function findVersionOfCompleteMonth(
+export async function findVersionOfUnchangedMonth(
   sql: SqlClient | SqlTransaction,
   { locationId, month }: MetricMonth,
 ): Promise<string | null> {
   const [row] = await sql<[{ version: string | null }]>`
     select case
-      when bool_and(metrics_etag is not distinct from etag) and max(updated_at) < now() - interval '24 hours'
-      then md5(string_agg(till_id || etag, ' ' order by till_id)) end as version
+      when max(updated_at) < now() - interval '24 hours' then md5(string_agg(till_id || etag, ' ' order by till_id)) end as version
     from reports
     where location_id = ${locationId} and day >= ${month}::text::date
       and day < ${month}::text::date + interval '1 month'`;

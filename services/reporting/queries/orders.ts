@@ -1,5 +1,4 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { toV2OrderColumns } from "../v2-order-compression.ts";
 import type { TillKey } from "./tills.ts";
 
 export interface ReportingOrderDatabaseRow {
@@ -12,9 +11,8 @@ export interface ReportingOrderDatabaseRow {
   pushedAt: string | Date;
   etag: string;
   v1: string;
-  /** The V2 response is in one of these columns, and the other is null. `v2Deflated` is from `compressV2Order`. */
-  v2: string | null;
-  v2Deflated: Uint8Array | null;
+  /** The V2 response, as `compressV2Order` returns it. */
+  v2Deflated: Uint8Array;
 }
 
 interface LocationOrderIds {
@@ -94,44 +92,35 @@ interface StoredOrderRow extends ReportingOrderDatabaseRow, TillKey {
   isCurrent: boolean;
 }
 
-interface OrderStorageOptions {
-  /** Whether V2 responses that are not compressed yet are compressed, which version 1.0 cannot read. */
-  isCompressed: boolean;
-}
-
 const insertBatchSize = 25;
 
 export async function insertOrders(
   tx: SqlTransaction,
   rows: AsyncIterable<StoredOrderRow> | Iterable<StoredOrderRow>,
-  { isCompressed }: OrderStorageOptions,
 ): Promise<void> {
   let previous: Promise<unknown> = Promise.resolve();
   let batch: StoredOrderRow[] = [];
   async function insertBatch(): Promise<void> {
     // Passes rows of values instead of one JSON parameter, which would be larger, because it escapes every quote in the
-    // JSON texts. Batches are small, because compressing and serializing a large batch blocks the event loop.
+    // JSON texts. Batches are small, because serializing a large batch blocks the event loop.
     const inserted = tx`insert into orders ${tx(batch)}`.execute();
     batch = [];
-    // PostgreSQL inserts one batch while the next one is compressed and serialized. `race` also handles the rejection of
+    // PostgreSQL inserts one batch while the next one is prepared and serialized. `race` also handles the rejection of
     // both batches: after the first has failed, the second fails as well.
     await Promise.race([previous, inserted]);
     previous = inserted;
   }
-  for await (const row of rows) {
-    const columns = row.v2 === null ? {} : await toV2OrderColumns(row.v2, { v1: row.v1, isCompressed });
-    if (batch.push({ ...row, ...columns }) === insertBatchSize) await insertBatch();
-  }
+  for await (const row of rows) if (batch.push(row) === insertBatchSize) await insertBatch();
   if (batch.length > 0) await insertBatch();
   await previous;
 }
 
-type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2" | "v2Deflated">;
+type OrderToPack = Pick<StoredOrderRow, "id" | "day" | "openedAt" | "isCurrent" | "etag" | "v1" | "v2Deflated">;
 
 /** Yields the orders of a till in batches, sorted by day, by whether they are current, by opening time and by id. */
 export function readStoredOrders(tx: SqlTransaction, { locationId, tillId }: TillKey): AsyncIterable<OrderToPack[]> {
   return tx<OrderToPack[]>`
-    select id, day::text as day, opened_at::text as opened_at, is_current, etag, v1, v2, v2_deflated from orders
+    select id, day::text as day, opened_at::text as opened_at, is_current, etag, v1, v2_deflated from orders
     where location_id = ${locationId} and till_id = ${tillId}
     order by day, is_current, orders.opened_at, id`.cursor(insertBatchSize);
 }

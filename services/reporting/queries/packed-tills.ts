@@ -9,11 +9,8 @@ export interface PackedTillIndex {
   blockEnds: number[];
   /** The positions of the first order of each block. 0 for the block of the report. */
   blockFirstPositions: number[];
-  /**
-   * The number of bytes of each block from which its V1 orders can be decompressed. 0 for the block of the report. Null for
-   * tills that were packed by version 1.1.0.
-   */
-  blockV1Ends: number[] | null;
+  /** The number of bytes of each block from which its V1 orders can be decompressed. 0 for the block of the report. */
+  blockV1Ends: number[];
 }
 
 export interface PackedTillRow extends TillKey, PackedTillIndex {
@@ -136,7 +133,7 @@ export async function replaceTillByPackedTill(
       insert into packed_days (location_id, latest_day) values (${locationId}, ${latestDay}::text::date)
       on conflict (location_id) do update set latest_day = greatest(packed_days.latest_day, excluded.latest_day)`;
   await tx`
-    update reports set packed_v0_bytes = octet_length(v0), v2 = null, v0 = null, accounting_facts = null,
+    update reports set packed_v0_bytes = octet_length(v0), v2 = null, v0 = null, accounting_data = null,
       finalized = ${finalized}
     where ${isOfTill}`;
   await tx`delete from orders where ${isOfTill}`;

@@ -41,9 +41,10 @@ export async function findReportOrOrderBody(
 
 /** The texts are null if one of them is larger than the requested maximum. */
 type BodyColumns = [
+  /** Empty for an order of a lost till; null for a V2 order, which is in `deflated`. */
   text: Buffer | null,
   deflated: Buffer | null,
-  /** Null unless `deflated` was compressed with it. */
+  /** The response with which `deflated` was compressed; null for other bodies. */
   v1: Buffer | null,
   /** The size of the largest of these columns; null if there is none. */
   bytes: Buffer | null,
@@ -73,11 +74,11 @@ async function toFoundBody(
 function selectBodyColumns(sql: SqlClient, { kind, body, maxBytes }: RequestedBody) {
   if (kind === "order" && body === "v2")
     return sql`
-      case when octet_length(v2) <= ${maxBytes}::int then v2 end,
+      case when v1 = '' then '' end,
       case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int
         then v2_deflated end,
       case when octet_length(v1) <= ${maxBytes}::int and octet_length(v2_deflated) <= ${maxBytes}::int then v1 end,
-      coalesce(octet_length(v2), greatest(octet_length(v1), octet_length(v2_deflated)))`;
+      greatest(octet_length(v1), octet_length(v2_deflated))`;
   const column = sql(body);
   return sql`case when octet_length(${column}) <= ${maxBytes}::int then ${column} end, null::bytea, null::text,
     octet_length(${column})`;

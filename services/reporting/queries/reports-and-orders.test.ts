@@ -38,11 +38,11 @@ afterAll(() => service?.remove());
 async function addOrders(day: string, count: number): Promise<ReportOrOrderPosition[]> {
   const tillId = randomUUID();
   return service.db.transaction(async (tx) => {
-    await tx`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
+    await tx`insert into tills (till_id, location_id, revision, hash, pushed_at) values (${tillId}, ${locationId}, 1, '', now())`;
     // Up to three orders have the same opening time, so that these orders are sorted by id.
     const orders = await tx<ReportOrOrderPosition[]>`
       insert into orders
-        (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
+        (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2_deflated)
       select ${tillId}, ${locationId}, id, ${tillId}, ${day}::date, ${day}::date + interval '8 hours' + (number / 3) * interval '1 second',
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as generated

@@ -18,12 +18,12 @@ export interface ReportRow {
   v2: string;
   v0: string;
   listItem: string;
-  /** `TillAccountingData` as JSON. Stored in the column `accounting_facts`. */
-  accountingDataJson: string;
-  /** As `toStoredTillFigures` returns them. */
-  storedTillFigures: Uint8Array | null;
-  /** The entity tag, or null if the metrics are not stored. */
-  metricsEtag: string | null;
+  /** `TillAccountingData` as JSON. */
+  accountingData: string;
+  /** `TillFigures` as JSON, as `compressDayText` returns it. Null if a sum is too large. */
+  tillFigures: Uint8Array | null;
+  /** False if a sum is too large, so that the till has no metrics. */
+  hasMetrics: boolean;
 }
 
 /** Returns the day and the creation time of a till's report; undefined if the till has no report. */
@@ -51,18 +51,14 @@ export async function findPreviousReportAndOrdersWithoutTill(
   return { previousReport, hasOrdersWithoutTill };
 }
 
-export async function upsertReportRow(
-  tx: SqlTransaction,
-  { accountingDataJson, storedTillFigures, ...row }: ReportRow,
-): Promise<void> {
-  const columns = { ...row, accountingFacts: accountingDataJson, tillFigures: storedTillFigures };
+export async function upsertReportRow(tx: SqlTransaction, row: ReportRow): Promise<void> {
   await tx`
-    insert into reports ${tx(columns)}
+    insert into reports ${tx(row)}
     on conflict (location_id, id) do update set
       day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
       finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
-      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts,
-      till_figures = excluded.till_figures, metrics_etag = excluded.metrics_etag, packed_v0_bytes = null`;
+      list_item = excluded.list_item, accounting_data = excluded.accounting_data,
+      till_figures = excluded.till_figures, has_metrics = excluded.has_metrics, packed_v0_bytes = null`;
 }
 
 export async function deleteReportOfTill(tx: SqlTransaction, { locationId, tillId }: TillKey): Promise<void> {
@@ -96,7 +92,7 @@ interface StoredReport {
   etag: string;
   v2: string | null;
   v0: string | null;
-  accountingDataJson: string | null;
+  accountingData: string | null;
   finalized: string;
 }
 
@@ -105,7 +101,7 @@ export async function findStoredReport(
   { locationId, tillId }: TillKey,
 ): Promise<StoredReport | undefined> {
   const [row] = await tx<StoredReport[]>`
-    select etag, v2, v0, accounting_facts as accounting_data_json, finalized from reports
+    select etag, v2, v0, accounting_data, finalized from reports
     where location_id = ${locationId} and till_id = ${tillId}`;
   return row;
 }
@@ -118,9 +114,9 @@ export async function findStoredReport(
 export async function restoreReportTexts(
   tx: SqlTransaction,
   { locationId, tillId }: TillKey,
-  { v2, v0, accountingDataJson, finalized }: Omit<StoredReport, "etag">,
+  texts: Omit<StoredReport, "etag">,
 ): Promise<void> {
-  const columns = { v2, v0, accountingFacts: accountingDataJson, finalized, packedV0Bytes: null };
+  const columns = { ...texts, packedV0Bytes: null };
   await tx`
     update reports set ${tx(columns)}, updated_at = now()
     where location_id = ${locationId} and till_id = ${tillId}`;
@@ -144,17 +140,13 @@ export async function listTillsToPack(
 const isToPack = (sql: SqlClient, hotDays: number) => sql`
   v2 is not null and day < current_date - ${hotDays}::int and updated_at < now() - interval '24 hours'`;
 
-/**
- * Returns how many tills of all locations wait to be packed, counted up to `limit`. Reads one partition at a time. Returns
- * 0 if the tables are not partitioned, because no till is then packed.
- */
+/** Returns how many tills of all locations wait to be packed, counted up to `limit`. Reads one partition at a time. */
 export async function countTillsToPack(
   sql: SqlClient,
   { hotDays, limit }: { hotDays: number; limit: number },
 ): Promise<number> {
-  const partitions = await listPartitionNames(sql, "reports");
   let count = 0;
-  for (const partition of partitions.length === 1 ? [] : partitions) {
+  for (const partition of await listPartitionNames(sql, "reports")) {
     if (count >= limit) break;
     const [row] = await sql<[{ count: number }]>`
       select count(*) from (
@@ -165,13 +157,10 @@ export async function countTillsToPack(
   return count;
 }
 
-/**
- * The stored figures that journal entries need. `accountingDataJson` is null in reports that were stored before the
- * service computed accounting data.
- */
+/** The stored figures that journal entries need. `accountingData` is `TillAccountingData` as JSON. */
 export interface StoredReportAndAccountingData {
   v2: string;
-  accountingDataJson: string | null;
+  accountingData: string;
 }
 
 /** What names the report of a till to people. Both are null if the till has no report. */
@@ -198,15 +187,15 @@ export async function findStoredReportAndAccountingData(
   sql: SqlClient,
   { locationId, tillId }: TillKey,
 ): Promise<StoredReportAndAccountingData | { packed: PackedTillIndex } | undefined> {
-  type Row = PackedTillIndex & { v2: string | null; accountingDataJson: string | null };
+  type Row = PackedTillIndex & { v2: string | null; accountingData: string };
   const [row] = await sql<Row[]>`
-    select v2, accounting_facts as accounting_data_json, object_key, block_ends, block_first_positions, block_v1_ends
+    select v2, accounting_data, object_key, block_ends, block_first_positions, block_v1_ends
     from reports left join packed_tills as till
       on v2 is null and till.location_id = reports.location_id and till.till_id = reports.till_id
     where reports.location_id = ${locationId} and reports.till_id = ${tillId}`;
   if (!row) return undefined;
-  const { v2, accountingDataJson } = row;
-  return v2 === null ? { packed: row } : { v2, accountingDataJson };
+  const { v2, accountingData } = row;
+  return v2 === null ? { packed: row } : { v2, accountingData };
 }
 
 /** Returns tills of a location whose reports belong to days before a day (YYYY-MM-DD), oldest first. */
@@ -224,41 +213,4 @@ export async function listTillsWithReportBefore(
     where location_id = ${locationId} and day < ${beforeDay}::text::date
       and till_id <> all(${skippedTillIds}::uuid[])
     order by day, started_at, id limit ${limit}`;
-}
-
-/** Returns the lowest location id after `after` that has reports. Reads one partition at a time. */
-export async function findNextLocationWithReports(
-  sql: SqlClient,
-  after: string | undefined,
-): Promise<string | undefined> {
-  const locationIds: string[] = [];
-  for (const partition of await listPartitionNames(sql, "reports")) {
-    const [row] = await sql<{ locationId: string }[]>`
-      select location_id from ${sql(partition)} ${after === undefined ? sql`` : sql`where location_id > ${after}`}
-      order by location_id limit 1`;
-    if (row) locationIds.push(row.locationId);
-  }
-  // Lowercase hexadecimal has the same sequence in PostgreSQL and here.
-  return locationIds.sort()[0];
-}
-
-/** Returns up to `limit` reports of a location after an id, sorted by id, with the data of their last event. */
-export async function listReportsOfLocation(
-  tx: SqlTransaction,
-  {
-    locationId,
-    afterId,
-    storedSince,
-    limit,
-  }: { locationId: string; afterId: string; storedSince: string | null; limit: number },
-): Promise<{ id: string; data: BusEventData<"report.finalized"> }[]> {
-  const rows = await tx<{ id: string; tillId: string; finalized: string }[]>`
-    select id, till_id, finalized from reports
-    where location_id = ${locationId} and id > ${afterId}
-      ${storedSince === null ? tx`` : tx`and updated_at >= ${storedSince}`}
-    order by id limit ${limit}`;
-  const reports = [];
-  for (const { id, tillId, finalized } of rows)
-    reports.push({ id, data: await completeReportFinalizedEventData(tx, { locationId, tillId }, finalized) });
-  return reports;
 }

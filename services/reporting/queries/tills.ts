@@ -19,8 +19,8 @@ export async function findAppliedTillRevisionNumber(sql: SqlClient, { locationId
 export async function findAppliedTill(
   sql: SqlClient | SqlTransaction,
   { locationId, tillId }: TillKey,
-): Promise<{ revision: number; hash: string | null; pushedAt: Date } | undefined> {
-  const [till] = await sql<{ revision: number; hash: string | null; pushedAt: Date }[]>`
+): Promise<{ revision: number; hash: string; pushedAt: Date } | undefined> {
+  const [till] = await sql<{ revision: number; hash: string; pushedAt: Date }[]>`
     select revision, hash, pushed_at from tills where location_id = ${locationId} and till_id = ${tillId}`;
   return till;
 }
@@ -45,7 +45,7 @@ export async function recordTillRevisionAndGetPrevious(
 ): Promise<number> {
   const [inserted, [current]] = await Promise.all([
     tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })} on conflict do nothing`,
-    tx<[{ revision: number; hash: string | null }]>`
+    tx<[{ revision: number; hash: string }]>`
       select revision, hash from tills where location_id = ${locationId} and till_id = ${tillId} for update`,
   ]);
   if (inserted.count === 1) return 0;
@@ -58,7 +58,7 @@ export async function recordTillRevisionAndGetPrevious(
       update tills set ${tx({ revision, hash, ...(mayHavePersonalData && { erasedAt: null }) })}
       where location_id = ${locationId} and till_id = ${tillId}`;
   }
-  if (current.revision === revision && current.hash !== null && current.hash !== hash) {
+  if (current.revision === revision && current.hash !== hash) {
     throw new PermanentEventError(
       `Revision ${revision} of till ${tillId} has body ${hash}, but was applied earlier with body ${current.hash}.`,
     );

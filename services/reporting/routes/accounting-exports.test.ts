@@ -175,11 +175,10 @@ describe("an accounting export", () => {
   it("has no file when none of its tills can be exported", async () => {
     const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
-    const [training = "", older = ""] = await pushTills(principal, { isTraining: true }, {});
-    await service.db.sql`update reports set accounting_facts = null where till_id = ${older}`;
-    const result = await runExport(principal, [exportItem(training, config), exportItem(older, config)]);
+    const [training = "", unbalanced = ""] = await pushTills(principal, { isTraining: true }, { paid: 1000 });
+    const result = await runExport(principal, [exportItem(training, config), exportItem(unbalanced, config)]);
     expect(result).toMatchObject({ state: "failed", files: [] });
-    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["no_report", "outdated_report"]);
+    expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["no_report", "unbalanced"]);
     expect(
       await service.requestProblem({ method: "GET", path: `/v1/accounting/exports/${result.id}/files/1`, principal }),
     ).toMatchObject({
@@ -191,7 +190,7 @@ describe("an accounting export", () => {
     const principal = buildTestPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal);
     const [intact = "", broken = ""] = await pushTills(principal, {}, {});
-    await service.db.sql`update reports set accounting_facts = '{' where till_id = ${broken}`;
+    await service.db.sql`update reports set accounting_data = '{' where till_id = ${broken}`;
     const result = await runExport(principal, [exportItem(broken, config), exportItem(intact, config)]);
     expect(result.tills.map(({ failure }) => failure?.code)).toEqual(["internal_error", undefined]);
   });

@@ -165,19 +165,6 @@ function exportNotFoundError(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-type StoredGap = TillAccountingExportFailure["gaps"][number];
-type StoredFailure = Omit<TillAccountingExportFailure, "day" | "reportNumber" | "gaps"> &
-  Partial<Pick<TillAccountingExportFailure, "day" | "reportNumber">> & {
-    gaps: (Omit<StoredGap, "orderCount" | "orders"> & Partial<StoredGap>)[];
-  };
-
-/** Returns a stored failure. Those of version 1.1 name neither the report nor orders. */
-function parseStoredFailure(text: string): TillAccountingExportFailure {
-  const failure: StoredFailure = JSON.parse(text);
-  const { day = null, reportNumber = null, gaps } = failure;
-  return { ...failure, day, reportNumber, gaps: gaps.map((gap) => ({ ...{ orderCount: 0, orders: [] }, ...gap })) };
-}
-
 /** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
 function toExportResponse(
   {
@@ -204,7 +191,7 @@ function toExportResponse(
       tillId,
       ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileMetadataRow),
       state,
-      failure: failure === null ? null : parseStoredFailure(failure),
+      failure: failure === null ? null : (JSON.parse(failure) as TillAccountingExportFailure),
       fileNumber: state === "done" ? fileNumber : null,
     })),
     files: files.flatMap((file) => {

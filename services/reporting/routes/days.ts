@@ -12,7 +12,6 @@ import { createConditionalJsonResponse } from "@pragma/runtime/http/route-respon
 import { locationIdQueryParameter, resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute } from "../context.ts";
-import { refreshDay } from "../days/refresh-day.ts";
 import { findDay, listDays } from "../queries/days.ts";
 
 const dayRouteDefaults = { tag: "Days", audience: "public", scope: "reports:read" } as const;
@@ -54,13 +53,7 @@ export const listDaysRoute = defineReportingRoute({
         let bytes = 0;
         let last: string | undefined;
         for (const { day, body } of days.slice(0, limit)) {
-          const text = body ?? (await refreshDay(services.db, { locationId, day }))?.body;
-          // The last report of the day was removed meanwhile. Later pages must still follow.
-          if (text === undefined) {
-            last = day;
-            continue;
-          }
-          const item = Buffer.from(text);
+          const item = Buffer.from(body);
           bytes += item.byteLength;
           if (items.length > 0 && bytes > services.config.PAGE_MAX_BYTES) break;
           items.push(item);
@@ -97,13 +90,11 @@ export const getDayRoute = defineReportingRoute({
   errors: ["day_not_found", "location_forbidden"],
   async handle({ params: { date: day }, query, principal, services, header }) {
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const key = { locationId, day };
-    const found = await services.db.read(locationId, ({ sql }) => findDay(sql, key));
-    const current = found && (found.body === null ? await refreshDay(services.db, key) : found);
-    if (!current?.etag || current.body === null)
+    const found = await services.db.read(locationId, ({ sql }) => findDay(sql, { locationId, day }));
+    if (!found)
       throw new ApiError("day_not_found", {
         detail: `This location has neither reports, nor open shifts, nor orders without a till of ${day}.`,
       });
-    return createConditionalJsonResponse(current.body, { etag: current.etag, ifNoneMatch: header("if-none-match") });
+    return createConditionalJsonResponse(found.body, { etag: found.etag, ifNoneMatch: header("if-none-match") });
   },
 });

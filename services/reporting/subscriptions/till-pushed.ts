@@ -72,7 +72,7 @@ async function publishParkedReport(
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,
-  { db, objects, calculator, config: { COMPRESS_V2_ORDERS: isCompressed } }: ReportingServiceContext,
+  { db, objects, calculator }: ReportingServiceContext,
   { context, isNew }: { context: ObservabilityContext; isNew: boolean },
 ): Promise<TillCalculationResult> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
@@ -80,7 +80,7 @@ async function calculateReport(
   const till = { bytes, hash: data.object.hash, version, tillId, locationId, timeZone };
   const creationTimes = isNew ? new Map<string, string>() : await findOrderCreationTimesOfTill(db.sql, data);
   return context.runStep({ name: "calculate report" }, () =>
-    calculator.run({ ...till, calculatedAt: new Date().toISOString(), creationTimes, isCompressed }),
+    calculator.run({ ...till, calculatedAt: new Date().toISOString(), creationTimes, isStored: true }),
   );
 }
 

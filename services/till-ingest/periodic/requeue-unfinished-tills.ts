@@ -1,7 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { TillIngestServiceContext } from "../context.ts";
 import { writeTillPushedToOutbox } from "../publish-till-events.ts";
-import { fillTillRevisionLocations } from "../queries/till-location-backfill.ts";
 import { groupByLocation } from "../queries/till-partitions.ts";
 import { findCurrentTillRevisionReasons } from "../queries/till-versions.ts";
 import { listTillsToRequeue, lockTillsToRequeue, recordTillRequeuesAndBackoff } from "../queries/tills.ts";
@@ -24,7 +23,6 @@ export const requeueTillsWithOverdueReportTask: PeriodicTask<
       requeued += await db.transaction(async (tx) => {
         const tills = await lockTillsToRequeue(tx, { locationId, ids: overdue.map(({ id }) => id) });
         const ids = tills.map(({ id }) => id);
-        await fillTillRevisionLocations(db, tx, { locationId, tillIds: ids });
         const reasons = await findCurrentTillRevisionReasons(tx, { locationId, tillIds: ids });
         for (const till of tills) {
           const reason = reasons.get(till.id) ?? "push";

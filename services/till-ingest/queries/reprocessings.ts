@@ -106,7 +106,7 @@ async function countTillsToReprocess(tx: SqlTransaction, row: ReprocessingSelect
   return row.locationId === null ? sumOverTillPartitions(tx, count) : count("");
 }
 
-/** The next tills of a reprocessing, and the suffix of their partition; null if they do not come from one partition. */
+/** The next tills of a reprocessing, and the suffix of their partition; null for those of one location. */
 interface TillsToReprocess {
   tills: TillKey[];
   partition: string | null;
@@ -114,16 +114,14 @@ interface TillsToReprocess {
 
 /**
  * Returns the next tills of a reprocessing. Those of one location are sorted by id. If a reprocessing includes all
- * locations, it takes one partition after the other, and sorts each by location and id. Tills that are not partitioned
- * are sorted by id, because an instance of the previous version may continue the reprocessing.
+ * locations, it takes one partition after the other, and sorts each by location and id.
  */
 export async function listNextTillsToReprocess(
   tx: SqlTransaction,
   row: BulkTillReprocessingRow,
   limit: number,
 ): Promise<TillsToReprocess> {
-  const partitions = row.locationId === null ? await listTillPartitionSuffixes(tx) : [""];
-  if (partitions[0] === "") {
+  if (row.locationId !== null) {
     const tills = await tx<TillKey[]>`
       select location_id, id from tills
       where ${isTillToReprocess(tx, row)} ${row.lastTillId === null ? tx`` : tx`and id > ${row.lastTillId}`}
@@ -131,7 +129,7 @@ export async function listNextTillsToReprocess(
     return { tills, partition: null };
   }
   const { lastPartition, lastLocationId, lastTillId } = row;
-  // If the tills were partitioned in the meantime, the reprocessing starts again. Tills with a new report are excluded.
+  const partitions = await listTillPartitionSuffixes(tx);
   for (const partition of partitions.filter((name) => lastPartition === null || name >= lastPartition)) {
     const isContinued = partition === lastPartition;
     const tills = await tx<TillKey[]>`

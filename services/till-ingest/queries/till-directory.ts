@@ -1,13 +1,10 @@
-import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { isTillLocationBackfillFinished } from "./till-location-backfill.ts";
+import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** Returns the id of the location that uses a till id; undefined if no location does. */
-export async function findTillLocationId(db: Database, tillId: string): Promise<string | undefined> {
-  const locationId = await findDirectoryLocationId(db.sql, tillId);
-  if (locationId !== undefined || (await isTillLocationBackfillFinished(db, db.sql))) return locationId;
-  // Until the backfill has finished, `tills` has one index over the ids of all locations.
-  const [till] = await db.sql<{ locationId: string }[]>`select location_id from tills where id = ${tillId}`;
-  return till?.locationId;
+export async function findTillLocationId({ sql }: Pick<Database, "sql">, tillId: string): Promise<string | undefined> {
+  const [row] = await sql<{ locationId: string }[]>`
+    select location_id from till_directory where till_id = ${tillId}`;
+  return row?.locationId;
 }
 
 /**
@@ -31,10 +28,4 @@ export async function claimTillId(
 /** Waits for pushes of a till, and locks its directory row until the transaction ends. */
 export async function lockTillId(tx: SqlTransaction, tillId: string): Promise<void> {
   await tx`select from till_directory where till_id = ${tillId} for update`;
-}
-
-async function findDirectoryLocationId(sql: SqlClient | SqlTransaction, tillId: string): Promise<string | undefined> {
-  const [row] = await sql<{ locationId: string }[]>`
-    select location_id from till_directory where till_id = ${tillId}`;
-  return row?.locationId;
 }

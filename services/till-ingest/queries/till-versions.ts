@@ -1,7 +1,5 @@
 import type { BusEventData } from "@pragma/contracts/events";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { getLocationIdOfTillObjectKey } from "../till-object-key.ts";
-import { listTillPartitionSuffixes, sumOverTillPartitions } from "./till-partitions.ts";
 import type { TillRow } from "./tills.ts";
 
 /**
@@ -107,68 +105,4 @@ async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: s
     select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)
     on conflict (key) do nothing`;
   return keys;
-}
-
-/** A body that is not compressed, and the location and hash that its new key is built from. */
-export interface UncompressedBodyObject {
-  objectKey: string;
-  locationId: string;
-  hash: string;
-}
-
-const isUncompressed = (sql: SqlClient | SqlTransaction) => sql`
-  version.body_removed_at is null and version.object_key not like '%.br'`;
-
-/**
- * Returns up to `limit` bodies of all locations that are not compressed, and of each partition the oldest first. Omits
- * bodies of tills that wait for their report, because an event with the body's present key is being processed.
- */
-export async function listUncompressedTillBodies(
-  sql: SqlClient,
-  { skippedKeys, limit }: { skippedKeys: string[]; limit: number },
-): Promise<UncompressedBodyObject[]> {
-  const bodies: UncompressedBodyObject[] = [];
-  for (const suffix of await listTillPartitionSuffixes(sql)) {
-    if (bodies.length >= limit) break;
-    bodies.push(
-      ...(await sql<UncompressedBodyObject[]>`
-        select distinct on (version.created_at, version.object_key)
-          version.object_key, till.location_id, version.hash
-        from ${sql(`till_versions${suffix}`)} version join ${sql(`tills${suffix}`)} till
-          on till.location_id = version.location_id and till.id = version.till_id
-        where ${isUncompressed(sql)} and next_requeue_at is null
-          and version.object_key <> all(${skippedKeys}::text[])
-        order by version.created_at limit ${limit - bodies.length}`),
-    );
-  }
-  return bodies;
-}
-
-/** Returns how many revisions have a body that is not compressed, counted up to `limit`. */
-export async function countUncompressedTillBodies(sql: SqlClient, limit: number): Promise<number> {
-  return sumOverTillPartitions(
-    sql,
-    async (suffix, remaining) => {
-      const rows = await sql`
-        select 1 from ${sql(`till_versions${suffix}`)} version where ${isUncompressed(sql)} limit ${remaining}`;
-      return rows.length;
-    },
-    limit,
-  );
-}
-
-/** Makes all tills and revisions refer to another object with the same body. */
-export async function moveTillBodyReferences(
-  tx: SqlTransaction,
-  { from, to }: { from: string; to: string },
-): Promise<void> {
-  const locationId = getLocationIdOfTillObjectKey(from);
-  const moved = await tx<{ tillId: string }[]>`
-    update till_versions set object_key = ${to}
-    where location_id = ${locationId} and object_key = ${from} and body_removed_at is null
-    returning till_id`;
-  const tillIds = [...new Set(moved.map(({ tillId }) => tillId))];
-  await tx`
-    update tills set object_key = ${to}
-    where location_id = ${locationId} and id = any(${tillIds}::uuid[]) and object_key = ${from}`;
 }

@@ -15,13 +15,13 @@ export interface TillRow {
   objectKey: string;
   size: number;
   timeZone: string;
-  /** The number of orders in the current body; null if version 1.1.0 stored it. */
-  orderCount: number | null;
+  /** The number of orders in the current body. */
+  orderCount: number;
   createdAt: Date;
   updatedAt: Date;
   /** SHA-256 of the pushed body if its personal data was erased later; otherwise null. */
   pushedHash: string | null;
-  /** The last revision that erased personal data; null if there is none, or if version 1.1 created it. */
+  /** The last revision that erased personal data; null if there is none. */
   erasedRevision: number | null;
   /** The time at which the till is requeued if it still has no report; null if it does not wait for a report. */
   nextRequeueAt: Date | null;
@@ -288,9 +288,7 @@ export async function listTillsWithOverdueReport(
           id as till_id, till.location_id, till.revision, version.created_at as waiting_since, requeue_count,
           next_requeue_at
         from ${sql(`tills${suffix}`)} till join ${sql(`till_versions${suffix}`)} version
-          -- A revision from before version 1.1 has no location until the backfill has finished.
-          on coalesce(version.location_id, till.location_id) = till.location_id
-          and till_id = id and version.revision = till.revision
+          on version.location_id = till.location_id and till_id = id and version.revision = till.revision
         where next_requeue_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
         order by version.created_at limit ${limit}`),
     );

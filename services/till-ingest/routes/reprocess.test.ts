@@ -281,9 +281,10 @@ describe("POST /v1/tills/reprocess", () => {
     const [id = ""] = await pushTills(1);
     await service.db.sql`
       insert into tills (
-        id, location_id, application, format, revision, is_training, hash, object_key, size, time_zone, next_requeue_at
+        id, location_id, application, format, revision, is_training, hash, object_key, size, order_count, time_zone,
+        next_requeue_at
       )
-      select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 'UTC', now() + interval '1 hour'
+      select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 0, 'UTC', now() + interval '1 hour'
       from generate_series(1, 1000)`;
     const response = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     await sleep(2_500);

@@ -22,7 +22,7 @@ async function expireTill(tillId: string): Promise<void> {
   const event = {
     id: randomUUID(),
     subject: tillId,
-    data: { locationId, tillId, revision: 1 },
+    data: { locationId, tillId, revision: 1, reportId: randomUUID() },
     traceparent: undefined,
   };
   await service.db.transaction((tx) => writeEventToOutbox(tx, "till.expired", event));

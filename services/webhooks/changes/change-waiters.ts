@@ -107,7 +107,6 @@ export function createChangeWaiters({
     receivePosition(locationId, position);
     if (locations.has(allLocations)) void sequenceForWaiters();
   }
-  // The text is the id of the location, so that instances of version 1.1 find no webhook with this id.
   notifier.subscribe((topic, locationId) => {
     const [, position] = /^changes-(\d+)$/.exec(topic) ?? [];
     if (position !== undefined) receiveChange(locationId, Number(position));

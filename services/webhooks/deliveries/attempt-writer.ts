@@ -2,7 +2,6 @@ import { writeLogLines } from "@pragma/runtime/observability/logger";
 import { retryTransient } from "@pragma/runtime/retries/transient-error";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { type CompletedWebhookAttempt, recordDeliveryAttemptResults } from "../queries/attempts.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { groupWebhookEndpointsByHealth, updateFailingWebhooksAndPublishEvents } from "./endpoint-health.ts";
 
@@ -26,11 +25,10 @@ export function createWebhookAttemptWriter({
 
   async function writeAttempts(completedAttempts: CompletedWebhookAttempt[]): Promise<void> {
     const { healthyWebhookIds, failingEndpoints } = groupWebhookEndpointsByHealth(completedAttempts);
-    const located = await createLocationConditions(db);
     if (failingEndpoints.length === 0)
-      return recordDeliveryAttemptResults(db.sql, located, { attempts: completedAttempts, healthyWebhookIds });
+      return recordDeliveryAttemptResults(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
-      await recordDeliveryAttemptResults(tx, located, { attempts: completedAttempts, healthyWebhookIds });
+      await recordDeliveryAttemptResults(tx, { attempts: completedAttempts, healthyWebhookIds });
       await updateFailingWebhooksAndPublishEvents(tx, failingEndpoints, { now: clock(), log });
     });
   }

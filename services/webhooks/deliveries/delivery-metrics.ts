@@ -1,6 +1,5 @@
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { WebhooksDependencies } from "../dependencies.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 
 /** Maximum number of deliveries that are counted per state, to bound the cost of the query. */
 const maxCountedPerState = 100_000;
@@ -16,9 +15,8 @@ export function registerWebhookDeliveryMetrics(metrics: PrometheusMetrics, { db,
     "Unsettled deliveries by state, counted up to 100000 per state",
     async () => {
       const now = clock();
-      const located = await createLocationConditions(db);
       const pending = sql`
-        select 1 from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+        select 1 from webhooks w join webhook_deliveries d on d.location_id = w.location_id and d.webhook_id = w.id
         where w.state = 'active' and d.state = 'pending'`;
       const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
         select

@@ -10,7 +10,6 @@ import {
   releaseWebhookDeliveryClaims,
   type WebhookDeliveryClaim,
 } from "../queries/claims.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { requeueNextWebhookRecoveryBatch } from "../queries/recoveries.ts";
 import { attemptWebhookDelivery } from "./attempt-delivery.ts";
 import { createWebhookAttemptWriter } from "./attempt-writer.ts";
@@ -137,8 +136,7 @@ export function startWebhookDeliveryWorker(options: DeliveryWorkerOptions): Webh
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const located = await createLocationConditions(db);
-      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, located, clock()));
+      const webhookId = await db.transaction((tx) => requeueNextWebhookRecoveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),

@@ -1,15 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { decodeStandardSecret, standardSecretPrefix } from "@pragma/contracts/webhook-recipient";
 
-/**
- * Begins a stored secret whose key is not text, before the key in base64. No secret in a request contains this character, so
- * that version 1.1 cannot have stored a text with this beginning.
- */
+/** Begins a stored secret whose key is not text, before the key in base64. No secret in a request contains this character. */
 const binaryKeyPrefix = "\0";
 
 /**
  * Returns a valid secret of a request as it is stored: its key as text if the key is text, so that `hmacSecret` and
- * `signingSecret` are the same secret. Secrets that version 1.1 has stored as text with the prefix `whsec_` keep their key.
+ * `signingSecret` are the same secret.
  */
 export function toStoredSecret(secret: string): string {
   const key = secret.startsWith(standardSecretPrefix) ? decodeStandardSecret(secret) : undefined;

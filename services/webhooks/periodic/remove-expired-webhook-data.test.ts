@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { createPreviousDatabaseSchema } from "@pragma/runtime/testing/previous-schema";
+import { createTestDatabaseSchema } from "@pragma/runtime/testing/database-schema";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { webhooksServiceConfigSchema } from "../config.ts";
@@ -26,7 +26,7 @@ const clock = () => new Date();
 
 beforeAll(async () => {
   environment = await createIsolatedTestEnvironment();
-  ({ db } = await createPreviousDatabaseSchema(environment, { _runtime: 1_000, webhooks: 1_000 }));
+  db = await createTestDatabaseSchema(environment, ["_runtime", "webhooks"]);
   await db.sql`
     insert into recipients (id, location_id, name, created_at, updated_at)
     values (${webhookId}, ${locationId}, 'n', now(), now())`;

@@ -1,10 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksServiceContext } from "../context.ts";
-import { areMessagesPartitioned, dropDayPartitions, getMessageDay } from "../queries/message-days.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
+import { dropDayPartitions, getMessageDay } from "../queries/message-days.ts";
 import {
   removeExpiredDeliveries,
-  removeExpiredMessages,
   removeRowsOfDeletedWebhooks,
   webhookDeliveryRemovalBatchSize,
 } from "../queries/remove-webhooks.ts";
@@ -26,16 +24,9 @@ export const removeExpiredWebhookDataTask: PeriodicTask<
     const { sql } = db;
     const now = clock();
     const before = new Date(now.getTime() - config.WEBHOOK_RETENTION_DAYS * dayMs);
-    const located = await createLocationConditions(db);
-    const isPartitioned = await areMessagesPartitioned(sql);
-    const removeDeliveries = () => removeExpiredDeliveries(sql, located, { before, isPartitioned });
-    while ((await removeDeliveries()) === webhookDeliveryRemovalBatchSize);
-    if (isPartitioned) {
-      const partitions = await dropDayPartitions(db, getMessageDay(before));
-      if (partitions.length > 0) log.info({ partitions }, "old messages and attempts removed");
-    } else {
-      while ((await removeExpiredMessages(sql, located, before)) === webhookDeliveryRemovalBatchSize);
-    }
+    while ((await removeExpiredDeliveries(sql, before)) === webhookDeliveryRemovalBatchSize);
+    const partitions = await dropDayPartitions(db, getMessageDay(before));
+    if (partitions.length > 0) log.info({ partitions }, "old messages and attempts removed");
     await sql`delete from webhook_hourly_stats where hour < ${before}`;
     await sql`delete from delivery_recoveries where finished_at < ${before}`;
     await removeRowsOfDeletedWebhooks(db);

@@ -1,7 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksServiceContext } from "../context.ts";
 import { eraseOrdersInMessages } from "../erase-orders.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 
 const intervalSeconds = 300;
 /**
@@ -18,10 +17,9 @@ export const repeatErasuresTask: PeriodicTask<Pick<WebhooksServiceContext, "db">
     const isDue = db.sql`repeated_at is null and erased_at < now() - make_interval(secs => ${delaySeconds})`;
     const locations = await db.sql<{ locationId: string; orderIds: string[] }[]>`
       select location_id, array_agg(order_id) as order_ids from erased_orders where ${isDue} group by location_id`;
-    const located = await createLocationConditions(db);
     for (const orders of locations)
       await db.transaction(async (tx) => {
-        await eraseOrdersInMessages(tx, located, orders);
+        await eraseOrdersInMessages(tx, orders);
         // An order that was erased again meanwhile is due later.
         await tx`
           update erased_orders set repeated_at = now()

@@ -2,7 +2,6 @@ import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { getWebhookClaimLeaseMs } from "../config.ts";
 import type { WebhooksServiceContext } from "../context.ts";
 import { releaseExpiredWebhookDeliveryClaims } from "../queries/claims.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 
 const batchSize = 1_000;
 
@@ -29,12 +28,11 @@ export const createWebhookDeliveryRequeueTask = (everySeconds: number): Periodic
     if (expiredCount > 0) log.warn({ deliveries: expiredCount }, "attempts interrupted by an expired lease; retrying");
     const overdueSince = new Date(clock().getTime() - (expiredCount > 0 ? 0 : overdueAfterMs));
     const { sql } = db;
-    const located = await createLocationConditions(db);
     const overdueWebhooks = await sql<{ id: string }[]>`
       select id from webhooks w
       where state = 'active' and exists (
         select from webhook_deliveries d
-        where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
+        where d.location_id = w.location_id and d.webhook_id = w.id and d.state = 'pending' and d.event <> 'test'
           and d.due_at <= ${overdueSince}
       )`;
     deliveryWorker.pollAllInstances(overdueWebhooks.map(({ id }) => id));

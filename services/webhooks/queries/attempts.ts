@@ -3,7 +3,6 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import type { WebhookAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
 import type { WebhookDeliveryClaim } from "./claims.ts";
 import { getMessageDay } from "./message-days.ts";
-import type { WhenLocated } from "./message-location-backfill.ts";
 
 /** An attempt that has ended, and its result. */
 export interface CompletedWebhookAttempt {
@@ -24,7 +23,6 @@ export interface CompletedWebhookAttempt {
  */
 export async function recordDeliveryAttemptResults(
   sql: SqlClient | SqlTransaction,
-  located: WhenLocated,
   { attempts, healthyWebhookIds }: { attempts: CompletedWebhookAttempt[]; healthyWebhookIds: string[] },
 ): Promise<void> {
   const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }, position) => ({
@@ -63,7 +61,7 @@ export async function recordDeliveryAttemptResults(
         failures = case when ${isRetryRequested} then 0 else d.failures + (attempted.error is not null)::int end,
         settled_at = case when attempted.state <> 'pending' then attempted.ended_at else d.settled_at end
       from attempted
-      where ${located(sql`d.location_id = attempted.location_id`)} and d.id = attempted.delivery_id
+      where d.location_id = attempted.location_id and d.id = attempted.delivery_id
         and d.generation = attempted.generation and (
           (d.state = 'sending' and d.attempt = attempted.attempt)
           or (attempted.state = 'succeeded' and d.state in ('pending', 'sending'))
@@ -77,8 +75,7 @@ export async function recordDeliveryAttemptResults(
         location_id, delivery_id, created_on, generation, attempt, started_at, milliseconds, status, error, response,
         next_attempt_at
       from attempted
-      -- Names no key, because tables that are not partitioned yet have another one.
-      on conflict do nothing
+      on conflict (location_id, delivery_id, created_on, generation, number) do nothing
       returning delivery_id, generation, number
     ), counted as (
       insert into webhook_hourly_stats as stats (
@@ -89,7 +86,7 @@ export async function recordDeliveryAttemptResults(
         sum(milliseconds), max(ended_at) filter (where error is null), max(ended_at) filter (where error is not null)
       from attempted a join webhooks w on w.location_id = a.location_id and w.id = a.webhook_id
       group by 1, 2, 3
-      -- Sorted by webhook, as in version 1.0, so that batches lock the rows in the same sequence and cannot deadlock.
+      -- Sorted by webhook, so that batches lock the rows in the same sequence and cannot deadlock.
       order by 2, 3
       on conflict (location_id, webhook_id, hour) do update set
         succeeded = stats.succeeded + excluded.succeeded,
@@ -104,7 +101,7 @@ export async function recordDeliveryAttemptResults(
     select position from attempted where (delivery_id, generation, attempt) not in (select * from logged)`;
   for (const { position } of loggedBefore) {
     const row = rows[position];
-    if (row) await correctLoggedAttempt(sql, located, row);
+    if (row) await correctLoggedAttempt(sql, row);
   }
 }
 
@@ -124,12 +121,11 @@ interface LoggedAttempt {
 /** Replaces the result of an attempt that was logged as interrupted. */
 async function correctLoggedAttempt(
   sql: SqlClient | SqlTransaction,
-  located: WhenLocated,
   { locationId, deliveryId, createdOn, generation, attempt, ...result }: LoggedAttempt,
 ): Promise<void> {
   const { startedAt, milliseconds, status, error, response } = result;
   await sql`
     update attempts set ${sql({ startedAt, milliseconds, status, error, response })}
-    where ${located(sql`location_id = ${locationId} and created_on = ${createdOn}::date`)}
+    where location_id = ${locationId} and created_on = ${createdOn}::date
       and delivery_id = ${deliveryId} and generation = ${generation} and number = ${attempt}`;
 }

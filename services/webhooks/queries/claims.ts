@@ -6,7 +6,6 @@ import {
   toRecordsetParameter,
 } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./message-days.ts";
-import { createLocationConditions, type WhenLocated } from "./message-location-backfill.ts";
 
 /** A delivery whose next attempt this process has claimed. */
 export interface WebhookDeliveryClaim {
@@ -51,7 +50,6 @@ type ClaimedMessage = Pick<WebhookDeliveryClaim, "body" | "traceparent">;
  */
 async function claimDeliveries(
   db: Database,
-  located: WhenLocated,
   { due, states, lease: { now, expiresAt } }: { due: SqlFragment; states: string[]; lease: ClaimLease },
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
@@ -59,11 +57,11 @@ async function claimDeliveries(
     -- First, so that the tables are locked in the same sequence as by an insertion.
     with message as (
       select location_id, id, body, traceparent from webhook_messages
-      where ${located(sql`created_on = ${getMessageDay(now)}::date`)}
+      where created_on = ${getMessageDay(now)}::date
     ), due as (${due}), claimed as (
       update webhook_deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
-      where d.id = due.id and ${located(sql`d.location_id = due.location_id`)}
+      where d.id = due.id and d.location_id = due.location_id
         and w.location_id = due.location_id and w.id = d.webhook_id and w.state = any(${states})
       returning
         w.location_id, d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.created_at,
@@ -75,7 +73,7 @@ async function claimDeliveries(
       -- Only one row per message contains the body, because it costs more to transfer than all other columns.
       case when row_number() over (partition by message_id) = 1 then body end as body
     from claimed c
-    left join message m on m.id = message_id and ${located(sql`m.location_id = c.location_id`)}
+    left join message m on m.id = message_id and m.location_id = c.location_id
     order by due_since`;
   const bodies = new Map<string, Uint8Array>();
   for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
@@ -126,19 +124,18 @@ export async function claimDueWebhookDeliveries(
   lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
-  const located = await createLocationConditions(db);
   const due = sql`
     select request.location_id, due.*
     from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)})
       as request (location_id uuid, webhook_id uuid, max int)
     cross join lateral (
       select id, due_at from webhook_deliveries
-      where ${located(sql`location_id = request.location_id`)} and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
+      where location_id = request.location_id and webhook_id = request.webhook_id and state = 'pending' and event <> 'test'
         and due_at <= ${lease.now}
       order by due_at limit request.max
       for no key update skip locked
     ) due`;
-  return claimDeliveries(db, located, { due, states: ["active"], lease });
+  return claimDeliveries(db, { due, states: ["active"], lease });
 }
 
 /** Maximum number of test messages in flight per location, so that slow endpoints do not delay other locations. */
@@ -151,8 +148,7 @@ export async function claimWebhookTestDeliveries(
   lease: ClaimLease,
 ): Promise<WebhookDeliveryClaim[]> {
   const { sql } = db;
-  const located = await createLocationConditions(db);
-  const ofWebhook = sql`w.id = d.webhook_id and ${located(sql`d.location_id = w.location_id`)}`;
+  const ofWebhook = sql`w.id = d.webhook_id and d.location_id = w.location_id`;
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as row_number
@@ -167,11 +163,11 @@ export async function claimWebhookTestDeliveries(
       select location_id, id from waiting left join sending using (location_id)
       where row_number + coalesce(count, 0) <= ${maxTestsPerLocation}
     ) allowed
-    join webhook_deliveries d on d.id = allowed.id and ${located(sql`d.location_id = allowed.location_id`)}
+    join webhook_deliveries d on d.id = allowed.id and d.location_id = allowed.location_id
     where d.state = 'pending'
     order by d.due_at limit ${limit}
     for no key update of d skip locked`;
-  return claimDeliveries(db, located, { due, states: ["active", "paused", "disabled"], lease });
+  return claimDeliveries(db, { due, states: ["active", "paused", "disabled"], lease });
 }
 
 /**
@@ -192,7 +188,6 @@ export async function releaseWebhookDeliveryClaims(
   released: ReleasedWebhookDeliveryClaim[],
 ): Promise<undefined> {
   const { sql } = db;
-  const located = await createLocationConditions(db);
   const rows = released.map(({ locationId, deliveryId, generation, attempt, dueAt }) => ({
     locationId,
     deliveryId,
@@ -204,7 +199,7 @@ export async function releaseWebhookDeliveryClaims(
     update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = input.due_at
     from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
       as input (location_id uuid, delivery_id uuid, generation int, attempt int, due_at timestamptz)
-    where ${located(sql`d.location_id = input.location_id`)} and d.id = input.delivery_id
+    where d.location_id = input.location_id and d.id = input.delivery_id
       and d.generation = input.generation and d.attempt = input.attempt and d.state = 'sending'`;
 }
 
@@ -219,11 +214,10 @@ export async function releaseExpiredWebhookDeliveryClaims(
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
   const { sql } = db;
-  const located = await createLocationConditions(db);
   const expired = await sql`
     with expired as (
       select w.location_id, d.id, d.created_at, d.generation, d.attempt, d.due_at
-      from webhook_deliveries d join webhooks w on w.id = d.webhook_id and ${located(sql`w.location_id = d.location_id`)}
+      from webhook_deliveries d join webhooks w on w.id = d.webhook_id and w.location_id = d.location_id
       where d.state = 'sending' and d.due_at <= ${now}
       limit ${limit} for no key update of d skip locked
     ), logged as (
@@ -237,7 +231,7 @@ export async function releaseExpiredWebhookDeliveryClaims(
       on conflict do nothing
     )
     update webhook_deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
-    from expired where ${located(sql`d.location_id = expired.location_id`)} and d.id = expired.id
+    from expired where d.location_id = expired.location_id and d.id = expired.id
     returning d.id`;
   return expired.count;
 }

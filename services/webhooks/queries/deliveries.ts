@@ -1,6 +1,5 @@
 import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { WhenLocated } from "./message-location-backfill.ts";
 import type { LocationScopedId, WithDateFields } from "./row-types.ts";
 
 /** A delivery with the same fields as in the API, but with times as `Date` objects. */
@@ -17,8 +16,7 @@ export const webhookDeliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
  */
 export const webhookDeliveryByIdCondition = (
   sql: SqlClient | SqlTransaction,
-  located: WhenLocated,
   { id, locationId }: LocationScopedId,
 ) => sql`
-  d.id = ${id} and w.id = d.webhook_id and w.state <> 'deleted' and ${located(sql`d.location_id = w.location_id`)}
-  ${locationId === null ? sql`` : sql`and w.location_id = ${locationId} and ${located(sql`d.location_id = ${locationId}`)}`}`;
+  d.id = ${id} and w.id = d.webhook_id and w.state <> 'deleted' and d.location_id = w.location_id
+  ${locationId === null ? sql`` : sql`and w.location_id = ${locationId} and d.location_id = ${locationId}`}`;

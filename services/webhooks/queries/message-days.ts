@@ -1,5 +1,5 @@
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
+import type { Database } from "@pragma/runtime/database/postgres";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 
 /**
@@ -12,13 +12,6 @@ export const getMessageDay = (createdAt: Date): string => createdAt.toISOString(
 const daysAhead = 7;
 const dayMs = 24 * 3_600_000;
 const maxLockAttempts = 20;
-
-/** Returns whether messages and attempts are partitioned by day. */
-export async function areMessagesPartitioned(sql: SqlClient): Promise<boolean> {
-  const [table] = await sql<[{ isPartitioned: boolean }]>`
-    select relkind = 'p' as is_partitioned from pg_class where oid = 'webhook_messages'::regclass`;
-  return table.isPartitioned;
-}
 
 /** Creates the partitions of the coming days, and of days whose rows are in the default partitions. */
 export async function createDayPartitions({ sql }: Pick<Database, "sql">, now: Date): Promise<string[]> {

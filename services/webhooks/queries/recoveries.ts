@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { WhenLocated } from "./message-location-backfill.ts";
 import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the same fields as in the API, but with times as `Date` objects. */
@@ -28,7 +27,6 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  */
 export async function upsertBulkDeliveryRecoveryRow(
   tx: SqlTransaction,
-  located: WhenLocated,
   { locationId, webhookId, since, now }: { locationId: string; webhookId: string; since: string; now: Date },
 ): Promise<BulkWebhookDeliveryRecoveryRow> {
   const isLocated = tx`location_id = ${locationId}`;
@@ -43,7 +41,7 @@ export async function upsertBulkDeliveryRecoveryRow(
     insert into delivery_recoveries as existing (location_id, id, webhook_id, since, created_at, total)
     select ${locationId}, ${randomUUID()}, ${webhookId}, requested.since, ${now}, (
       select count(*) from webhook_deliveries
-      where ${located(isLocated)} and webhook_id = ${webhookId}
+      where ${isLocated} and webhook_id = ${webhookId}
         and created_at >= requested.since and created_at <= ${now} and ${failedCondition(tx)}
     ) from requested
     on conflict (location_id, webhook_id) where finished_at is null do update set
@@ -74,11 +72,7 @@ interface UnfinishedRecovery {
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */
-export async function requeueNextWebhookRecoveryBatch(
-  tx: SqlTransaction,
-  located: WhenLocated,
-  now: Date,
-): Promise<string | undefined> {
+export async function requeueNextWebhookRecoveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
     select location_id, id, webhook_id, since, created_at, cursor_created_at, cursor_id
     from delivery_recoveries where finished_at is null
@@ -89,11 +83,11 @@ export async function requeueNextWebhookRecoveryBatch(
   const remainingCondition = cursorCreatedAt ? tx`(created_at, id) > (${cursorCreatedAt}, ${cursorId})` : tx`true`;
   const batch = await tx<{ id: string; createdAt: Date }[]>`
     select id, created_at from webhook_deliveries
-    where ${located(isLocated)} and webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt}
+    where ${isLocated} and webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt}
       and ${remainingCondition} and ${failedCondition(tx)}
     order by created_at, id limit ${recoveryBatchSize}
     for update`;
-  const batchCondition = tx`${located(isLocated)} and id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
+  const batchCondition = tx`${isLocated} and id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
   await tx`update webhook_deliveries set retry_requested = true where ${batchCondition} and state = 'sending'`;
   await tx`
     update webhook_deliveries set

@@ -1,6 +1,5 @@
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import { getMessageDay } from "./message-days.ts";
-import { createLocationConditions, type WhenLocated } from "./message-location-backfill.ts";
 
 /** Maximum number of deliveries or messages that one statement removes. */
 export const webhookDeliveryRemovalBatchSize = 1_000;
@@ -16,11 +15,10 @@ export async function removeRowsOfDeletedWebhooks(
   { max = Number.POSITIVE_INFINITY } = {},
 ): Promise<void> {
   const { sql } = db;
-  const located = await createLocationConditions(db);
   const [range] = await sql<[{ first: Date | null; last: Date | null }]>`
     select min(first) as first, max(last) as last from webhooks w, lateral (
       select min(created_at) as first, max(created_at) as last from webhook_deliveries d
-      where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+      where d.location_id = w.location_id and d.webhook_id = w.id
     ) created
     where w.state = 'deleted'`;
   const { first, last } = range;
@@ -32,7 +30,7 @@ export async function removeRowsOfDeletedWebhooks(
     day = new Date(day.getTime() + dayMs)
   ) {
     for (let count = webhookDeliveryRemovalBatchSize; count === webhookDeliveryRemovalBatchSize && removed < max; ) {
-      count = await removeDeliveriesOfDeletedWebhooks(sql, located, getMessageDay(day));
+      count = await removeDeliveriesOfDeletedWebhooks(sql, getMessageDay(day));
       removed += count;
     }
   }
@@ -40,7 +38,7 @@ export async function removeRowsOfDeletedWebhooks(
     delete from webhooks where (location_id, id) in (
       select location_id, id from webhooks w
       where state = 'deleted' and not exists (
-        select 1 from webhook_deliveries d where ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+        select 1 from webhook_deliveries d where d.location_id = w.location_id and d.webhook_id = w.id
       )
       for update skip locked
     )`;
@@ -51,21 +49,21 @@ export async function removeRowsOfDeletedWebhooks(
  * number of removed deliveries. Skips locked rows, because two removals that lock the same rows in different sequences
  * would deadlock.
  */
-async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, located: WhenLocated, day: string): Promise<number> {
+async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, day: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with selected as (
       select w.location_id, d.id
-      from webhooks w join webhook_deliveries d on ${located(sql`d.location_id = w.location_id`)} and d.webhook_id = w.id
+      from webhooks w join webhook_deliveries d on d.location_id = w.location_id and d.webhook_id = w.id
       where w.state = 'deleted' and d.state <> 'sending'
         and d.created_at >= ${`${day}T00:00:00Z`} and d.created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
       limit ${webhookDeliveryRemovalBatchSize} for update of d skip locked
     ), deleted_attempts as (
       delete from attempts a using selected
       where a.delivery_id = selected.id
-        and ${located(sql`a.location_id = selected.location_id and a.created_on = ${day}::date`)}
+        and a.location_id = selected.location_id and a.created_on = ${day}::date
     ), deleted as (
       delete from webhook_deliveries d using selected
-      where d.id = selected.id and ${located(sql`d.location_id = selected.location_id`)}
+      where d.id = selected.id and d.location_id = selected.location_id
       returning 1
     )
     select count(*) as count from deleted`;
@@ -74,37 +72,14 @@ async function removeDeliveriesOfDeletedWebhooks(sql: SqlClient, located: WhenLo
 
 /**
  * Removes a batch of the deliveries that were created before a time, except attempts in flight. Returns their number.
- * Also removes their attempts, unless these are removed with the partition of their day.
+ * Their attempts are removed with the partition of their day.
  */
-export async function removeExpiredDeliveries(
-  sql: SqlClient,
-  located: WhenLocated,
-  { before, isPartitioned }: { before: Date; isPartitioned: boolean },
-): Promise<number> {
-  const isSelected = (table: "attempts" | "webhook_deliveries", id: "delivery_id" | "id") =>
-    sql`${sql(table)}.${sql(id)} = selected.id and ${located(sql`${sql(table)}.location_id = selected.location_id`)}`;
-  const deletedAttempts = sql`
-    deleted_attempts as (delete from attempts using selected where ${isSelected("attempts", "delivery_id")}),`;
-  const [row] = await sql<[{ count: number }]>`
+export async function removeExpiredDeliveries(sql: SqlClient, before: Date): Promise<number> {
+  const { count } = await sql`
     with selected as (
       select location_id, id from webhook_deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${webhookDeliveryRemovalBatchSize} for update skip locked
-    ), ${isPartitioned ? sql`` : deletedAttempts} deleted as (
-      delete from webhook_deliveries using selected where ${isSelected("webhook_deliveries", "id")} returning 1
     )
-    select count(*) as count from deleted`;
-  return row.count;
-}
-
-/** Removes a batch of the messages that were created before a time and have no deliveries. Returns their number. */
-export async function removeExpiredMessages(sql: SqlClient, located: WhenLocated, before: Date): Promise<number> {
-  const removed = await sql`
-    delete from webhook_messages where id in (
-      select id from webhook_messages m
-      where created_at < ${before} and not exists (
-        select from webhook_deliveries d where ${located(sql`d.location_id = m.location_id`)} and d.message_id = m.id
-      )
-      order by created_at limit ${webhookDeliveryRemovalBatchSize}
-    )`;
-  return removed.count;
+    delete from webhook_deliveries d using selected where d.location_id = selected.location_id and d.id = selected.id`;
+  return count;
 }

@@ -2,12 +2,10 @@ import { randomInt, randomUUID } from "node:crypto";
 import { type Change, ChangePage } from "@pragma/contracts/changes";
 import type { BusEventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { buildTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { recordReportChange } from "../changes/record-change.ts";
-import { backfillReportsTask } from "../periodic/backfill-reports.ts";
 import { countPendingChanges, findOldestPendingChangeAgeSeconds } from "../queries/all-changes.ts";
 import { lockChangeFeed, upsertLastChangeRow } from "../queries/changes.ts";
 import { startTestWebhooksService, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
@@ -414,51 +412,6 @@ describe("the changes that are not in the feed of all locations yet", () => {
         throw new Error("rolled back");
       }),
     ).rejects.toThrow("rolled back");
-  });
-});
-
-describe("the reports from before the change feed", () => {
-  it("are added once, in batches, and those of the upgrade a day later", async () => {
-    const { sql } = service.db;
-    const [reader, other] = [createReader(), createReader()];
-    const earlier = [reader, other].map((principal) => {
-      const { tillId: _, ...data } = buildReport(principal, { orderIds: [randomUUID()] });
-      const { locationId, reportId, revision, finalizedAt, orderIds } = data;
-      return { locationId, reportId, revision, finalizedAt, orderIds };
-    });
-    const requests: unknown[] = [];
-    const run = () =>
-      backfillReportsTask.run({
-        ...{ db: service.db, changeWaiters: silentWaiters },
-        log: createLogger({ name: "test", level: "silent" }),
-        async sendBusRequest(_, text) {
-          const { after } = JSON.parse(text);
-          requests.push(JSON.parse(text));
-          const index = after === null ? 0 : 1 + earlier.findIndex(({ reportId }) => reportId === after.reportId);
-          const report = earlier[index];
-          const next = report ? { locationId: report.locationId, reportId: report.reportId } : null;
-          return JSON.stringify({ reports: report ? [report] : [], next });
-        },
-      });
-    await sql`update report_backfill set pass = 1, location_id = null, report_id = null, added = 0`;
-    await run();
-    for (const [index, principal] of [reader, other].entries())
-      expect(summarize(await readAll(principal)).slice(2)).toEqual([
-        `report created ${earlier[index]?.reportId}`,
-        `order created ${earlier[index]?.orderIds[0]}`,
-      ]);
-    expect(requests).toHaveLength(3);
-    await run();
-    expect(requests).toHaveLength(3);
-    const [{ startedAt }] = await sql<[{ startedAt: Date }]>`
-      update report_backfill set started_at = now() - interval '25 hours' returning started_at`;
-    await run();
-    expect(requests[3]).toEqual({ after: null, storedSince: startedAt.toISOString() });
-    expect(await sql`select added, finished_at is not null as is_finished from report_backfill`).toEqual([
-      { added: 2, isFinished: true },
-    ]);
-    await run();
-    expect(requests).toHaveLength(6);
   });
 });
 

@@ -3,7 +3,6 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { type BulkWebhookDeliveryRecoveryRow, upsertBulkDeliveryRecoveryRow } from "../queries/recoveries.ts";
 import { buildTestOrderEventData } from "../testing/event-publisher.ts";
 import {
@@ -342,14 +341,13 @@ describe("a recovery", () => {
     await waitForCount(subscription, "failed", 2);
     const { locationId } = subscription;
     const request = { locationId, webhookId: subscription.webhook.id, now: new Date() };
-    const located = await createLocationConditions(service.db);
     const rollback = new Error("Roll back the transaction.");
     const recoveries = await new Promise<BulkWebhookDeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
           const rows: BulkWebhookDeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await upsertBulkDeliveryRecoveryRow(tx, located, { ...request, since }));
+            rows.push(await upsertBulkDeliveryRecoveryRow(tx, { ...request, since }));
           }
           resolve(rows);
           throw rollback;

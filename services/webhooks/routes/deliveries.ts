@@ -32,7 +32,6 @@ import {
 } from "../queries/deliveries.ts";
 import { insertWebhookMessagesAndDeliveries } from "../queries/insert-messages.ts";
 import { getMessageDay } from "../queries/message-days.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import type { WithDateFields } from "../queries/row-types.ts";
 import {
   getPathIdWithReadableLocation,
@@ -77,9 +76,8 @@ export const listWebhookDeliveriesRoute = defineWebhooksRoute({
     const { sql } = services.db;
     const boundInstant = (bound: DayOrInstant, addedDays = 0) =>
       sql`${"day" in bound ? computeStartOfDay(bound.day, timeZone, addedDays) : bound.instant}::timestamptz`;
-    const located = await createLocationConditions(services.db);
     const where = sql`
-      ${located(sql`location_id = ${webhook.locationId}`)} and webhook_id = ${webhook.id}
+      location_id = ${webhook.locationId} and webhook_id = ${webhook.id}
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${boundInstant(since)}`}
@@ -110,14 +108,13 @@ export const getWebhookDeliveryRoute = defineWebhooksRoute({
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header, readBody }) {
     const { sql } = db;
-    const located = await createLocationConditions(db);
     const [row] = await sql<(WebhookDeliveryRow & { locationId: string })[]>`
       select w.location_id, ${webhookDeliveryColumns(sql)} from webhook_deliveries d, webhooks w
-      where ${webhookDeliveryByIdCondition(sql, located, getPathIdWithReadableLocation(params, principal))}`;
+      where ${webhookDeliveryByIdCondition(sql, getPathIdWithReadableLocation(params, principal))}`;
     if (!row) throw new ApiError("delivery_not_found");
     const { locationId, ...delivery } = row;
-    const ofLocation = located(sql`location_id = ${locationId}`);
-    const ofDay = located(sql`created_on = ${getMessageDay(delivery.createdAt)}::date`);
+    const ofLocation = sql`location_id = ${locationId}`;
+    const ofDay = sql`created_on = ${getMessageDay(delivery.createdAt)}::date`;
     const [message] = await sql<{ body: string }[]>`
       select body from webhook_messages where ${ofLocation} and id = ${delivery.messageId} and ${ofDay}`;
     // The retention has removed both in the meantime.
@@ -175,13 +172,12 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker }, audit }) {
     const target = getPathIdWithReadableLocation(params, principal);
-    const located = await createLocationConditions(db);
     const delivery = await db.transaction(async (tx) => {
       const [replayed] = await tx<(WebhookDeliveryRow & { locationId: string })[]>`
         update webhook_deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
-        where ${webhookDeliveryByIdCondition(tx, located, target)} and d.state <> 'sending'
+        where ${webhookDeliveryByIdCondition(tx, target)} and d.state <> 'sending'
         returning ${webhookDeliveryColumns(tx)}, w.location_id`;
       if (replayed) {
         const { locationId, ...delivery } = replayed;
@@ -195,7 +191,7 @@ export const replayWebhookDeliveryRoute = defineWebhooksRoute({
         return delivery;
       }
       const [sending] =
-        await tx`select from webhook_deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, located, target)}`;
+        await tx`select from webhook_deliveries d, webhooks w where ${webhookDeliveryByIdCondition(tx, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Retry after the current attempt has finished." })
         : new ApiError("delivery_not_found");

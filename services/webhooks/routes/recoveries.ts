@@ -6,7 +6,6 @@ import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import {
   type BulkWebhookDeliveryRecoveryRow,
   bulkWebhookDeliveryRecoveryColumns,
@@ -27,14 +26,13 @@ export const recoverWebhookDeliveriesRoute = defineWebhooksRoute({
   async handle({ params, body, principal, services, audit }) {
     const { id: webhookId, locationId } = await requireReadableWebhook(services, params, principal);
     const { db, clock, deliveryWorker } = services;
-    const located = await createLocationConditions(db);
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
       await publishAuditEvent(tx, audit, {
         ...{ action: "deliveries.recovered", locationId, target: { type: "webhook", id: webhookId } },
         details: { since: body.since },
       });
-      return upsertBulkDeliveryRecoveryRow(tx, located, { locationId, webhookId, since: body.since, now: clock() });
+      return upsertBulkDeliveryRecoveryRow(tx, { locationId, webhookId, since: body.since, now: clock() });
     });
     const location = `/v1/webhooks/${webhookId}/recoveries/${recovery.id}`;
     return jsonResponse(202, recovery, { location });

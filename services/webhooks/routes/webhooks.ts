@@ -12,7 +12,6 @@ import { resolveAuthorizedLocationId, resolveRequestedLocation } from "@pragma/r
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksServiceContext } from "../context.ts";
 import { findWebhookEndpointUrlIssue } from "../endpoints/check-endpoint.ts";
-import { createLocationConditions } from "../queries/message-location-backfill.ts";
 import { lockLocationForWebhookLimits } from "../queries/recipients.ts";
 import { removeRowsOfDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookByIdCondition, webhookColumns } from "../queries/webhooks.ts";
@@ -150,14 +149,13 @@ export const getWebhookRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { db, clock } = services;
-    const located = await createLocationConditions(db);
     const ofLocation = db.sql`location_id = ${webhook.locationId}`;
     const [statistics] = await db.sql`
       select
         (
           select count(*) from (
             select from webhook_deliveries
-            where ${located(ofLocation)} and webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
+            where ${ofLocation} and webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
           ) counted
         ) as pending,
         (

@@ -10,12 +10,8 @@ export const changeFeedSubscriptions = [
   defineEventSubscription<WebhooksServiceContext, "report.removed">("report.removed", ({ data, time, services }) =>
     recordReportChange(services, { ...data, kind: "removed", changedAt: time, orderIds: [] }),
   ),
-  defineEventSubscription<WebhooksServiceContext, "till.expired">(
-    "till.expired",
-    async ({ data: { reportId, ...till }, time, services }) =>
-      // A client that gets the report of an event from an earlier version receives status 404.
-      reportId !== undefined &&
-      recordReportChange(services, { ...till, reportId, kind: "expired", changedAt: time, orderIds: [] }),
+  defineEventSubscription<WebhooksServiceContext, "till.expired">("till.expired", ({ data, time, services }) =>
+    recordReportChange(services, { ...data, kind: "expired", changedAt: time, orderIds: [] }),
   ),
   ...(["catalog.updated", "location.updated"] as const).map((event) =>
     defineEventSubscription<WebhooksServiceContext, typeof event>(
