@@ -6,6 +6,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingServiceConfig } from "./config.ts";
+import type { ExportKindName } from "./exports/export-kind.ts";
 import type { StoredTillDocuments } from "./metrics/compute-stored-till-metrics.ts";
 import type { LocationCurrencies } from "./metrics/location-currencies.ts";
 import type { MetricsLimiter } from "./metrics/metrics-limiter.ts";
@@ -25,10 +26,8 @@ export interface ReportingServiceContext {
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
   /** Computes the metrics of stored tills. */
   metricsWorker: Pick<WorkerThreadPool<StoredTillDocuments, TillMetrics | null>, "run">;
-  /** Claims pending accounting exports now, without waiting for the next regular poll. */
-  pollAccountingExports(): void;
-  /** Does the same for bulk exports. */
-  pollBulkExports(): void;
+  /** For each kind of exports: claims queued exports now, without waiting for the next regular poll. */
+  pollExports: Record<ExportKindName, () => void>;
 }
 
 export const defineReportingRoute = createRouteDefiner<ReportingServiceContext>();

@@ -67,8 +67,6 @@ const acceptedLongMigrations: Readonly<Record<string, string>> = {
     "The table contains only the orders of open shifts and of the last day. The index can be created by hand first.",
   "reporting/migrations/009_partitioned_tables.sql":
     "The index of reports, one row for each till, is created by hand first if the table is large.",
-  "reporting/migrations/012_accounting_export_tills.sql":
-    "Accounting exports are requested by hand, and their rows expire.",
   "reporting/migrations/014_lost_packed_tills.sql": "Before version 1.1, no till is packed, so the table is empty.",
   "till-ingest/migrations/008_till_requeue.sql":
     "Updates only the tills without a report. Their index is created by hand first if the table is large.",

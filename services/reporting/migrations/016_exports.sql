@@ -1,18 +1,16 @@
--- Bulk exports, and the files that are in the object store. Both are deleted some days after the export has ended.
-create table bulk_exports (
-  location_id uuid not null,
-  id uuid not null,
-  data text not null,
-  format text not null,
-  since date not null,
-  until date not null,
-  state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed', 'removed')),
-  -- Null until the export first runs, and if accounts does not know it.
-  currency_code text,
+-- Bulk exports and accounting exports, which are deleted some days after their end.
+create table exports (
+  id uuid primary key,
+  kind text not null check (kind in ('bulk', 'accounting')),
+  -- Null for an accounting export with tills of several locations.
+  location_id uuid,
   key_id uuid not null,
   consumer text not null,
+  -- What to export, as the kind defines it.
+  request json not null,
   -- Of the request, which the export continues.
   traceparent text,
+  state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed', 'removed')),
   created_at timestamptz(3) not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
@@ -22,41 +20,32 @@ create table bulk_exports (
   claim_number int not null default 0,
   claimed_until timestamptz,
   failed_attempts int not null default 0,
-  -- The last report of which a complete file contains the rows. Null before the first file.
-  done_day date,
-  done_at timestamptz,
-  done_report_id uuid,
-  -- For clients: what was exported, also in the file that is not complete yet.
-  progress_days int not null default 0,
-  progress_rows bigint not null default 0,
-  reports int not null default 0,
-  -- JSON with a code and a message.
-  failure text,
-  primary key (location_id, id)
+  -- How far the export is, as the kind defines it. Empty before it first runs.
+  progress json not null default '{}',
+  failure json
 );
-create index on bulk_exports (id);
-create index on bulk_exports (location_id, created_at, id);
-create index on bulk_exports (created_at) where state in ('queued', 'running');
-create index on bulk_exports (expires_at);
+create index on exports (location_id, created_at, id);
+create index on exports (created_at) where state in ('queued', 'running');
+create index on exports (expires_at);
 
-create table bulk_export_files (
-  location_id uuid not null,
-  export_id uuid not null,
+-- The files of exports, whose content is in the object store. An export that contains tills of several locations has
+-- files of these locations.
+create table export_files (
+  export_id uuid not null references exports,
   number int not null,
-  name text not null,
-  object_key text not null,
-  bytes bigint not null,
-  rows bigint not null,
+  location_id uuid not null,
+  -- What the kind stores of a file: the rows and sums of a bulk export, or the tills of an accounting export.
+  details json compression lz4 not null,
+  -- Null, as the columns below, until the file is written. The files of accounting exports are known before.
+  name text,
+  object_key text,
+  bytes bigint,
   -- Of the object, in hexadecimal.
-  sha256 text not null,
-  -- JSON: the sum of each summed column.
-  sums text not null,
-  first_day date not null,
-  last_day date not null,
-  -- The tills whose rows the file contains.
-  till_ids uuid[] not null,
-  primary key (location_id, export_id, number),
-  foreign key (location_id, export_id) references bulk_exports
+  sha256 text,
+  -- The tills whose personal data the file contains. Null for accounting exports, whose files contain none.
+  till_ids uuid[],
+  primary key (export_id, number)
 );
+create index on export_files (location_id);
 
-select copy_grants('tills', 'bulk_exports'), copy_grants('tills', 'bulk_export_files');
+select copy_grants('tills', 'exports'), copy_grants('tills', 'export_files');
