@@ -63,8 +63,8 @@ const maxStalledCount = 100;
  *
  * Order, delay, priority, backoff and repetition are not BullMQ's, because its open-source version cannot limit the
  * running jobs of each location (groups require BullMQ Pro), and whatever limits them must know which job is next:
- * - With a queue per location, each worker has a blocking connection and sends three commands per second while idle.
- *   Every process needs such a worker for each location with a delayed or repeating job.
+ * - With a queue per location, each worker has a blocking connection and sends three commands per second while idle, and
+ *   something else must know for which locations a process needs a worker.
  * - With one queue that contains all jobs, a worker must put back the jobs of a location that has reached its limit. For
  *   5,000 such jobs, that occupies a processor, and they no longer run in the sequence of their priorities.
  * BullMQ also lets a waiting parent run although a child is added, and forgets how often a job has repeated when Redis
