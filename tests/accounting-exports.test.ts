@@ -71,7 +71,7 @@ async function whileExportsAreBlocked(
   await sql.begin(async (tx) => {
     await tx`lock table ${tx(schema)}.reports in access exclusive mode`;
     await work(async () => {
-      const running = await tx`select 1 from ${tx(schema)}.accounting_exports where state = 'running'`;
+      const running = await tx`select 1 from ${tx(schema)}.exports where state = 'running'`;
       return running.length;
     });
   });

@@ -81,13 +81,25 @@ function copyOfTestLocation(product: PragmaUnderTest, testLocation: TestLocation
   return copy;
 }
 
+/** Returns the path of a file with the journal entries of a till. */
+async function exportToAccounting(testLocation: TestLocation, tillId: string): Promise<string> {
+  const config = await testLocation.create("/v1/accounting/configs", {});
+  const item = { tillId, accountingConfigId: config.id, accountingProvider: "FULLL" };
+  const { id } = await testLocation.create("/v1/accounting/exports", [item]);
+  await eventually("the accounting export", async () => {
+    const { state } = await testLocation.getJson<{ state: string }>(`/v1/accounting/exports/${id}`);
+    return state === "done";
+  });
+  return `/v1/accounting/exports/${id}/files/1`;
+}
+
 describe("a backup", () => {
   it("restores all data when PostgreSQL, the objects, NATS and Redis are lost", async () => {
     const receiver = await startTestWebhookReceiver();
     const endpoint = receiver.addEndpoint(createFixedStatusResponseHandler(503));
     const before = await startPragmaUnderTest(variablesFor(0));
     const testLocation = await createTestLocation(before, {
-      scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write"],
+      scopes: ["tills:write", "tills:read", "reports:read", "orders:read", "webhooks:write", "accounting:write"],
     });
     const { data: recipient } = await testLocation.api.POST("/v1/recipients", { body: { name: "Restored" } });
     await testLocation.api.POST("/v1/webhooks", {
@@ -98,13 +110,15 @@ describe("a backup", () => {
     await expectReportOf(testLocation, processed);
     await eventually("a failed attempt", () => endpoint.receivedWebhooks.length > 0);
     const body = await (await testLocation.request("GET", `/v1/tills/${processed.id}/object`)).text();
+    const filePath = await exportToAccounting(testLocation, processed.id);
+    const entries = await (await testLocation.request("GET", filePath)).text();
     await packTestTill({ ...environment, variables: variablesFor(0) }, processed.id);
     const ordersPath = `/v1/orders/?size=100&reportId=${computeExpectedTestReportAndOrders("V2", processed, testLocation.locationId)?.id}`;
     const orders = await testLocation.getJson<{ data: object[] }>(ordersPath);
     // While NATS is down, the till is accepted, but its event is not published before the backup.
     await servers[0]?.kill("nats");
     expect((await testLocation.request("POST", "/v2/tills/", { body: unprocessed })).status).toBe(201);
-    expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 3 });
+    expect(JSON.parse((await runBackupCommand("backup", 0)).stdout)).toMatchObject({ objects: 4 });
     expect((await stat(join(folder, "backup"))).mode & 0o077).toBe(0);
     await before.process("all").kill();
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
@@ -118,6 +132,7 @@ describe("a backup", () => {
       const restored = copyOfTestLocation(after, testLocation);
       expect((await restored.getJson<{ data: object[] }>(ordersPath)).data).toEqual(orders.data);
       expect(await (await restored.request("GET", `/v1/tills/${processed.id}/object`)).text()).toBe(body);
+      expect(await (await restored.request("GET", filePath)).text()).toBe(entries);
       await expectReportOf(restored, processed);
       await expectReportOf(restored, unprocessed);
       const next = newTill();

@@ -199,11 +199,11 @@ it("continues after its process was killed, without losing or repeating rows", a
   const process = product.process("reporting");
   const files = async () => {
     const [row] = await sql<{ files: number }[]>`
-      select count(*)::int as files from bulk_export_files where export_id = ${id}`;
+      select count(*)::int as files from export_files where export_id = ${id}`;
     return row?.files ?? 0;
   };
   await eventually("the first file", async () => (await files()) > 0, { timeoutSeconds: 120 });
-  const [{ state } = { state: "" }] = await sql<{ state: string }[]>`select state from bulk_exports where id = ${id}`;
+  const [{ state } = { state: "" }] = await sql<{ state: string }[]>`select state from exports where id = ${id}`;
   await process.kill();
   const before = await files();
   await process.start();

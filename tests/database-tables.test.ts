@@ -85,7 +85,7 @@ const keysOfOtherKinds: Record<string, string[]> = {
   "a body is uploaded before a till refers to it": ["till-ingest.pending_uploads (key)"],
   "an export can contain tills of several locations": [
     // A file refers to its export.
-    ...["reporting.accounting_exports (id)", "reporting.accounting_files (export_id)"],
+    ...["reporting.exports (id)", "reporting.export_files (export_id)", "reporting.export_files (export_id, number)"],
   ],
   "the changes of all locations are in one sequence": [
     ...["webhooks.all_changes (type, position)", "webhooks.unsequenced_changes (id)"],

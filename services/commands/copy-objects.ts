@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { arrayBuffer } from "node:stream/consumers";
@@ -17,7 +16,7 @@ import type postgres from "postgres";
 import { objectColumns } from "./location-tables.ts";
 import { createProgressLog } from "./progress-log.ts";
 
-/** The body of a till, or a packed till. `hash` is the SHA-256 of the object before compression, in hexadecimal. */
+/** The body of a till, a packed till, or a file of an accounting export. `hash` is the SHA-256 of the object before compression, in hexadecimal. */
 interface StoredObject {
   key: string;
   hash: string;
@@ -37,29 +36,29 @@ const listPageRows = 5_000;
 
 /**
  * Writes the objects to which the rows of a service refer to a file, one JSON object per line: bodies of till revisions,
- * and packed tills. Reads one partition at a time, a page of rows at a time, so that memory does not grow with the number
- * of objects. Writes an empty file for a service without objects.
+ * packed tills, and files of accounting exports. Reads one partition at a time, a page of rows at a time, so that memory does
+ * not grow with the number of objects. Writes an empty file for a service without objects.
  */
 export async function writeStoredObjects(
   sql: postgres.Sql,
   { name, schema }: { name: ServiceName; schema: string },
   file: string,
 ): Promise<void> {
-  const objects = objectColumns.find(({ service }) => service === name);
-  if (!objects) return writeFile(file, "", { mode: 0o600 });
-  // Returns no partitions for a table that is not partitioned.
-  const tables = await sql<{ name: string }[]>`
-    select coalesce(relid, named)::regclass::text as name
-    from to_regclass(${`${schema}.${objects.table}`}) as named left join pg_partition_tree(named) on isleaf
-    where named is not null order by 1`;
   const readPages = async function* () {
-    for (const { name: table } of tables) {
-      // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
-      const pages = sql<StoredObject[]>`
-        select ${sql(objects.column)} as key, min(${sql(objects.hash)}) as hash from ${sql(table)}
-        where ${sql.unsafe(objects.condition)} group by location_id, ${sql(objects.column)} order by location_id, ${sql(objects.column)}`;
-      for await (const page of pages.cursor(listPageRows))
-        yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
+    for (const objects of objectColumns.filter(({ service }) => service === name)) {
+      // Returns no partitions for a table that is not partitioned.
+      const tables = await sql<{ name: string }[]>`
+        select coalesce(relid, named)::regclass::text as name
+        from to_regclass(${`${schema}.${objects.table}`}) as named left join pg_partition_tree(named) on isleaf
+        where named is not null order by 1`;
+      for (const { name: table } of tables) {
+        // In the order of the index on (location_id, object_key). Revisions that share a body have the same location.
+        const pages = sql<StoredObject[]>`
+          select ${sql(objects.column)} as key, min(${sql(objects.hash)}) as hash from ${sql(table)}
+          where ${sql.unsafe(objects.condition)} group by location_id, ${sql(objects.column)} order by location_id, ${sql(objects.column)}`;
+        for await (const page of pages.cursor(listPageRows))
+          yield page.map(({ key, hash }) => `${JSON.stringify({ key, hash })}\n`).join("");
+      }
     }
   };
   await pipeline(readPages, createWriteStream(file, { mode: 0o600 }));

@@ -47,7 +47,7 @@ const exceptions: Record<string, Record<string, Omit<LocationTable, "name"> | Ta
   },
   reporting: {
     // One export can contain tills of several locations. Only those of a single one belong to it.
-    accounting_exports: { condition: "location_id = $1" },
+    exports: { condition: "location_id = $1" },
   },
   webhooks: {
     all_changes_position: { reason: "One row for the service." },
@@ -73,17 +73,19 @@ export const objectColumns: ObjectColumn[] = [
     condition: "body_removed_at is null",
   },
   { service: "reporting", table: "packed_tills", column: "object_key", hash: "hash", condition: "true" },
+  // Those of accounting exports. Backups do not contain the files of bulk exports, because they can be created again and
+  // are deleted within days.
+  {
+    ...{ service: "reporting", table: "export_files", column: "object_key", hash: "sha256" },
+    condition: "object_key is not null and till_ids is null",
+  },
 ];
 
 /**
  * Columns whose keys are in another column of the list above, too, or belong to no till any more. A task of reporting
- * deletes the objects in `unused_objects`, also when the location has been removed. Backups do not contain the files of
- * bulk exports, because they can be created again and are deleted within days.
+ * deletes the objects in `unused_objects`, also when the location has been removed.
  */
-const otherObjectColumns = new Set([
-  ...["till-ingest.tills.object_key", "reporting.unused_objects.object_key"],
-  "reporting.bulk_export_files.object_key",
-]);
+const otherObjectColumns = new Set(["till-ingest.tills.object_key", "reporting.unused_objects.object_key"]);
 
 /**
  * The services in the sequence in which a location is removed. The location itself is removed last, so that its name

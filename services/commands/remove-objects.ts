@@ -39,7 +39,7 @@ async function removeFilesOfBulkExports(
   { locationId, store }: { locationId: string; store: Pick<CompressingObjectStore, "delete"> },
 ): Promise<number> {
   const files = await sql<{ objectKey: string }[]>`
-    select object_key from bulk_export_files where location_id = ${locationId}`;
+    select object_key from export_files where location_id = ${locationId} and till_ids is not null`;
   for (const { objectKey } of files) await store.delete(objectKey);
   return files.length;
 }

@@ -56,12 +56,19 @@ const stalledInterval = 5_000;
 const maxStalledCount = 100;
 
 /**
- * Starts the job queue of all locations, and its worker. Jobs wait in PostgreSQL, and only a limited number of jobs per
- * location is in BullMQ at the same time. Jobs that Redis loses are added to BullMQ again.
+ * Starts the job queue of all locations, and its worker. PostgreSQL decides which job of a location runs next, and only
+ * a limited number of jobs per location is in BullMQ at the same time. BullMQ sends these jobs to the workers of all
+ * processes immediately, and its board on the ops port shows operators each job with its progress, log and stack traces.
+ * Jobs that Redis loses are added to BullMQ again.
  *
- * PostgreSQL alone would suffice as a queue. BullMQ is used for two reasons. It sends due jobs to the workers of all
- * processes immediately, whereas each process polls PostgreSQL only at intervals. Its board on the ops port also shows
- * operators each job with its progress, log and stack traces (the options keepLogs and stackTraceLimit).
+ * Order, delay, priority, backoff and repetition are not BullMQ's, because its open-source version cannot limit the
+ * running jobs of each location (groups require BullMQ Pro), and whatever limits them must know which job is next:
+ * - With a queue per location, each worker has a blocking connection and sends three commands per second while idle, and
+ *   something else must know for which locations a process needs a worker.
+ * - With one queue that contains all jobs, a worker must put back the jobs of a location that has reached its limit. For
+ *   5,000 such jobs, that occupies a processor, and they no longer run in the sequence of their priorities.
+ * BullMQ also lets a waiting parent run although a child is added, and forgets how often a job has repeated when Redis
+ * loses its data.
  */
 export function startJobQueue(config: JobsServiceConfig, runServices: JobRunnerDependencies) {
   const { db, log } = runServices;

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import {
   type DedicatedTestInfrastructureServer,
@@ -197,36 +196,5 @@ describe.concurrent("a process that has lost its lease", () => {
     expect(await findRow(otherInstance)).toMatchObject(unchanged);
     await otherInstance.stop();
     await testJobs.remove();
-  });
-});
-
-describe.concurrent("jobs of the version with one BullMQ queue per location", () => {
-  it("run after an upgrade, a parent after its children", async () => {
-    const location = jobs.createTestLocation();
-    const delayed = { delay: 2_000 };
-    const plain = await location.createJob({ message: createUniqueTestJobMessage("plain"), jobOptions: delayed });
-    const parent = await location.createJob({ message: createUniqueTestJobMessage("parent"), jobOptions: delayed });
-    const child = await location.createJob({
-      message: createUniqueTestJobMessage("child"),
-      jobOptions: { delay: 4_000, parent: { id: parent.id } },
-    });
-    const repeat = { every: 500, limit: 2, startDate: Date.now() + 2_000 };
-    const repeating = await location.createJob({
-      message: createUniqueTestJobMessage("repeating"),
-      jobOptions: { repeat },
-    });
-    await jobs.db.sql`
-      delete from location_jobs where location_id = ${location.locationId} and repeating_job_id is not null`;
-    await jobs.db.sql`
-      update location_jobs set due_at = null, sort_position = 0, pending_children = 0, last_due_ms = null, queued_at = now()
-      where location_id = ${location.locationId}`;
-    for (const name of ["005_prepared", "008_first_runs"]) {
-      const migration = new URL(`./migrations/${name}.sql`, import.meta.url);
-      await jobs.db.sql.unsafe(await readFile(migration, "utf8"));
-    }
-    await location.waitForState(parent.id, "waiting-children");
-    for (const { id } of [plain, child, parent, repeating]) await location.waitForState(id, "completed");
-    const startCounts = [plain, child, parent, repeating].map(({ payload }) => countStarts(payload.message));
-    expect(startCounts).toEqual([1, 1, 1, 2]);
   });
 });

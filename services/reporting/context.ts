@@ -5,6 +5,7 @@ import type { Logger } from "@pragma/runtime/observability/logger";
 import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingServiceConfig } from "./config.ts";
+import type { ExportKindName } from "./exports/export-kind.ts";
 import type { LocationCurrencies } from "./metrics/location-currencies.ts";
 import type { MetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
@@ -21,10 +22,8 @@ export interface ReportingServiceContext {
   metricsLimiter: MetricsLimiter;
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
   /** Computes the metrics of stored tills. */
-  /** Claims pending accounting exports now, without waiting for the next regular poll. */
-  pollAccountingExports(): void;
-  /** Does the same for bulk exports. */
-  pollBulkExports(): void;
+  /** For each kind of exports: claims queued exports now, without waiting for the next regular poll. */
+  pollExports: Record<ExportKindName, () => void>;
 }
 
 export const defineReportingRoute = createRouteDefiner<ReportingServiceContext>();

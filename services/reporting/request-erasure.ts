@@ -3,7 +3,7 @@ import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } fr
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
-import { removeErasedTillFromBulkExports } from "./queries/bulk-exports.ts";
+import { removeErasedTillFromBulkExports } from "./exports/bulk-export-queries.ts";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 import { findLocationsWithTillsToErase } from "./queries/tills.ts";
 

@@ -1,13 +1,12 @@
 import { boundedArray } from "@pragma/contracts/fields";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
-import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createUncachedLocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { runAccountingExport } from "./accounting/run-export.ts";
+import { accountingExports, writeAccountingExportFiles } from "./accounting/accounting-exports.ts";
 import type {
   EncodedTillJournalEntries,
   FailedTillAccountingExport,
@@ -17,8 +16,11 @@ import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
 import { tillDryRunHandler } from "./days/dry-run-handler.ts";
 import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
+import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
+import type { ExportKindName } from "./exports/export-kind.ts";
+import { deleteExpiredExports, listUnfinishedExports, measureUnfinishedExports } from "./exports/export-queries.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
-import { runBulkExport } from "./exports/run-bulk-export.ts";
+import { startExportLoop } from "./exports/run-export.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
 import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
@@ -28,18 +30,6 @@ import { mergeMetricMonthsTask } from "./periodic/merge-metric-months.ts";
 import { packTillsTask } from "./periodic/pack-tills.ts";
 import { countTillRemovalErrors, removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
 import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
-import {
-  claimAccountingExports,
-  countUnfinishedAccountingExports,
-  deleteExpiredAccountingExports,
-  listUnfinishedAccountingExports,
-} from "./queries/accounting-exports.ts";
-import { claimBulkExports } from "./queries/bulk-export-claims.ts";
-import {
-  deleteExpiredBulkExports,
-  listUnfinishedBulkExports,
-  measureUnfinishedBulkExports,
-} from "./queries/bulk-exports.ts";
 import { countLostPackedTills } from "./queries/packed-tills.ts";
 import { countTillsToPack } from "./queries/reports.ts";
 import { deleteEndedShifts } from "./queries/shifts.ts";
@@ -90,13 +80,10 @@ const endedShiftRetentionDays = 60;
 const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
 
-/** Returns the routes for operators: list unfinished exports of either kind, check packed tills, and erase personal data. */
+/** Returns the routes for operators: list unfinished exports, check packed tills, and erase personal data. */
 export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
   const app = new Hono();
-  app.get("/accounting-exports", async (context) =>
-    context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)),
-  );
-  app.get("/bulk-exports", async (context) => context.json(await listUnfinishedBulkExports(db.sql, maxListedExports)));
+  app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
     context.json(await checkPackedTills({ db, objects }, context.req.query("after"))),
   );
@@ -108,19 +95,12 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
   return app;
 }
 
-/** Maximum number of accounting exports that one instance runs at a time. */
-const accountingExportConcurrency = 2;
-/** Maximum number of bulk exports that one instance runs at a time. Limits their memory. */
-const bulkExportConcurrency = 1;
 /**
  * The heap of the thread of bulk exports, in megabytes. Its modules need 7 MB, because none of them imports zod. The rest
  * holds a batch of at most 25 orders, or one document of up to 4 MB. If it is too small, a thread with
  * `CALCULATION_HEAP_MB` writes the whole file again.
  */
 const bulkExportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
-/** Milliseconds between two polls for exports of either kind that other instances enqueued or that a crash interrupted. */
-const exportPollMs = 1_000;
-
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
 export default defineService<typeof reportingServiceConfigSchema, ReportingServiceContext>({
   name: "reporting",
@@ -144,8 +124,9 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       minThreads: 0,
       bulk: "export",
     });
+    const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
-      countUnfinishedAccountingExports(db.sql),
+      countUnfinished("accounting"),
     );
     const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
       createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
@@ -156,15 +137,13 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       });
     const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
     const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
-    metrics.observeGauge(
-      "bulk_exports_unfinished",
-      "Bulk exports that are queued or running",
-      async () => (await measureUnfinishedBulkExports(db.sql)).unfinished,
+    metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
+      countUnfinished("bulk"),
     );
     metrics.observeGauge(
       "bulk_export_oldest_seconds",
       "Age of the oldest unfinished bulk export",
-      async () => (await measureUnfinishedBulkExports(db.sql)).oldestSeconds,
+      async () => (await measureUnfinishedExports(db.sql, "bulk")).oldestSeconds,
     );
     metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
       countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
@@ -194,34 +173,18 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
     );
     const locations = createUncachedLocationLookupClient(registry, "reporting");
-    const accountingExportLoop = startClaimLoop({
-      name: "accounting exports",
-      log,
-      claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
-      processItem: (claim, signal) =>
-        runAccountingExport({ db, objects, log, config, locations, writer: entryWriterPool }, claim, signal),
-      concurrency: accountingExportConcurrency,
-      pollMs: exportPollMs,
-    });
-    const bulkExportLoop = startClaimLoop({
-      name: "bulk exports",
-      log,
-      claim: (limit) => claimBulkExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
-      processItem: (claim, signal) =>
-        runBulkExport(
-          { db, objects, log, config, locations, worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool },
-          claim,
-          signal,
-        ),
-      concurrency: bulkExportConcurrency,
-      pollMs: exportPollMs,
-    });
+    const exportServices = { db, objects, log, config, locations };
+    const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
+      writeAccountingExportFiles(run, entryWriterPool),
+    );
+    const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
+      writeBulkExportFiles(run, { worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool }),
+    );
     return {
       services: {
         ...{ db, log, config, objects, calculator, locations, metricsLimiter, recordMetricsDuration },
         locationCurrencies: createLocationCurrencies(locations),
-        pollAccountingExports: accountingExportLoop.poll,
-        pollBulkExports: bulkExportLoop.poll,
+        pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes({ db, objects }),
@@ -263,16 +226,11 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
   requestHandlers: [tillDryRunHandler],
   periodic: [
     {
-      name: "remove expired accounting exports",
-      intervalSeconds: 3_600,
-      run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_RETENTION_DAYS),
-    },
-    {
       name: "remove ended shifts",
       intervalSeconds: 6 * 3_600,
       run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
     },
-    { name: "remove expired bulk exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredBulkExports(db) },
+    { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
     requestExpiredPersonalDataErasureTask,
     packTillsTask,
     mergeMetricMonthsTask,

@@ -114,23 +114,6 @@ it("reads and changes one partition of each table in a statement, except for the
   await assertStatementsUseOnePartition(service.db, service.statements);
 });
 
-it("names the location of the files and tills of accounting exports, except for exports of several locations", () => {
-  const texts = plans.map(({ text }) => text).filter((text) => /accounting_(files|export_tills)/.test(text));
-  const namesLocation = (text: string) =>
-    /^insert into \w+ ?\([^)]*"location_id"/.test(text) || /(where|and) [\w".]*location_id = \$\d/.test(text);
-  // The condition for the files and items of an export with tills of several locations.
-  const spansLocations = (text: string) => / where true and export_id = \$\d/.test(text);
-  const kinds = [/^insert/, /^update accounting_files/, /^update accounting_export_tills/];
-  for (const kind of [...kinds, /substring\(content/, /json_agg/, /left join/])
-    expect(texts.filter(namesLocation)).toContainEqual(expect.stringMatching(kind));
-  const others = texts.filter((text) => !namesLocation(text) && !spansLocations(text));
-  // Operators read the metadata of a file by the id of the export alone.
-  expect(others).toEqual([expect.stringMatching(/^select file\.location_id.* and true where id = \$\d and true$/)]);
-  // Each of these statements was also sent for an export of one location.
-  for (const text of texts.filter(spansLocations))
-    expect(texts).toContain(text.replace("true and export_id = $1", "location_id = $1 and export_id = $2"));
-});
-
 it("lists only statements that are sent", () => {
   const multiPartitionTexts = listMultiPartitionPlans(plans).map(({ text }) => text);
   for (const { service: name, pattern } of multiPartitionStatements) {

@@ -62,13 +62,9 @@ insert into placement (service, relation, kind) values
   ('reporting', 'packed_days', 'distributed'),
   ('reporting', 'unused_objects', 'distributed'),
   ('reporting', 'accounting_configs', 'distributed'),
-  -- One export can contain tills of several locations. The files of each location refer to it.
-  ('reporting', 'accounting_exports', 'reference'),
-  ('reporting', 'accounting_files', 'distributed'),
-  ('reporting', 'accounting_export_tills', 'distributed'),
-  -- A work queue: claimed with `for update skip locked` over all locations. Files refer to it. Few rows, kept for days.
-  ('reporting', 'bulk_exports', 'local'),
-  ('reporting', 'bulk_export_files', 'local'),
+  -- A work queue: claimed with `for update skip locked` over all locations. Files refer to it. Few rows.
+  ('reporting', 'exports', 'local'),
+  ('reporting', 'export_files', 'local'),
 
   ('catalog', 'catalogs', 'distributed'),
   ('catalog', 'catalog_lists', 'distributed'),

@@ -15,7 +15,7 @@ export interface RouteHandlerResponse {
   ordersInBody?: LocationOrderIds;
 }
 
-type ResponseHeaders = Record<string, string>;
+export type ResponseHeaders = Record<string, string>;
 
 const jsonType = "application/json; charset=utf-8";
 

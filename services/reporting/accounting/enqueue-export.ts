@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type {
   CreateAccountingExportRequest,
   CreateAccountingExportResponse,
@@ -6,14 +5,16 @@ import type {
 import { ApiError, type RequestIssue, type RequestIssueCode } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { hasScope } from "@pragma/contracts/scopes";
-import { runAfterCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
-import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { ReportingServiceContext } from "../context.ts";
+import type { NewExport } from "../exports/export-queries.ts";
+import { createExport } from "../exports/run-export.ts";
 import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
-import { insertAccountingExportWithFiles, lockAndCountUnfinishedExports } from "../queries/accounting-exports.ts";
 import { findTillIdsOfLocation } from "../queries/tills.ts";
+import { type AccountingExportTypes, accountingExports } from "./accounting-exports.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
@@ -27,7 +28,7 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
-  { db, pollAccountingExports, config: { MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum } }: ReportingServiceContext,
+  services: ReportingServiceContext,
   {
     body,
     principal,
@@ -41,41 +42,16 @@ export async function enqueueAccountingExport(
   },
 ): Promise<CreateAccountingExportResponse> {
   const items = resolveItemLocations(body, principal);
-  const id = randomUUID();
   const locations = new Set(items.map(({ locationId }) => locationId));
   const locationId = locations.size === 1 ? (items[0]?.locationId ?? null) : null;
-  const { keyId, consumer } = principal;
-  await db.transaction(async (tx) => {
-    if ((await lockAndCountUnfinishedExports(tx, db, { locationId, keyId })) >= maximum) {
-      throw new ApiError("limit_reached", {
-        detail: `${locationId ? "This location" : "This API key"} has ${maximum} unfinished exports${locationId ? "" : " for several locations"}, which is the maximum. Wait until one of them has finished.`,
-        limit: {
-          name: "unfinished_exports",
-          maximum,
-          unit: locationId ? "exports per location" : "exports per API key",
-        },
-      });
-    }
-    const references = await findReferencedTillsAndConfigs(tx, items);
-    throwIfInvalid(findItemIssues(items, references));
-    const files = planExportFiles(items, references.configsById);
-    await insertAccountingExportWithFiles(tx, {
-      id,
-      ...{ locationId, keyId, consumer },
-      traceparent: context.traceparent,
-      files: [...files.values()],
-      items: items.map((item, position) => ({
-        locationId: item.locationId,
-        position,
-        tillId: item.tillId,
-        fileNumber: files.get(exportFileKey(item))?.number ?? 0,
-      })),
-    });
-    await publishAuditEvent(tx, audit, {
-      ...{ action: "accounting_export.created", locationId, target: { type: "accounting_export", id } },
-      details: { tills: items.length, locations: locations.size },
-    });
-    runAfterCommit(tx, pollAccountingExports);
+  const { id } = await createExport(services, accountingExports, {
+    ...{ locationId, principal, context, audit },
+    async prepare(tx) {
+      const references = await findReferencedTillsAndConfigs(tx, items);
+      throwIfInvalid(findItemIssues(items, references));
+      const auditDetails = { tills: items.length, locations: locations.size };
+      return { request: {}, files: planFiles(items, references.configsById), auditDetails };
+    },
   });
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }
@@ -157,18 +133,17 @@ function exportFileKey({ locationId, accountingConfigId, accountingProvider }: L
 }
 
 /** Returns the files of an export, numbered in the sequence in which the request contains their first items. */
-function planExportFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
-  const itemsByFile = new Map(items.map((item) => [exportFileKey(item), item]));
-  return new Map(
-    [...itemsByFile].map(([key, { locationId, accountingConfigId, accountingProvider }], index) => [
-      key,
-      {
-        number: index + 1,
-        locationId,
-        configId: accountingConfigId,
-        provider: accountingProvider,
-        config: configsById.get(accountingConfigId)?.body ?? "",
-      },
-    ]),
-  );
+function planFiles(items: LocatedExportItem[], configsById: Map<string, AccountingConfigRow>) {
+  const files = new Map<string, NewExport<AccountingExportTypes>["files"][number]>();
+  for (const [position, item] of items.entries()) {
+    const { locationId, accountingConfigId: configId, accountingProvider: provider, tillId } = item;
+    const key = exportFileKey(item);
+    const config = configsById.get(configId)?.body ?? "";
+    const file = files.get(key) ?? {
+      ...{ number: files.size + 1, locationId, details: { configId, config, provider, tills: [], entries: 0 } },
+    };
+    file.details.tills.push({ position, tillId, state: "pending", failure: null });
+    files.set(key, file);
+  }
+  return [...files.values()];
 }

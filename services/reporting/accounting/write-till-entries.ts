@@ -1,7 +1,9 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type { TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
+import type {
+  AccountingProvider,
+  TillAccountingExportFailure,
+} from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { PlannedAccountingExportFile } from "../queries/accounting-exports.ts";
 import type { StoredReportAndAccountingData } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
@@ -11,7 +13,10 @@ import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesE
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
-export interface TillJournalEntriesWorkerInput extends Pick<PlannedAccountingExportFile, "provider" | "config"> {
+export interface TillJournalEntriesWorkerInput {
+  provider: AccountingProvider;
+  /** The config as JSON. */
+  config: string;
   stored: StoredReportAndAccountingData | undefined;
   /** The ISO 4217 code of the location's currency. */
   currency: string;

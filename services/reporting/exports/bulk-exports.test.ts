@@ -12,8 +12,6 @@ import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packTill } from "../packing/pack-till.ts";
 import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
-import { claimBulkExports, renewBulkExportClaim } from "../queries/bulk-export-claims.ts";
-import { deleteExpiredBulkExports, removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
 import reporting from "../service.ts";
 import {
@@ -27,6 +25,10 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
+import { removeErasedTillFromBulkExports } from "./bulk-export-queries.ts";
+import { bulkExports } from "./bulk-exports.ts";
+import { claimExports, renewExportClaim } from "./export-claims.ts";
+import { deleteExpiredExports, toJson } from "./export-queries.ts";
 
 type TestPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
 
@@ -76,6 +78,12 @@ async function pushTills(principal: TestPrincipal, days: number[]) {
 
 const range = { since: "2026-05-01", until: "2026-05-31" };
 
+/** Returns columns of an export that a test inserts itself. */
+const newRow = () => ({
+  ...{ kind: "bulk", keyId: randomUUID(), consumer: "x" },
+  request: toJson(service.db.sql, { data: "items", format: "csv", ...range }),
+});
+
 async function createExport(principal: Principal, body: object): Promise<BulkExport> {
   const request = { method: "POST", path: "/v1/exports/", principal, body: { format: "jsonl", ...range, ...body } };
   return service.sendJson(request, { status: 202, schema: BulkExport });
@@ -114,7 +122,7 @@ async function readLines(principal: Principal, { files }: BulkExport): Promise<s
 }
 
 const listObjectKeys = async (id: string) =>
-  (await service.db.sql<{ objectKey: string }[]>`select object_key from bulk_export_files where export_id = ${id}`).map(
+  (await service.db.sql<{ objectKey: string }[]>`select object_key from export_files where export_id = ${id}`).map(
     ({ objectKey }) => objectKey,
   );
 
@@ -211,14 +219,15 @@ describe("an export", () => {
     const complete = await exportAll(principal, { data: "items" });
     const lines = await readLines(principal, complete);
     // As if the process had ended between the second and the third file: the claim expires.
-    await service.db.sql`delete from bulk_export_files where export_id = ${complete.id} and number > 2`;
+    await service.db.sql`delete from export_files where export_id = ${complete.id} and number > 2`;
     const [report] = await service.db.sql<{ day: string; at: string; id: string }[]>`
       select day::text as day, started_at::text as at, id from reports
       where location_id = ${principal.location.id} and day = '2026-05-02'`;
+    const position = { day: report?.day, at: report?.at, reportId: report?.id };
+    const progress = JSON.stringify({ days: 2, rows: 4, reports: 2, position, currencyCode: "CHF" });
     await service.db.sql`
-      update bulk_exports set state = 'running', claimed_until = now() - interval '1 second', reports = 2, finished_at = null,
-        expires_at = null, done_day = ${report?.day ?? ""}::text::date, done_at = ${report?.at ?? ""}::text::timestamptz,
-        done_report_id = ${report?.id ?? ""}
+      update exports set state = 'running', claimed_until = now() - interval '1 second', finished_at = null,
+        expires_at = null, progress = ${progress}::text::json
       where id = ${complete.id}`;
     const resumed = await waitForEnd(principal, complete.id);
     expect(await readLines(principal, resumed)).toEqual(lines);
@@ -229,16 +238,17 @@ describe("an export", () => {
   it("is run by one process at a time", async () => {
     const principal = newPrincipal();
     const key = { locationId: principal.location.id, id: randomUUID() };
+    const row = { ...key, ...newRow(), state: "running", claimedUntil: "infinity", claimNumber: 3 };
     await service.db.sql`
-      insert into bulk_exports ${service.db.sql({ ...key, ...range, data: "items", format: "csv", keyId: randomUUID(), consumer: "x", state: "running", claimedUntil: "infinity", claimNumber: 3 })}`;
+      insert into exports ${service.db.sql(row as never)}`;
     const lost = { ...key, claimNumber: 2, failedAttempts: 0, traceparent: null };
-    const progress = { seconds: 60, days: 1, rows: 1 };
-    expect(await renewBulkExportClaim(service.db.sql, lost, progress)).toBe(false);
-    expect(await renewBulkExportClaim(service.db.sql, { ...lost, claimNumber: 3 }, progress)).toBe(true);
-    expect(await claimBulkExports(service.db.sql, { limit: 100, seconds: 1 })).not.toContainEqual(
-      expect.objectContaining(key),
+    const progress = { seconds: 60, progress: {} };
+    expect(await renewExportClaim(service.db.sql, lost, progress)).toBe(false);
+    expect(await renewExportClaim(service.db.sql, { ...lost, claimNumber: 3 }, progress)).toBe(true);
+    expect(await claimExports(service.db.sql, bulkExports, { limit: 100, seconds: 1 })).not.toContainEqual(
+      expect.objectContaining({ id: key.id }),
     );
-    await service.db.sql`delete from bulk_exports where id = ${key.id}`;
+    await service.db.sql`delete from exports where id = ${key.id}`;
   });
 
   it("lets the export of another location run before it continues", async () => {
@@ -247,10 +257,10 @@ describe("an export", () => {
     await pushTills(small, [1]);
     const { sql } = service.db;
     const rows = [large, small].map((principal, index) => ({
-      ...{ locationId: principal.location.id, id: randomUUID(), ...range, data: "items", format: "csv" },
-      ...{ keyId: randomUUID(), consumer: "x", createdAt: new Date(Date.UTC(2026, 0, 1, index)) },
+      ...{ locationId: principal.location.id, id: randomUUID(), ...newRow() },
+      createdAt: new Date(Date.UTC(2026, 0, 1, index)),
     }));
-    await sql`insert into bulk_exports ${sql(rows)}`;
+    await sql`insert into exports ${sql(rows as never)}`;
     const [first, second] = [await waitForEnd(large, rows[0]?.id ?? ""), await waitForEnd(small, rows[1]?.id ?? "")];
     expect(first).toMatchObject({ state: "done", manifest: { rows: 6, reports: 3, files: 3 } });
     expect(second).toMatchObject({ state: "done", manifest: { rows: 2, reports: 1, files: 1 } });
@@ -344,9 +354,9 @@ describe("a file", () => {
     const { id, finishedAt, expiresAt } = await exportAll(principal, { data: "orders" });
     expect(Date.parse(expiresAt ?? "") - Date.parse(finishedAt ?? "")).toBe(7 * 24 * 3_600_000);
     const [objectKey = ""] = await listObjectKeys(id);
-    await service.db.sql`update bulk_exports set expires_at = now() - interval '1 second' where id = ${id}`;
-    await deleteExpiredBulkExports(service.db);
-    expect(await service.db.sql`select from bulk_exports where id = ${id}`).toHaveLength(0);
+    await service.db.sql`update exports set expires_at = now() - interval '1 second' where id = ${id}`;
+    await deleteExpiredExports(service.db);
+    expect(await service.db.sql`select from exports where id = ${id}`).toHaveLength(0);
     await deleteUnusedObjectsTask.run({ db: service.db, objects: service.objects, log });
     expect(await service.objects.has(objectKey)).toBe(false);
   });
@@ -383,14 +393,14 @@ describe("an erasure of personal data", () => {
     const [till] = await pushTills(principal, [1, 2]);
     const done = await exportAll(principal, { data: "orders" });
     await service.db.sql`
-      update bulk_exports set state = 'running', claim_number = 7, claimed_until = now() + interval '1 hour', expires_at = null,
+      update exports set state = 'running', claim_number = 7, claimed_until = now() + interval '1 hour', expires_at = null,
         finished_at = null
       where id = ${done.id}`;
     const key = { locationId: principal.location.id, tillId: till?.id ?? "" };
     await service.db.transaction((tx) => removeErasedTillFromBulkExports(tx, service.db, key));
     // The process that had the claim can store nothing more, and the export runs again from its beginning.
     const lost = { ...key, id: done.id, claimNumber: 7, failedAttempts: 0, traceparent: null };
-    expect(await renewBulkExportClaim(service.db.sql, lost, { seconds: 60, days: 1, rows: 1 })).toBe(false);
+    expect(await renewExportClaim(service.db.sql, lost, { seconds: 60, progress: {} })).toBe(false);
     expect(await waitForEnd(principal, done.id)).toMatchObject({
       state: "done",
       manifest: { rows: 4, files: 2, reports: 2 },
@@ -408,9 +418,9 @@ describe("an erasure that reporting skips, because a later revision of the till 
     const [till = expect.unreachable()] = await pushTills(principal, [1]);
     const done = await exportAll(principal, { data: "orders" });
     const { id: runningId } = await exportAll(principal, { data: "orders", until: "2026-05-01" });
-    await service.db.sql`delete from bulk_export_files where export_id = ${runningId}`;
+    await service.db.sql`delete from export_files where export_id = ${runningId}`;
     await service.db.sql`
-      update bulk_exports set state = 'running', claim_number = 7, claimed_until = now() + interval '1 hour'
+      update exports set state = 'running', claim_number = 7, claimed_until = now() + interval '1 hour'
       where id = ${runningId}`;
     const locationId = principal.location.id;
     await service.pushTills([{ ...till, note: "later", ...change }], locationId, { revision: 3, erasedRevision: 2 });
@@ -418,7 +428,7 @@ describe("an erasure that reporting skips, because a later revision of the till 
       ...{ state: "removed", failure: { code: "personal_data_erased" }, files: [] },
     });
     const lost = { locationId, id: runningId, claimNumber: 7, failedAttempts: 0, traceparent: null };
-    expect(await renewBulkExportClaim(service.db.sql, lost, { seconds: 60, days: 1, rows: 1 })).toBe(false);
+    expect(await renewExportClaim(service.db.sql, lost, { seconds: 60, progress: {} })).toBe(false);
 
     // The next revision has the same field, and its erasure is applied.
     const next = await exportAll(principal, { data: "reports" });
@@ -459,12 +469,12 @@ describe("the limits of exports", () => {
     const principal = newPrincipal();
     await pushTills(principal, [1]);
     const first = await exportAll(principal, { data: "orders" });
-    await service.db.sql`update bulk_export_files set bytes = 19999 where export_id = ${first.id}`;
+    await service.db.sql`update export_files set bytes = 19999 where export_id = ${first.id}`;
     expect(await exportAll(principal, { data: "orders" })).toMatchObject({
       state: "failed",
       failure: { code: "storage_limit" },
     });
-    await service.db.sql`update bulk_export_files set bytes = 20000 where export_id = ${first.id}`;
+    await service.db.sql`update export_files set bytes = 20000 where export_id = ${first.id}`;
     const request = {
       method: "POST",
       path: "/v1/exports/",
@@ -483,10 +493,10 @@ describe("the limits of exports", () => {
     const principal = newPrincipal();
     const { sql } = service.db;
     const rows = [1, 2].map(() => ({
-      ...{ locationId: principal.location.id, id: randomUUID(), ...range, data: "items", format: "csv" },
-      ...{ keyId: randomUUID(), consumer: "x", state: "running", claimedUntil: "infinity" },
+      ...{ locationId: principal.location.id, id: randomUUID(), ...newRow() },
+      ...{ state: "running", claimedUntil: "infinity" },
     }));
-    await sql`insert into bulk_exports ${sql(rows)}`;
+    await sql`insert into exports ${sql(rows as never)}`;
     const request = {
       method: "POST",
       path: "/v1/exports/",
@@ -497,7 +507,7 @@ describe("the limits of exports", () => {
       ...{ code: "limit_reached", limit: { name: "unfinished_bulk_exports", maximum: 2 } },
     });
     expect(await exportAll(newPrincipal(), { data: "items" })).toMatchObject({ state: "done" });
-    await sql`delete from bulk_exports where location_id = ${principal.location.id}`;
+    await sql`delete from exports where location_id = ${principal.location.id}`;
   });
 });
 

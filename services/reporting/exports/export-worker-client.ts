@@ -12,7 +12,7 @@ import type {
   WrittenExportFile,
 } from "./export-worker-messages.ts";
 
-export interface ExportFileServices extends Pick<ReportingServiceContext, "db" | "objects" | "config"> {
+export interface ExportFileWorkers {
   worker: ExportFileWorker;
   /** A worker with more memory, for files with which the other one runs out of memory. */
   largeWorker: ExportFileWorker;
@@ -51,8 +51,10 @@ function listOwnBuffers({ buffer }: Uint8Array): ArrayBuffer[] {
 }
 
 /** Returns a function that writes files in a thread, one after the other, which all use the same buffer. */
-export function createExportFileRunner(services: ExportFileServices) {
-  const { worker, largeWorker, config, db, objects } = services;
+export function createExportFileRunner(
+  { config, db, objects }: Pick<ReportingServiceContext, "db" | "objects" | "config">,
+  { worker, largeWorker }: ExportFileWorkers,
+) {
   const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = config;
   // Files exceed the size after which they end by the rows of one till.
   const bufferBytes = Math.ceil(1.25 * maxFileBytes);

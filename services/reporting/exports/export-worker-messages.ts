@@ -1,14 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
 import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import type { PostgresConfig } from "@pragma/runtime/database/postgres";
-import type { BulkExportPosition, BulkExportRow } from "../queries/bulk-exports.ts";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
+import type { BulkExportPosition } from "./bulk-export-queries.ts";
+import type { BulkExportQuery } from "./bulk-exports.ts";
 
 /** What a thread needs to write one file of an export. */
 export interface ExportFileInput {
   database: PostgresConfig;
   schema: string;
-  export: Pick<BulkExportRow, "locationId" | "data" | "format" | "since" | "until" | "currencyCode">;
+  export: BulkExportQuery & { locationId: string; currencyCode: string | null };
   /** The position of the last report of the file before. */
   after: BulkExportPosition | null;
   /** The tills whose rows are in files before. */

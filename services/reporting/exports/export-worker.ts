@@ -5,9 +5,9 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
 import { createSqlClient, type SqlClient } from "@pragma/runtime/database/postgres";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import { listReportsToExport, type ReportToExport } from "../queries/bulk-exports.ts";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
 import { DocumentTooLargeError } from "../stored-documents.ts";
+import { listReportsToExport, type ReportToExport } from "./bulk-export-queries.ts";
 import { type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
 import type {

@@ -354,7 +354,7 @@ create table metric_months (
 ) partition by hash (location_id);
 select create_location_partitions('metric_months', 'toast_tuple_target = 8160');
 
--- Accounting exports. They are few and are deleted after their retention, so that their tables are not partitioned.
+-- Accounting and exports. Their rows are few, so that their tables are not partitioned.
 
 -- How reports become journal entries. The body is the response that is sent.
 create table accounting_configs (
@@ -369,77 +369,19 @@ create index accounting_configs_by_time on accounting_configs (location_id, crea
 -- For operators, who read a config by its id alone.
 create index accounting_configs_by_id on accounting_configs (id);
 
--- The key does not contain the location, because an export can contain tills of several locations.
-create table accounting_exports (
+-- Bulk exports and accounting exports, which are deleted some days after their end.
+create table exports (
   id uuid primary key,
-  -- Null if the tills belong to several locations.
+  kind text not null check (kind in ('bulk', 'accounting')),
+  -- Null for an accounting export with tills of several locations.
   location_id uuid,
   key_id uuid not null,
   consumer text not null,
-  -- The trace (W3C traceparent) of the request, which the export continues.
-  traceparent text,
-  state text not null check (state in ('pending', 'running', 'done', 'failed')),
-  -- The claim of the process that runs the export. Each claim is an attempt, and only the latest may store results. A
-  -- pending export that was attempted waits until its claimed_until.
-  attempt int not null default 0,
-  claimed_until timestamptz,
-  created_at timestamptz(3) not null default now(),
-  started_at timestamptz(3),
-  finished_at timestamptz(3)
-);
-create index accounting_exports_to_do on accounting_exports (created_at) where state in ('pending', 'running');
-
--- One file for each location, config and provider of an export, with the config as it was when the export was requested.
-create table accounting_files (
-  location_id uuid not null,
-  export_id uuid not null references accounting_exports,
-  number int not null,
-  config_id uuid not null,
-  provider text not null,
-  config text compression lz4 not null,
-  name text,
-  etag text,
-  entries int,
-  -- Null until the export has ended, and if none of its tills could be exported.
-  content bytea compression lz4,
-  primary key (location_id, export_id, number)
-);
--- For operators, who read an export of several locations by its id alone.
-create index accounting_files_by_export on accounting_files (export_id, number);
-
-create table accounting_export_tills (
-  -- The location of the till and of its file.
-  location_id uuid not null,
-  export_id uuid not null,
-  -- In the sequence in which the tills were named.
-  position int not null,
-  till_id uuid not null,
-  file_number int not null,
-  state text not null default 'pending' check (state in ('pending', 'done', 'failed')),
-  -- Why it failed, as it is shown.
-  failure text,
-  primary key (location_id, export_id, position),
-  foreign key (location_id, export_id, file_number) references accounting_files
-);
--- For operators, as above.
-create index accounting_export_tills_by_export on accounting_export_tills (export_id, position);
-
--- Bulk exports, and the files that are in the object store. Both are deleted some days after the export has ended.
-
-create table bulk_exports (
-  location_id uuid not null,
-  id uuid not null,
-  data text not null,
-  format text not null,
-  since date not null,
-  until date not null,
-  state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed', 'removed')),
-  -- Null until the export first runs, and if accounts does not know it.
-  currency_code text,
-  key_id uuid not null,
-  consumer text not null,
+  -- What to export, as the kind defines it.
+  request json not null,
   -- Of the request, which the export continues.
   traceparent text,
+  state text not null default 'queued' check (state in ('queued', 'running', 'done', 'failed', 'removed')),
   created_at timestamptz(3) not null default now(),
   started_at timestamptz,
   finished_at timestamptz,
@@ -449,40 +391,30 @@ create table bulk_exports (
   claim_number int not null default 0,
   claimed_until timestamptz,
   failed_attempts int not null default 0,
-  -- The last report of which a complete file contains the rows. Null before the first file.
-  done_day date,
-  done_at timestamptz,
-  done_report_id uuid,
-  -- For clients: what was exported, also in the file that is not complete yet.
-  progress_days int not null default 0,
-  progress_rows bigint not null default 0,
-  reports int not null default 0,
-  -- JSON with a code and a message.
-  failure text,
-  primary key (location_id, id)
+  -- How far the export is, as the kind defines it. Empty before it first runs.
+  progress json not null default '{}',
+  failure json
 );
--- For operators, who read an export by its id alone.
-create index bulk_exports_by_id on bulk_exports (id);
-create index bulk_exports_by_time on bulk_exports (location_id, created_at, id);
-create index bulk_exports_to_do on bulk_exports (created_at) where state in ('queued', 'running');
-create index bulk_exports_expiring on bulk_exports (expires_at);
+create index on exports (location_id, created_at, id);
+create index on exports (created_at) where state in ('queued', 'running');
+create index on exports (expires_at);
 
-create table bulk_export_files (
-  location_id uuid not null,
-  export_id uuid not null,
+-- The files of exports, whose content is in the object store. An export that contains tills of several locations has
+-- files of these locations.
+create table export_files (
+  export_id uuid not null references exports,
   number int not null,
-  name text not null,
-  object_key text not null,
-  bytes bigint not null,
-  rows bigint not null,
+  location_id uuid not null,
+  -- What the kind stores of a file: the rows and sums of a bulk export, or the tills of an accounting export.
+  details json compression lz4 not null,
+  -- Null, as the columns below, until the file is written. The files of accounting exports are known before.
+  name text,
+  object_key text,
+  bytes bigint,
   -- Of the object, in hexadecimal.
-  sha256 text not null,
-  -- JSON: the sum of each summed column.
-  sums text not null,
-  first_day date not null,
-  last_day date not null,
-  -- The tills whose rows the file contains.
-  till_ids uuid[] not null,
-  primary key (location_id, export_id, number),
-  foreign key (location_id, export_id) references bulk_exports
+  sha256 text,
+  -- The tills whose personal data the file contains. Null for accounting exports, whose files contain none.
+  till_ids uuid[],
+  primary key (export_id, number)
 );
+create index on export_files (location_id);

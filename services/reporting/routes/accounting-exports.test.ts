@@ -208,7 +208,7 @@ describe("an accounting export", () => {
     expect(responses[1]).toEqual(responses[0]);
     await waitUntilFinished(principal, responses[0]?.id ?? "");
     const [row] = await service.db.sql`
-      select count(*) as n from accounting_exports where location_id = ${principal.location.id}`;
+      select count(*) as n from exports where location_id = ${principal.location.id}`;
     expect(row?.n).toBe(1);
   });
 });
@@ -252,7 +252,7 @@ describe("an invalid export request", () => {
       "[2].tillId unknown_till",
       "[3] duplicate",
     ]);
-    const rows = await service.db.sql`select 1 from accounting_exports where location_id = ${principal.location.id}`;
+    const rows = await service.db.sql`select 1 from exports where location_id = ${principal.location.id}`;
     expect(rows).toHaveLength(0);
   });
 

@@ -3,32 +3,21 @@ import {
   CreateAccountingExportRequest,
   CreateAccountingExportResponse,
   maxTillsPerAccountingExport,
-  type TillAccountingExportFailure,
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import type { SqlClient } from "@pragma/runtime/database/postgres";
+import type { Principal } from "@pragma/contracts/principal";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
-import {
-  createConditionalJsonResponse,
-  createJsonResponseWithContentEtag,
-  jsonResponse,
-} from "@pragma/runtime/http/route-response";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
+import type { AccountingExportFile, AccountingExportTypes } from "../accounting/accounting-exports.ts";
 import { enqueueAccountingExport } from "../accounting/enqueue-export.ts";
 import { fecFileFormatsByProvider } from "../accounting/fec/file-formats.ts";
 import { accountingFileFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
-import { accountingRouteDefaults, defineReportingRoute } from "../context.ts";
-import {
-  type AccountingExportFileMetadataRow,
-  type AccountingExportRow,
-  type AccountingExportTillRow,
-  findAccountingExport,
-  findAccountingExportFileMetadata,
-  readAccountingExportFileChunk,
-} from "../queries/accounting-exports.ts";
+import { accountingRouteDefaults, defineReportingRoute, type ReportingServiceContext } from "../context.ts";
+import { findExport, isWrittenFile, type StoredExport } from "../exports/export-queries.ts";
+import { createFileResponse } from "../exports/file-response.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "ID of the accounting export" }) });
 
@@ -88,11 +77,7 @@ export const getAccountingExportRoute = defineReportingRoute({
   },
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
-    const stored = await findAccountingExport(services.db.sql, {
-      id,
-      locationId: getReadRestrictionLocationId(principal),
-    });
-    if (!stored) throw exportNotFoundError(id);
+    const stored = await requireExport(services, principal, id);
     const accountingExport = toExportResponse(stored, origin);
     const response = createJsonResponseWithContentEtag(JSON.stringify(accountingExport), {
       ifNoneMatch: header("if-none-match"),
@@ -121,85 +106,68 @@ export const getAccountingExportFileRoute = defineReportingRoute({
   },
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
-    const { sql } = services.db;
-    const stored = await findAccountingExportFileMetadata(sql, {
-      exportId: id,
-      number,
-      locationId: getReadRestrictionLocationId(principal),
+    const { files } = await requireExport(services, principal, id);
+    const notFoundError = new ApiError("accounting_file_not_found", {
+      detail: `Export ${id} has no file with the number ${number}. If the export is still in progress, try again later.`,
     });
-    if (!stored) throw exportNotFoundError(id);
-    if (!stored.file) {
-      throw new ApiError("accounting_file_not_found", {
-        detail: `Export ${id} has no file with the number ${number}. If the export is still in progress, try again later.`,
-      });
-    }
-    const { locationId, size, name, etag, provider } = stored.file;
-    const headers = {
-      "content-type": `text/plain; charset=${fecFileFormatsByProvider[provider].charset.toLowerCase()}`,
-      "content-length": String(size),
-      "content-disposition": `attachment; filename="${name}"`,
-    };
-    const content = ReadableStream.from(
-      streamFileChunks(sql, { locationId, exportId: id, number, size, keyId: principal.keyId }),
-    );
-    return createConditionalJsonResponse(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
+    const file = files.filter(isWrittenFile).find((candidate) => candidate.number === number);
+    if (!file) throw notFoundError;
+    const { name, bytes: size, sha256: etag, objectKey, details } = file;
+    const contentType = `text/plain; charset=${fecFileFormatsByProvider[details.provider].charset.toLowerCase()}`;
+    const downloaded = { name, size, etag, contentType, content: { objectKey }, hasRanges: false };
+    return createFileResponse(services, downloaded, { principal, header, notFoundError });
   },
 });
 
-/** Limits each API key to one chunk read at a time, so that its downloads do not slow down those of other keys. */
-const fileReadSemaphore = createKeyedSemaphore(1);
-
-/** Yields a file in chunks. Reads a chunk from the database only when the client can receive the chunk. */
-async function* streamFileChunks(
-  sql: SqlClient,
-  { size, keyId, ...file }: { locationId: string; exportId: string; number: number; size: number; keyId: string },
-): AsyncGenerator<Uint8Array> {
-  for (let offset = 0; offset < size; ) {
-    const chunk = await fileReadSemaphore.run(() => readAccountingExportFileChunk(sql, { ...file, offset }), keyId);
-    yield chunk;
-    offset += chunk.byteLength;
-  }
+/** @throws `ApiError` accounting_export_not_found, also for an export of another location. */
+async function requireExport({ db }: Pick<ReportingServiceContext, "db">, principal: Principal, id: string) {
+  const locationId = getReadRestrictionLocationId(principal);
+  const found = await findExport<AccountingExportTypes>(db.sql, "accounting", { id, locationId });
+  if (found) return found;
+  throw new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
-function exportNotFoundError(id: string): ApiError {
-  return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
-}
+const publicStates = {
+  queued: "pending",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  removed: "failed",
+} as const;
 
 /** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
-function toExportResponse(
-  {
-    row,
-    items,
-    files,
-  }: { row: AccountingExportRow; items: AccountingExportTillRow[]; files: AccountingExportFileMetadataRow[] },
-  origin: string,
-): AccountingExport {
-  const filesByNumber = new Map(files.map((file) => [file.number, file]));
-  const fileGroupFields = ({ locationId, configId, provider }: AccountingExportFileMetadataRow) => ({
+function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, origin: string): AccountingExport {
+  const fileGroupFields = ({ locationId, details: { configId, provider } }: AccountingExportFile) => ({
     locationId,
     accountingConfigId: configId,
     accountingProvider: provider,
   });
+  const tills = files
+    .flatMap((file) => file.details.tills.map((till) => ({ ...till, file })))
+    .sort((a, b) => a.position - b.position);
   return {
     id: row.id,
-    tillsIds: [...new Set(items.map((item) => item.tillId))],
-    state: row.state,
+    tillsIds: [...new Set(tills.map(({ tillId }) => tillId))],
+    state: publicStates[row.state],
     createdAt: row.createdAt.toISOString(),
     startedAt: row.startedAt?.toISOString() ?? null,
     finishedAt: row.finishedAt?.toISOString() ?? null,
-    tills: items.map(({ tillId, fileNumber, state, failure }) => ({
+    tills: tills.map(({ tillId, state, failure, file }) => ({
       tillId,
-      ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileMetadataRow),
+      ...fileGroupFields(file),
       state,
-      failure: failure === null ? null : (JSON.parse(failure) as TillAccountingExportFailure),
-      fileNumber: state === "done" ? fileNumber : null,
+      failure,
+      fileNumber: state === "done" ? file.number : null,
     })),
-    files: files.flatMap((file) => {
-      const { number, name, size, entries } = file;
-      if (name === null || size === null || entries === null) return [];
-      const tills = items.filter((item) => item.fileNumber === number && item.state === "done").length;
-      const fileUrl = `${origin}/v1/accounting/exports/${row.id}/files/${number}`;
-      return [{ number, ...fileGroupFields(file), name, size, tills, entries, fileUrl }];
+    files: files.filter(isWrittenFile).map((file) => {
+      const { number, name, bytes, details } = file;
+      return {
+        number,
+        ...fileGroupFields(file),
+        ...{ name, size: bytes, entries: details.entries },
+        tills: details.tills.filter(({ state }) => state === "done").length,
+        fileUrl: `${origin}/v1/accounting/exports/${row.id}/files/${number}`,
+      };
     }),
   };
 }

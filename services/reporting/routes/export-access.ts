@@ -5,7 +5,8 @@ import { hasScope } from "@pragma/contracts/scopes";
 import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import type { ReportingServiceContext } from "../context.ts";
-import { findBulkExport } from "../queries/bulk-exports.ts";
+import type { BulkExportTypes } from "../exports/bulk-exports.ts";
+import { findExport } from "../exports/export-queries.ts";
 
 /** The properties that are equal in all routes of exports. */
 export const exportRouteDefaults = { tag: "Exports", audience: "public", scope: "reports:read" } as const;
@@ -26,7 +27,8 @@ export function requireDataScopes({ scopes }: Principal, data: BulkExportData): 
 
 /** @throws `ApiError` export_not_found, also for an export of another location. */
 export async function requireBulkExport({ db }: Pick<ReportingServiceContext, "db">, principal: Principal, id: string) {
-  const found = await findBulkExport(db.sql, { id, locationId: getReadRestrictionLocationId(principal) });
+  const locationId = getReadRestrictionLocationId(principal);
+  const found = await findExport<BulkExportTypes>(db.sql, "bulk", { id, locationId });
   if (!found) throw exportNotFoundError(id);
   return found;
 }

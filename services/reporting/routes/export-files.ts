@@ -1,15 +1,12 @@
 import { createHash } from "node:crypto";
 import { BulkExport, bulkExportColumnsDescription } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
-import { getSenderId } from "@pragma/runtime/http/request-identity";
-import { notModifiedResponseIfUnchanged } from "@pragma/runtime/http/route-response";
-import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import { z } from "zod";
-import { defineReportingRoute, type ReportingServiceContext } from "../context.ts";
+import { defineReportingRoute } from "../context.ts";
 import { toBulkExport } from "../exports/bulk-export-response.ts";
-import { type FileRange, parseFileRange } from "../exports/parse-range.ts";
-import type { BulkExportFileRow, BulkExportRow } from "../queries/bulk-exports.ts";
+import type { BulkExportTypes } from "../exports/bulk-exports.ts";
+import { type ExportRow, isWrittenFile, type StoredExport } from "../exports/export-queries.ts";
+import { createFileResponse, type DownloadedFile } from "../exports/file-response.ts";
 import {
   dataScopesDescription,
   exportParams,
@@ -82,103 +79,32 @@ export const getBulkExportFileRoute = defineReportingRoute({
   errors: ["export_not_found", "export_file_not_found", "range_not_satisfiable"],
   async handle({ params: { id, name }, principal, services, header, origin }) {
     const { row, files } = await requireBulkExport(services, principal, id);
-    requireDataScopes(principal, row.data);
+    requireDataScopes(principal, row.request.data);
     const file = row.state === "done" ? openFile({ row, files, origin }, name) : undefined;
-    if (!file) throw exportFileNotFoundError(row, name);
-    const { etag, size } = file;
-    const isManifest = name === manifestName;
-    const headers = {
-      // A part of the manifest would not be JSON.
-      "accept-ranges": isManifest ? "none" : "bytes",
-      etag: `"${etag}"`,
-      "content-type": isManifest ? "application/json" : fileContentType,
-      "content-disposition": `attachment; filename="${name}"`,
-    };
-    const unchanged = notModifiedResponseIfUnchanged({ etag, ifNoneMatch: header("if-none-match") });
-    if (unchanged) return unchanged;
-    const range = isManifest ? undefined : parseFileRange(header("range"), { ifRange: header("if-range"), etag, size });
-    if (range === "unsatisfiable") {
-      throw new ApiError("range_not_satisfiable", {
-        detail: `The file has ${size} bytes.`,
-        headers: { "content-range": `bytes */${size}` },
-      });
-    }
-    const { start, end } = range ?? { start: 0, end: size };
-    const chunks = readChunks(services, file, { start, end, senderId: getSenderId(principal) });
-    // Reads the first bytes before the response begins, so that an error still determines its status.
-    const first = await chunks.next().catch((error: unknown) => {
-      throw error instanceof ObjectNotFoundError ? exportFileNotFoundError(row, name) : error;
-    });
-    return {
-      status: range ? 206 : 200,
-      body: ReadableStream.from(prependTo(chunks, first)),
-      headers: {
-        ...headers,
-        "content-length": String(end - start),
-        ...(range && { "content-range": `bytes ${start}-${end - 1}/${size}` }),
-      },
-      streamMemoryBytes: Math.min(end - start, 2 * chunkBytes),
-    };
+    const notFoundError = exportFileNotFoundError(row, name);
+    if (!file) throw notFoundError;
+    return createFileResponse(services, { name, ...file }, { principal, header, notFoundError });
   },
 });
 
-function exportFileNotFoundError({ id, state }: BulkExportRow, name: string): ApiError {
+function exportFileNotFoundError({ id, state }: ExportRow<BulkExportTypes>, name: string): ApiError {
   const reason = state === "done" ? "" : ` The state of the export is ${state}.`;
   return new ApiError("export_file_not_found", { detail: `The export ${id} has no file ${name}.${reason}` });
 }
 
-/** A file of an export: its object, or the bytes themselves. */
-interface OpenedFile {
-  size: number;
-  etag: string;
-  content: { objectKey: string } | { bytes: Uint8Array };
-}
-
 /** Returns the file with a name, or undefined if the export has none. */
 function openFile(
-  { row, files, origin }: { row: BulkExportRow; files: BulkExportFileRow[]; origin: string },
+  { row, files, origin }: StoredExport<BulkExportTypes> & { origin: string },
   name: string,
-): OpenedFile | undefined {
+): Omit<DownloadedFile, "name"> | undefined {
   if (name === manifestName) {
     const bytes = Buffer.from(`${JSON.stringify(toBulkExport(row, files, origin), null, 2)}\n`);
     const etag = createHash("sha256").update(bytes).digest("hex");
-    return { size: bytes.byteLength, etag, content: { bytes } };
+    // A part of the manifest would not be JSON.
+    return { size: bytes.byteLength, etag, content: { bytes }, contentType: "application/json", hasRanges: false };
   }
-  const file = files.find((candidate) => candidate.name === name);
+  const file = files.filter(isWrittenFile).find((candidate) => candidate.name === name);
   if (!file) return undefined;
   const { bytes: size, sha256: etag, objectKey } = file;
-  return { size, etag, content: { objectKey } };
-}
-
-/** The number of bytes that are read from the object store at a time. */
-const chunkBytes = 1024 * 1024;
-
-/** Limits each location to one read at a time, so that its downloads do not slow down those of others. */
-const fileReadSemaphore = createKeyedSemaphore(1);
-
-/** Yields a range of a file in chunks. Reads a chunk only when the client can receive it. */
-async function* readChunks(
-  { objects }: Pick<ReportingServiceContext, "objects">,
-  { content }: OpenedFile,
-  { start, end, senderId }: FileRange & { senderId: string },
-): AsyncGenerator<Uint8Array> {
-  if ("bytes" in content) {
-    yield content.bytes.subarray(start, end);
-    return;
-  }
-  const { objectKey } = content;
-  for (let offset = start; offset < end; ) {
-    const range = { start: offset, end: Math.min(end, offset + chunkBytes) };
-    const chunk = await fileReadSemaphore.run(() => objects.getStoredRange(objectKey, range), senderId);
-    if (chunk.byteLength === 0) throw new Error(`The object ${objectKey} is too short.`);
-    yield chunk;
-    offset += chunk.byteLength;
-  }
-}
-
-/** Yields the value of a result that was read from the iterator before, and then the rest. */
-async function* prependTo<T>(rest: AsyncGenerator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
-  if (first.done) return;
-  yield first.value;
-  yield* rest;
+  return { size, etag, content: { objectKey }, contentType: fileContentType, hasRanges: true };
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   BulkExport,
   BulkExportListItem,
@@ -8,7 +7,6 @@ import {
 } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
-import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import { queryNewestRowsPageResponse } from "@pragma/runtime/http/page-response";
 import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
@@ -20,15 +18,11 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineReportingRoute, type ReportingServiceContext } from "../context.ts";
+import { findStoredBulkExportBytes } from "../exports/bulk-export-queries.ts";
 import { type FileTotals, toBulkExport, toBulkExportListItem } from "../exports/bulk-export-response.ts";
-import {
-  type BulkExportRow,
-  bulkExportColumnNames,
-  countBulkExports,
-  deleteBulkExport,
-  insertBulkExport,
-  lockBulkExports,
-} from "../queries/bulk-exports.ts";
+import { type BulkExportTypes, bulkExports } from "../exports/bulk-exports.ts";
+import { deleteExport, type ExportRow, exportColumnNames } from "../exports/export-queries.ts";
+import { createExport } from "../exports/run-export.ts";
 import {
   dataScopesDescription,
   exportNotFoundError,
@@ -57,25 +51,17 @@ export const createBulkExportRoute = defineReportingRoute({
   responses: { 202: { description: "The export was accepted, and runs in the background", schema: BulkExport } },
   errors: ["location_forbidden", "location_not_found", "limit_reached"],
   async handle({ body, principal, services, context, audit, origin }) {
-    const { db, config, locations, pollBulkExports } = services;
-    const { locationId: requestedId, ...range } = body;
+    const { locationId: requestedId, ...request } = body;
     requireDataScopes(principal, body.data);
-    const { id: locationId } = await resolveRequestedLocation(principal, requestedId, locations, context);
-    const { keyId, consumer } = principal;
-    const id = randomUUID();
-    const row = await db.transaction(async (tx) => {
-      await lockBulkExports(tx, db, locationId);
-      const { unfinished, storedBytes } = await countBulkExports(tx, locationId);
-      requireBelowLimits({ unfinished, storedBytes }, config);
-      const { traceparent } = context;
-      const inserted = await insertBulkExport(tx, { id, locationId, ...range, keyId, consumer, traceparent });
-      await publishAuditEvent(tx, audit, {
-        ...{ action: "export.created", locationId, target: { type: "export", id } },
-        details: { ...range },
-      });
-      runAfterCommit(tx, pollBulkExports);
-      return inserted;
+    const { id: locationId } = await resolveRequestedLocation(principal, requestedId, services.locations, context);
+    const row = await createExport(services, bulkExports, {
+      ...{ locationId, principal, context, audit },
+      async prepare(tx) {
+        throwIfTooManyBytes(await findStoredBulkExportBytes(tx, locationId), services.config);
+        return { request, files: [], auditDetails: request };
+      },
     });
+    const { id } = row;
     context.addLogFields({ exportId: id, data: body.data, format: body.format });
     return jsonResponse(202, toBulkExport(row, [], origin), { location: `/v1/exports/${id}`, ...unfinishedHeaders });
   },
@@ -94,17 +80,15 @@ export const listBulkExportsRoute = defineReportingRoute({
   async handle({ query, principal, services: { db }, url, origin }) {
     const { sql } = db;
     const locationId = resolveAuthorizedLocationId(principal, query.locationId);
-    const columns = sql`${bulkExportColumnNames(sql)}, (
-      select coalesce(json_agg(json_build_object('bytes', bytes, 'rows', rows, 'sha256', sha256, 'sums', sums)
-        order by number), '[]')
-      from bulk_export_files where bulk_export_files.location_id = bulk_exports.location_id and export_id = id
+    const columns = sql`${exportColumnNames(sql)}, (
+      select coalesce(json_agg(json_build_object('bytes', bytes, 'sha256', sha256, 'details', details) order by number), '[]')
+      from export_files where export_id = id
     ) as files`;
-    const table = sql`bulk_exports`;
-    return queryNewestRowsPageResponse<BulkExportRow & { files: FileTotals[] }>(
+    return queryNewestRowsPageResponse<ExportRow<BulkExportTypes> & { files: FileTotals[] }>(
       { query, locationId, principal, url, origin },
       sql,
       {
-        ...{ columns, table, where: sql`location_id = ${locationId}` },
+        ...{ columns, table: sql`exports`, where: sql`kind = 'bulk' and location_id = ${locationId}` },
         toItem: ({ files, ...row }) => toBulkExportListItem(row, files),
       },
     );
@@ -146,10 +130,10 @@ export const deleteBulkExportRoute = defineReportingRoute({
   errors: ["export_not_found"],
   async handle({ params: { id }, principal, services, audit }) {
     const { row } = await requireBulkExport(services, principal, id);
-    requireDataScopes(principal, row.data);
+    requireDataScopes(principal, row.request.data);
     const { locationId } = row;
     await services.db.transaction(async (tx) => {
-      if (!(await deleteBulkExport(tx, { locationId, id: row.id }))) throw exportNotFoundError(id);
+      if (!(await deleteExport(tx, row.id))) throw exportNotFoundError(id);
       await publishAuditEvent(tx, audit, {
         ...{ action: "export.deleted", locationId, target: { type: "export", id: row.id } },
       });
@@ -158,23 +142,14 @@ export const deleteBulkExportRoute = defineReportingRoute({
   },
 });
 
-/** @throws `ApiError` limit_reached when the location has too many unfinished exports, or too many bytes of files. */
-function requireBelowLimits(
-  { unfinished, storedBytes }: { unfinished: number; storedBytes: number },
-  config: ReportingServiceContext["config"],
+/** @throws `ApiError` limit_reached when the files of the location's exports have too many bytes. */
+function throwIfTooManyBytes(
+  storedBytes: number,
+  { BULK_EXPORT_MAX_BYTES_PER_LOCATION: maximum }: ReportingServiceContext["config"],
 ): void {
-  const maxUnfinished = config.BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION;
-  if (unfinished >= maxUnfinished) {
-    throw new ApiError("limit_reached", {
-      detail: `This location has ${maxUnfinished} unfinished exports, which is the maximum. Wait until one of them has ended.`,
-      limit: { name: "unfinished_bulk_exports", maximum: maxUnfinished, unit: "exports per location" },
-    });
-  }
-  const maxBytes = config.BULK_EXPORT_MAX_BYTES_PER_LOCATION;
-  if (storedBytes >= maxBytes) {
-    throw new ApiError("limit_reached", {
-      detail: `The files of this location's exports have ${storedBytes} bytes, which is the maximum. Delete exports that you have downloaded.`,
-      limit: { name: "bulk_export_bytes", maximum: maxBytes, unit: "bytes per location" },
-    });
-  }
+  if (storedBytes < maximum) return;
+  throw new ApiError("limit_reached", {
+    detail: `The files of this location's exports have ${storedBytes} bytes, which is the maximum. Delete exports that you have downloaded.`,
+    limit: { name: "bulk_export_bytes", maximum, unit: "bytes per location" },
+  });
 }

@@ -15,8 +15,8 @@ import type { ObservabilityContext } from "@pragma/runtime/observability/request
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
 import type { ReportingServiceContext } from "../context.ts";
+import { removeErasedTillFromBulkExports } from "../exports/bulk-export-queries.ts";
 import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
-import { removeErasedTillFromBulkExports } from "../queries/bulk-exports.ts";
 import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
 import { findReportFinalizedEventData } from "../queries/reports.ts";
 import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";

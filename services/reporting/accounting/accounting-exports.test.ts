@@ -8,13 +8,13 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type AccountingExportClaim,
-  claimAccountingExports,
-  deleteExpiredAccountingExports,
-  releaseAccountingExportClaim,
-  renewAccountingExportClaim,
-  storeAccountingExportResult,
-} from "../queries/accounting-exports.ts";
+  claimExports,
+  type ExportClaim,
+  releaseExportClaim,
+  renewExportClaim,
+  storeExportFiles,
+} from "../exports/export-claims.ts";
+import { deleteExpiredExports } from "../exports/export-queries.ts";
 import type { StoredReportAndAccountingData } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
 import {
@@ -28,6 +28,7 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
+import { accountingExports } from "./accounting-exports.ts";
 import writeTillEntries from "./write-till-entries.ts";
 
 const principal = buildTestPrincipalWithScopes("accounting:write");
@@ -72,9 +73,9 @@ const waitForState = (id: string, ...states: AccountingExport["state"][]) =>
     return states.includes(result.state) && result;
   });
 
-async function findAttempts(id: string, { db } = service): Promise<number> {
-  const [row] = await db.sql<{ attempt: number }[]>`select attempt from accounting_exports where id = ${id}`;
-  return row?.attempt ?? 0;
+async function findClaimNumber(id: string, { db } = service): Promise<number> {
+  const [row] = await db.sql<{ claimNumber: number }[]>`select claim_number from exports where id = ${id}`;
+  return row?.claimNumber ?? 0;
 }
 
 /** Runs `work` while a table lock blocks all exports. `countRunning` returns the number of running exports. */
@@ -84,23 +85,24 @@ async function whileExportsBlocked(
 ): Promise<void> {
   await db.sql.begin(async (tx) => {
     await tx`lock table reports in access exclusive mode`;
-    await work(async () => (await tx`select 1 from accounting_exports where state = 'running'`).length);
+    await work(async () => (await tx`select 1 from exports where state = 'running'`).length);
   });
 }
 
 /**
  * Creates an export and resets it as if the process that ran it had crashed. Returns the expired claim of that process.
  */
-async function createAbandonedExport(): Promise<AccountingExportClaim> {
+async function createAbandonedExport(): Promise<ExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");
   await service.db.transaction(async (tx) => {
-    await tx`update accounting_files set name = null, etag = null, entries = null, content = null where export_id = ${id}`;
-    await tx`update accounting_export_tills set state = 'pending' where export_id = ${id}`;
     await tx`
-      update accounting_exports set state = 'running', claimed_until = now(), finished_at = null where id = ${id}`;
+      update export_files set name = null, object_key = null, bytes = null, sha256 = null,
+        details = replace(details::text, '"done"', '"pending"')::json
+      where export_id = ${id}`;
+    await tx`update exports set state = 'running', claimed_until = now(), finished_at = null where id = ${id}`;
   });
-  return { id, locationId: principal.location.id, attempt: 1, traceparent: null };
+  return { id, locationId: principal.location.id, claimNumber: 1, failedAttempts: 0, traceparent: null };
 }
 
 describe("two processes that run exports", () => {
@@ -121,8 +123,10 @@ describe("two processes that run exports", () => {
     await stopped;
     for (const id of ids)
       await eventually("the export to be done", async () => (await readExport(id, otherService)).state === "done");
-    const attempts = await Promise.all(ids.map((id) => findAttempts(id, { ...testService, db: otherService.db })));
-    expect(attempts.toSorted()).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    const claimNumbers = await Promise.all(
+      ids.map((id) => findClaimNumber(id, { ...testService, db: otherService.db })),
+    );
+    expect(claimNumbers.toSorted()).toEqual([1, 1, 1, 1, 1, 2, 2]);
     await otherService.stop();
     await testService.environment.remove();
   });
@@ -166,21 +170,21 @@ describe("pending accounting exports", () => {
   it("alternate between locations: many exports of one location do not delay another location", async () => {
     const { sql } = service.db;
     const [busyLocationId, otherLocationId] = [randomUUID(), randomUUID()];
-    const row = { keyId: busyLocationId, consumer: "", state: "pending" };
+    const row = { kind: "accounting", keyId: busyLocationId, consumer: "", request: sql`'{}'` };
     const rows = [busyLocationId, busyLocationId, busyLocationId, otherLocationId].map((locationId, second) => {
       return { ...row, id: randomUUID(), locationId, createdAt: new Date(Date.UTC(2020, 0, 1, 0, 0, second)) };
     });
     await sql.begin(async (tx) => {
-      await tx`insert into accounting_exports ${tx(rows)}`;
-      const claims = await claimAccountingExports(tx as never, { limit: 2, seconds: 60 });
+      await tx`insert into exports ${tx(rows as never)}`;
+      const claims = await claimExports(tx as never, accountingExports, { limit: 2, seconds: 60 });
       expect(claims.map(({ id }) => id).toSorted()).toEqual([rows[0]?.id, rows[3]?.id].toSorted());
-      const [next] = await claimAccountingExports(tx as never, { limit: 1, seconds: 60 });
+      const [next] = await claimExports(tx as never, accountingExports, { limit: 1, seconds: 60 });
       expect(next?.id).toBe(rows[1]?.id);
       const late = { ...row, id: randomUUID(), locationId: randomUUID() };
-      await tx`insert into accounting_exports ${tx(late)}`;
-      const [other] = await claimAccountingExports(tx as never, { limit: 1, seconds: 60 });
+      await tx`insert into exports ${tx(late as never)}`;
+      const [other] = await claimExports(tx as never, accountingExports, { limit: 1, seconds: 60 });
       expect(other?.id).toBe(late.id);
-      await tx`delete from accounting_exports where key_id = ${busyLocationId}`;
+      await tx`delete from exports where key_id = ${busyLocationId}`;
     });
   });
 
@@ -210,16 +214,16 @@ describe("an accounting export whose attempt fails", () => {
     const { sql } = service.db;
     await sql`alter table reports rename column finalized to finalized_elsewhere`;
     const id = await startExport();
-    await eventually("a first attempt", async () => (await findAttempts(id)) === 1);
+    await eventually("a first attempt", async () => (await findClaimNumber(id)) === 1);
     await sleep(1_000);
     expect(await readExport(id)).toMatchObject({ state: "pending" });
-    const opsRoutes = createReportingOperatorRoutes(service);
-    const listed = await (await opsRoutes.request("/accounting-exports")).json();
-    expect(await (await opsRoutes.request("/exports")).json()).toEqual(listed);
-    expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
+    const listed = await (await createReportingOperatorRoutes(service).request("/exports")).json();
+    expect(listed).toMatchObject([
+      { exportId: id, kind: "accounting", state: "queued", failedAttempts: 1, claimedUntil: expect.any(String) },
+    ]);
     await sql`alter table reports rename column finalized_elsewhere to finalized`;
     expect((await waitForState(id, "done", "failed")).state).toBe("done");
-    expect(await findAttempts(id)).toBe(2);
+    expect(await findClaimNumber(id)).toBe(2);
   });
 });
 
@@ -229,21 +233,18 @@ describe("an accounting export whose process crashed", () => {
     const { id } = claim;
     const result = await waitForState(id, "done", "failed");
     expect(result.state).toBe("done");
-    expect(await findAttempts(id)).toBe(4);
-    const late = {
-      state: "failed" as const,
-      items: [{ locationId: principal.location.id, position: 0, state: "failed" as const, failure: "{}" }],
-      files: [],
-    };
-    expect(await service.db.transaction((tx) => storeAccountingExportResult(tx, claim, late))).toBe(false);
-    expect(await renewAccountingExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
-    await releaseAccountingExportClaim(service.db.sql, claim);
+    expect(await findClaimNumber(id)).toBe(2);
+    const end = { state: "failed", retentionDays: 1 } as const;
+    const storeLate = service.db.transaction((tx) => storeExportFiles(tx, claim, [], { progress: {}, end }));
+    expect(await storeLate).toBe(false);
+    expect(await renewExportClaim(service.db.sql, claim, { seconds: 60, progress: {} })).toBe(false);
+    await releaseExportClaim(service.db.sql, claim);
     expect(await readExport(id)).toEqual(result);
   });
 
   it("fails when a second process crashed", async () => {
     const { id } = await createAbandonedExport();
-    await service.db.sql`update accounting_exports set attempt = 4 where id = ${id} and state = 'running'`;
+    await service.db.sql`update exports set failed_attempts = 3 where id = ${id} and state = 'running'`;
     const result = await waitForState(id, "done", "failed");
     expect(result).toMatchObject({ state: "failed", files: [] });
     expect(result.tills.map(({ failure }) => failure)).toMatchObject([
@@ -334,8 +335,8 @@ describe("expired accounting exports", () => {
   it("are deleted with their files, and no other exports are deleted", async () => {
     const [expired, recent] = [await startExport(), await startExport()];
     for (const id of [expired, recent]) await waitForState(id, "done");
-    await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;
-    await deleteExpiredAccountingExports(service.db, 10);
+    await service.db.sql`update exports set expires_at = now() where id = ${expired}`;
+    await deleteExpiredExports(service.db);
     expect(
       await service.requestProblem({ method: "GET", path: `/v1/accounting/exports/${expired}`, principal }),
     ).toMatchObject({

@@ -1,0 +1,170 @@
+import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
+import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
+import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
+import { isTransient } from "@pragma/runtime/retries/transient-error";
+import type { ExportKind } from "../exports/export-kind.ts";
+import { type ExportFileRow, listExportFiles } from "../exports/export-queries.ts";
+import type { ExportRun } from "../exports/run-export.ts";
+import { readPackedReport } from "../packing/packed-reader.ts";
+import { findStoredReportAndAccountingData, listTillsByClosingTime, type TillReportName } from "../queries/reports.ts";
+import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
+import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
+import {
+  buildFailedTillAccountingExport,
+  type EncodedTillJournalEntries,
+  type FailedTillAccountingExport,
+  type TillJournalEntriesWorkerInput,
+} from "./write-till-entries.ts";
+
+export interface AccountingExportTill {
+  /** The index of the till in the request. */
+  position: number;
+  tillId: string;
+  state: "pending" | "done" | "failed";
+  failure: TillAccountingExportFailure | null;
+}
+
+interface AccountingExportFileDetails {
+  configId: string;
+  /** A copy of the config as JSON, so that later changes of the config do not affect the export. */
+  config: string;
+  provider: AccountingProvider;
+  tills: AccountingExportTill[];
+  entries: number;
+}
+
+export interface AccountingExportTypes {
+  request: Record<string, never>;
+  progress: Record<string, never>;
+  fileDetails: AccountingExportFileDetails;
+  failure: Record<string, never>;
+}
+
+export type AccountingExportFile = ExportFileRow<AccountingExportTypes>;
+
+/** Exports of the journal entries of tills. The files are known in advance, and contain their tills from the beginning. */
+export const accountingExports: ExportKind<AccountingExportTypes> = {
+  ...{
+    name: "accounting",
+    auditType: "accounting_export",
+    objectFolder: "accounting",
+    concurrency: 2,
+    isOneAtATime: false,
+    maxFailedAttempts: 5,
+  },
+  retentionDays: ({ EXPORTS_RETENTION_DAYS: days }) => days,
+  unfinishedLimit: ({ MAX_UNFINISHED_EXPORTS_PER_LOCATION: maximum }) => ({ name: "unfinished_exports", maximum }),
+};
+
+export type JournalEntriesWriter = WorkerThreadPool<
+  TillJournalEntriesWorkerInput,
+  EncodedTillJournalEntries | FailedTillAccountingExport
+>;
+
+interface AccountingExportRun extends ExportRun<AccountingExportTypes> {
+  writer: JournalEntriesWriter;
+  /** The number of bytes that the export's files can still contain; negative after a till exceeded the limit. */
+  bytesLeft: number;
+}
+
+/**
+ * Writes every till of an export that can be exported to its file, and records the reason of the failure for every other
+ * till. The result of all tills is stored at once.
+ */
+export async function writeAccountingExportFiles(
+  exportRun: ExportRun<AccountingExportTypes>,
+  writer: JournalEntriesWriter,
+): Promise<object> {
+  const { services, claim } = exportRun;
+  const run: AccountingExportRun = { ...exportRun, writer, bytesLeft: services.config.EXPORT_MAX_BYTES };
+  const files: Awaited<ReturnType<typeof buildFile>>[] = [];
+  for (const file of await listExportFiles<AccountingExportTypes>(services.db.sql, claim.id))
+    files.push(await buildFile(run, file));
+  const tills = files.flatMap(({ details }) => details.tills);
+  const state = tills.every((till) => till.state === "done") ? "done" : "failed";
+  await run.storeFiles(files, { progress: {}, end: state });
+  return { state, tills: tills.length };
+}
+
+const interruptedFailure = buildFailedTillAccountingExport(
+  "interrupted",
+  "Several attempts to run the export failed, so no till was exported. Create the export again.",
+);
+
+/** Returns a file with the result of each till. The content is missing if none of the tills could be exported. */
+async function buildFile(run: AccountingExportRun, file: AccountingExportFile) {
+  const { locationId, number, details } = file;
+  const maxBytes = run.services.config.EXPORT_MAX_BYTES;
+  // An unknown currency is that of a location that is being removed.
+  const currency = (await run.findCurrency(locationId)) ?? defaultLocationPosOptions.currencyCode;
+  const positions = new Map(details.tills.map(({ tillId, position }) => [tillId, position]));
+  const planned = await listTillsByClosingTime(run.services.db.sql, { locationId, tillIds: [...positions.keys()] });
+  const tills: AccountingExportTill[] = [];
+  const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormatsByProvider[details.provider])];
+  let entries = 0;
+  let lastDay = "";
+  let siret = "";
+  for (const { tillId, day, reportNumber } of planned) {
+    await run.renewClaim({});
+    let outcome: EncodedTillJournalEntries | FailedTillAccountingExport;
+    if (run.hasFailedTooOften) outcome = interruptedFailure;
+    else if (run.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
+    else outcome = await writeTillInWorker(run, file, { tillId, currency, entriesBefore: entries });
+    if (outcome.failure === null) {
+      run.bytesLeft -= outcome.lines.byteLength;
+      if (run.bytesLeft < 0) outcome = tooLargeFailure(maxBytes);
+    }
+    if (outcome.failure === null) {
+      chunks.push(outcome.lines);
+      entries += outcome.entries;
+      if (outcome.day > lastDay) lastDay = outcome.day;
+      siret = outcome.siret;
+    }
+    tills.push({
+      ...{ position: positions.get(tillId) as number, tillId, state: outcome.failure ? "failed" : "done" },
+      failure: outcome.failure && nameReport(outcome.failure, { day, reportNumber }),
+    });
+  }
+  const written = chunks.length > 1 && {
+    ...{ name: buildFecFileName({ siret, lastDay }), content: Buffer.concat(chunks) },
+  };
+  return { number, locationId, details: { ...details, tills, entries }, ...written };
+}
+
+/** Adds the day and the number of the report, by which people find the till at the point of sale. */
+function nameReport(
+  { message, ...failure }: FailedTillAccountingExport["failure"],
+  { day, reportNumber }: TillReportName,
+): TillAccountingExportFailure {
+  const name = day === null ? "" : `Report ${reportNumber} of ${day}: `;
+  return { ...failure, message: `${name}${message}`, day, reportNumber };
+}
+
+/**
+ * Encodes a till in a worker thread. After a transient error, throws, so that the whole export is retried. After any
+ * other error, only this till fails, and the other tills are exported.
+ */
+async function writeTillInWorker(
+  { services: { db, objects, log, config: serviceConfig }, writer }: AccountingExportRun,
+  { locationId, details: { provider, config } }: AccountingExportFile,
+  { tillId, currency, entriesBefore }: { tillId: string; currency: string; entriesBefore: number },
+): Promise<EncodedTillJournalEntries | FailedTillAccountingExport> {
+  try {
+    const found = await findStoredReportAndAccountingData(db.sql, { tillId, locationId });
+    const stored = found && "packed" in found ? await readPackedReport(objects, found.packed) : found;
+    return await writer.run({ stored, provider, config, currency, entriesBefore });
+  } catch (error) {
+    if (error instanceof WorkerOutOfMemoryError) return tooLargeFailure(serviceConfig.EXPORT_MAX_BYTES);
+    if (isTransient(error)) throw error;
+    log.error({ err: error, tillId }, "till export failed");
+    return buildFailedTillAccountingExport(
+      "internal_error",
+      "The till could not be exported because of an internal error.",
+    );
+  }
+}
+
+function tooLargeFailure(maxBytes: number): FailedTillAccountingExport {
+  const limitText = `The files of an export are limited to ${maxBytes} bytes in total`;
+  return buildFailedTillAccountingExport("too_large", `${limitText}. Export this till with fewer other tills.`);
+}

@@ -1,0 +1,192 @@
+import {
+  type BulkExportFailure,
+  type BulkExportFormat,
+  bulkExportFileExtensions,
+  bulkExportKeptDays,
+} from "@pragma/contracts/bulk-export";
+import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
+import { countDays } from "@pragma/contracts/date-time";
+import { ApiError } from "@pragma/contracts/errors";
+import { isTransient } from "@pragma/runtime/retries/transient-error";
+import { type BulkExportPosition, findStoredBulkExportBytes, listExportedTillIds } from "./bulk-export-queries.ts";
+import { isExportOfOtherLocationDue } from "./export-claims.ts";
+import type { ExportKind } from "./export-kind.ts";
+import { listExportFiles } from "./export-queries.ts";
+import {
+  createExportFileRunner,
+  type ExportFileWorkers,
+  TillTooLargeError,
+  TooManyRowsError,
+} from "./export-worker-client.ts";
+import type { WrittenExportFile } from "./export-worker-messages.ts";
+import { ExportFailedError, ExportInterruptedError, type ExportRun } from "./run-export.ts";
+
+/** The rows to export, and the format of the files. Days are YYYY-MM-DD. */
+export interface BulkExportQuery {
+  data: BulkExportData;
+  format: BulkExportFormat;
+  since: string;
+  until: string;
+}
+
+interface BulkExportProgress {
+  /** What was exported, also in the file that is not complete yet. */
+  days: number;
+  rows: number;
+  /** The number of reports whose rows are in complete files. */
+  reports: number;
+  /** The last report whose rows are in a complete file; null before the first file. */
+  position: BulkExportPosition | null;
+  /** Null if accounts does not know the location. */
+  currencyCode: string | null;
+}
+
+interface BulkExportFileDetails {
+  rows: number;
+  /** The sum of each summed column. */
+  sums: Record<string, number>;
+  firstDay: string;
+  lastDay: string;
+}
+
+export interface BulkExportTypes {
+  request: BulkExportQuery;
+  progress: BulkExportProgress;
+  fileDetails: BulkExportFileDetails;
+  failure: BulkExportFailure;
+}
+
+/**
+ * Exports of all rows of a range of days. One is run at a time in each instance, which limits the memory, and of each
+ * location, so that the exports of one location do not delay those of others.
+ */
+export const bulkExports: ExportKind<BulkExportTypes> = {
+  ...{
+    name: "bulk",
+    auditType: "export",
+    objectFolder: "exports",
+    concurrency: 1,
+    isOneAtATime: true,
+    maxFailedAttempts: 10,
+  },
+  retentionDays: () => bulkExportKeptDays,
+  unfinishedLimit: ({ BULK_EXPORT_MAX_UNFINISHED_PER_LOCATION: maximum }) => ({
+    name: "unfinished_bulk_exports",
+    maximum,
+  }),
+  toFailure(error) {
+    const isUnavailable = isTransient(error) || (error instanceof ApiError && error.code === "service_unavailable");
+    return isUnavailable
+      ? {
+          code: "data_unavailable",
+          message: "Reports or orders of the range could not be read. Create the export again later.",
+        }
+      : { code: "internal_error", message: "The export failed because of an internal error." };
+  },
+};
+
+const interruptedFailure: BulkExportFailure = {
+  code: "internal_error",
+  message: "Several attempts to run the export were interrupted. Create the export again, with fewer days.",
+};
+
+/** A running bulk export. */
+interface BulkExportRun extends ExportRun<BulkExportTypes> {
+  locationId: string;
+  /** The progress up to the last complete file. */
+  progress: BulkExportProgress;
+  /** The tills whose rows are in complete files. */
+  tillIds: string[];
+}
+
+/**
+ * Writes the files of an export after its last complete file. Each file is stored in one transaction with the position of
+ * its last report, so that an export that was interrupted continues without losing or repeating rows. After each file, the
+ * export lets those of other locations run first, so that a large export does not delay them until its end.
+ */
+export async function writeBulkExportFiles(
+  exportRun: ExportRun<BulkExportTypes>,
+  workers: ExportFileWorkers,
+): Promise<object> {
+  if (exportRun.hasFailedTooOften) throw new ExportFailedError<BulkExportTypes>(interruptedFailure);
+  const { services, claim, row } = exportRun;
+  const { sql } = services.db;
+  const locationId = row.locationId ?? "";
+  const files = await listExportFiles<BulkExportTypes>(sql, claim.id);
+  const { position = null, reports = 0, currencyCode = await exportRun.findCurrency(locationId) } = row.progress;
+  const rows = files.reduce((sum, { details }) => sum + details.rows, 0);
+  const run: BulkExportRun = {
+    ...{ ...exportRun, locationId },
+    progress: { days: row.progress.days ?? 0, rows, reports, position, currencyCode },
+    tillIds: await listExportedTillIds(sql, claim.id),
+  };
+  const runner = createExportFileRunner(services, workers);
+  for (let number = files.length + 1; ; number += 1) {
+    const file = await writeFile(run, runner);
+    const { progress } = run;
+    progress.reports += file.reports;
+    progress.rows += file.rows;
+    progress.position = file.position;
+    const hasRows = file.rows > 0;
+    const newFiles = hasRows ? [await describeFile(run, file, number)] : [];
+    if (file.isLast) {
+      const end = { progress: { ...progress, days: countDays(row.request) }, end: "done" as const };
+      await run.storeFiles(newFiles, end);
+      return { files: hasRows ? number : number - 1, rows: progress.rows };
+    }
+    await run.storeFiles(newFiles, { progress });
+    run.tillIds.push(...file.tillIds);
+    if (await isExportOfOtherLocationDue(sql, bulkExports, claim)) throw new ExportInterruptedError();
+  }
+}
+
+/** Writes the rows of the reports after the last complete file to a file. */
+async function writeFile(
+  { services, locationId, row, progress, tillIds, renewClaim }: BulkExportRun,
+  runner: ReturnType<typeof createExportFileRunner>,
+): Promise<WrittenExportFile> {
+  const { BULK_EXPORT_MAX_ROWS: maximum } = services.config;
+  const { request } = row;
+  try {
+    return await runner.write({
+      export: { locationId, ...request, currencyCode: progress.currencyCode },
+      ...{ after: progress.position, writtenTillIds: tillIds, maxRows: maximum - progress.rows },
+      onProgress({ day, rows }) {
+        progress.days = Math.max(0, countDays({ since: request.since, until: day }) - 1);
+        return renewClaim({ ...progress, rows: progress.rows + rows });
+      },
+    });
+  } catch (error) {
+    if (error instanceof TooManyRowsError) {
+      const message = `An export can have up to ${maximum} rows. Export fewer days at once.`;
+      throw new ExportFailedError<BulkExportTypes>({ code: "too_many_rows", message });
+    }
+    if (!(error instanceof TillTooLargeError)) throw error;
+    const message = `The till ${error.tillId} is too large to export.`;
+    throw new ExportFailedError<BulkExportTypes>({ code: "internal_error", message });
+  }
+}
+
+/**
+ * Returns what to store of a file.
+ *
+ * @throws `ExportFailedError` when the location would have too many bytes of files.
+ */
+async function describeFile({ services, locationId, row }: BulkExportRun, written: WrittenExportFile, number: number) {
+  const { db, config } = services;
+  const { rows, sums, days, tillIds, position } = written;
+  if (!position) throw new Error("A file with rows has no position.");
+  const content = new Uint8Array(written.buffer, 0, written.bytes);
+  const maximum = config.BULK_EXPORT_MAX_BYTES_PER_LOCATION;
+  if ((await findStoredBulkExportBytes(db.sql, locationId)) + content.byteLength > maximum) {
+    const message = `The files of the location's exports can have up to ${maximum} bytes in total. Delete exports, or export fewer days at once.`;
+    throw new ExportFailedError<BulkExportTypes>({ code: "storage_limit", message });
+  }
+  const { data, format, since, until } = row.request;
+  const { first = position.day, last = position.day } = days ?? {};
+  return {
+    ...{ number, locationId, content, tillIds },
+    name: `${data}-${since}-${until}-${String(number).padStart(4, "0")}.${bulkExportFileExtensions[format]}`,
+    details: { rows, sums, firstDay: first, lastDay: last },
+  };
+}
