@@ -1,3 +1,4 @@
+import type { Admission } from "@pragma/runtime/admission/admission";
 import type { WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
@@ -8,7 +9,6 @@ import type { LocationLookupClient } from "@pragma/runtime/service-calls/locatio
 import type { ReportingServiceConfig } from "./config.ts";
 import type { StoredTillDocuments } from "./metrics/compute-stored-till-metrics.ts";
 import type { LocationCurrencies } from "./metrics/location-currencies.ts";
-import type { MetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { TillMetrics } from "./metrics/till-metrics.ts";
 import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
@@ -21,7 +21,7 @@ export interface ReportingServiceContext {
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
   locationCurrencies: LocationCurrencies;
-  metricsLimiter: MetricsLimiter;
+  metricsQueries: Admission;
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
   /** Computes the metrics of stored tills. */
   metricsWorker: Pick<WorkerThreadPool<StoredTillDocuments, TillMetrics | null>, "run">;

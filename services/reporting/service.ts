@@ -1,4 +1,6 @@
 import { boundedArray } from "@pragma/contracts/fields";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
@@ -15,14 +17,12 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { tillDryRunHandler } from "./days/dry-run-handler.ts";
-import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
+import { countDroppedTillDryRuns, tillDryRunHandler } from "./days/dry-run-handler.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { runBulkExport } from "./exports/run-bulk-export.ts";
 import { reportListingHandler } from "./list-reports.ts";
 import type { StoredTillDocuments } from "./metrics/compute-stored-till-metrics.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
-import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { TillMetrics } from "./metrics/till-metrics.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
@@ -206,11 +206,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const metricsLimiter = createMetricsLimiter(config.METRICS_QUERY_CONCURRENCY);
+    const metricsQueries = new Admission({
+      ...locationLimits.metricsQueries,
+      perProcess: config.METRICS_QUERY_CONCURRENCY,
+    });
     metrics.observeCounter(
       "metrics_queries_rejected",
       "Metrics queries that were rejected, because too many were running or waiting",
-      metricsLimiter.countRejected,
+      () => metricsQueries.rejectedCount,
     );
     const recordMetricsDuration = metrics.createDurationHistogram(
       "metrics_query_duration_seconds",
@@ -241,7 +244,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     });
     return {
       services: {
-        ...{ db, log, config, objects, calculator, locations, metricsWorker, metricsLimiter, recordMetricsDuration },
+        ...{ db, log, config, objects, calculator, locations, metricsWorker, metricsQueries, recordMetricsDuration },
         locationCurrencies: createLocationCurrencies(locations),
         pollAccountingExports: accountingExportLoop.poll,
         pollBulkExports: bulkExportLoop.poll,

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { getClientIpNetwork } from "../server/client-address.ts";
 
 interface ConnectionLimits {
@@ -16,11 +17,11 @@ export function limitServerConnections(
 ): void {
   server.maxConnections = maxConnections;
   if (maxConnectionsPerAddress === undefined) return;
-  const openConnections = new KeyedUsageCounter();
+  const openConnections = new Admission({ ...locationLimits.connections, perSender: maxConnectionsPerAddress });
   server.on("connection", (socket: Socket) => {
     const network = getClientIpNetwork(socket.remoteAddress ?? "unknown");
-    if (openConnections.get(network) >= maxConnectionsPerAddress) return void socket.destroy();
-    openConnections.add(1, network);
-    socket.once("close", () => openConnections.add(-1, network));
+    if (openConnections.findError(network)) return void socket.destroy();
+    const release = openConnections.add(network);
+    socket.once("close", () => release());
   });
 }

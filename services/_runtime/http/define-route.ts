@@ -3,6 +3,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
+import type { LargeReadLimiter, SizeLimitedBody } from "../admission/large-read-limiter.ts";
 import type { AdmittedRequest } from "../admission/request-admission.ts";
 import type { Database } from "../database/postgres.ts";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
@@ -10,7 +11,6 @@ import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
 import { type AuditSource, createAuditSource } from "../messaging/audit-events.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
-import type { LargeReadLimiter, SizeLimitedBody } from "./large-read-limiter.ts";
 import {
   getRequestHeader,
   getSenderId,

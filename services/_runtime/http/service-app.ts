@@ -3,8 +3,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
 import type { z } from "zod";
+import type { LargeReadLimiter } from "../admission/large-read-limiter.ts";
 import type { AdmittedRequest, RequestAdmission } from "../admission/request-admission.ts";
-import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
+import { RequestBodyMemoryReservation } from "../admission/request-body-memory.ts";
+import type { UnreadResponseLimiter } from "../admission/unread-response-limit.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ObservabilityContext, runWithObservabilityContext } from "../observability/request-context.ts";
@@ -17,7 +19,6 @@ import {
 } from "./define-route.ts";
 import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
-import type { LargeReadLimiter } from "./large-read-limiter.ts";
 import {
   buildQueryHandlingHeaders,
   type HandlingPreference,
@@ -38,7 +39,6 @@ import {
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
 import { type RouteHandlerResponse, revalidationHeaders, toFetchResponse } from "./route-response.ts";
-import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;

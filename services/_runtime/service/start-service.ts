@@ -1,5 +1,8 @@
 import { z } from "zod";
+import { LargeReadLimiter } from "../admission/large-read-limiter.ts";
 import { createRequestAdmission } from "../admission/request-admission.ts";
+import { setRequestBodyMemoryLimit } from "../admission/request-body-memory.ts";
+import { UnreadResponseLimiter } from "../admission/unread-response-limit.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { checkServiceConfig } from "../config/check-service-config.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
@@ -9,11 +12,8 @@ import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
 import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
-import { LargeReadLimiter } from "../http/large-read-limiter.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
-import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
-import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
 import { startConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import {

@@ -7,7 +7,8 @@ import {
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
 import {
@@ -146,8 +147,7 @@ export const getAccountingExportFileRoute = defineReportingRoute({
   },
 });
 
-/** Limits each API key to one chunk read at a time, so that its downloads do not slow down those of other keys. */
-const fileReadSemaphore = createKeyedSemaphore(1);
+const fileReads = new Admission(locationLimits.accountingFileReads);
 
 /** Yields a file in chunks. Reads a chunk from the database only when the client can receive the chunk. */
 async function* streamFileChunks(
@@ -155,7 +155,7 @@ async function* streamFileChunks(
   { size, keyId, ...file }: { locationId: string; exportId: string; number: number; size: number; keyId: string },
 ): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < size; ) {
-    const chunk = await fileReadSemaphore.run(() => readAccountingExportFileChunk(sql, { ...file, offset }), keyId);
+    const chunk = await fileReads.run(() => readAccountingExportFileChunk(sql, { ...file, offset }), keyId);
     yield chunk;
     offset += chunk.byteLength;
   }

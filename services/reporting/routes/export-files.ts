@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { BulkExport, bulkExportColumnsDescription } from "@pragma/contracts/bulk-export";
 import { ApiError } from "@pragma/contracts/errors";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import { notModifiedResponseIfUnchanged } from "@pragma/runtime/http/route-response";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
@@ -153,8 +154,7 @@ function openFile(
 /** The number of bytes that are read from the object store at a time. */
 const chunkBytes = 1024 * 1024;
 
-/** Limits each location to one read at a time, so that its downloads do not slow down those of others. */
-const fileReadSemaphore = createKeyedSemaphore(1);
+const fileReads = new Admission(locationLimits.exportFileReads);
 
 /** Yields a range of a file in chunks. Reads a chunk only when the client can receive it. */
 async function* readChunks(
@@ -169,7 +169,7 @@ async function* readChunks(
   const { objectKey } = content;
   for (let offset = start; offset < end; ) {
     const range = { start: offset, end: Math.min(end, offset + chunkBytes) };
-    const chunk = await fileReadSemaphore.run(() => objects.getStoredRange(objectKey, range), senderId);
+    const chunk = await fileReads.run(() => objects.getStoredRange(objectKey, range), senderId);
     if (chunk.byteLength === 0) throw new Error(`The object ${objectKey} is too short.`);
     yield chunk;
     offset += chunk.byteLength;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
+import { createSerializedJsonResponse } from "../http/route-response.ts";
 import { createResponseUnreadByClient } from "../testing/unread-response.ts";
-import { createSerializedJsonResponse } from "./route-response.ts";
 import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 const megabyte = 1_000_000;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { createSerializedJsonResponse } from "../http/route-response.ts";
 import { createResponseUnreadByClient } from "../testing/unread-response.ts";
 import { LargeReadLimiter } from "./large-read-limiter.ts";
-import { createSerializedJsonResponse } from "./route-response.ts";
 import { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 const megabyte = 1_000_000;
