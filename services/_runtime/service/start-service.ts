@@ -10,7 +10,7 @@ import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
-import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
+import { updateReplicaHeartbeat } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
@@ -38,7 +38,7 @@ import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
-import { removeExpiredInboxAndIdempotencyRowsTask } from "./remove-expired-rows.ts";
+import { removeExpiredInboxAndIdempotencyRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
 import { registerConsumerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
@@ -143,7 +143,9 @@ export async function startService(
       ...[
         removeExpiredInboxAndIdempotencyRowsTask,
         removeOldLocationWritesTask,
-        ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
+        ...(config.DATABASE_READ_URL === undefined
+          ? []
+          : [{ name: "replica heartbeat", intervalSeconds: 5, run: () => updateReplicaHeartbeat(db) }]),
       ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
       startPeriodicTask(removeExpiredSentEventsTask, {
         ...taskOptions,
