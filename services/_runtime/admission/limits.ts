@@ -17,6 +17,8 @@ export interface LocationLimit extends AdmissionLimit {
 export interface LocationLimitDocs {
   /** What is held, in the plural. */
   what: string;
+  /** Completes "in each", if `process` does not. */
+  where?: string;
   /** Who holds it; `location` by default. */
   sender?: "API key" | "IP address";
   /** Texts for numbers that the machine or an environment variable determines. */
@@ -28,6 +30,7 @@ export interface LocationLimitDocs {
 }
 
 const whileBusy = "while the process is busy and other locations also send requests";
+const tooManyLargeReads = "The server is creating too many large responses. Retry shortly.";
 const mebibyte = 1024 * 1024;
 
 /**
@@ -120,7 +123,8 @@ export const locationLimits = {
   reads: {
     ...requests,
     docs: {
-      what: "Reads, in all services of the process together, except requests that wait for changes",
+      what: "Reads, except requests that wait for changes",
+      where: "process, for all services",
       perSender: `3; 1 ${whileBusy}`,
     },
   },
@@ -131,7 +135,8 @@ export const locationLimits = {
     ...requests,
     perSender: () => (isContended() ? 1 : Number.POSITIVE_INFINITY),
     docs: {
-      what: "Bodies of 1 MB or more, compressed bodies and bodies of unknown size that are read, for up to 2 seconds each, in all services of the process together",
+      what: "Bodies of 1 MB or more, compressed bodies and bodies of unknown size that are read, for up to 2 seconds each",
+      where: "process, for all services",
       perSender: `1 ${whileBusy}`,
     },
   },
@@ -180,16 +185,17 @@ export const locationLimits = {
         `This location is requesting too many large responses at the same time. One is created at a time, and up to ${maxWaitingPerSender} requests wait for up to ${maxWaitSeconds} seconds. Send fewer requests at the same time.`,
       limit: { name: "concurrent_large_reads", unit: "requests", isOfWaiting: true },
     },
+    overloadedDetail: tooManyLargeReads,
     docs: {
       what: "Responses larger than 256 KB for single resources that are created",
-      perProcess: "2, in all services",
+      perProcess: "2, for all services of a process",
     },
   },
   /** The large reads of all locations. It is separate, because a location can also wait for its unread responses. */
   largeReadsOfProcess: {
     process: "service",
     perProcess: 2,
-    overloadedDetail: "The server is creating too many large responses. Retry shortly.",
+    overloadedDetail: tooManyLargeReads,
   },
   /** Large request bodies that are parsed in threads, so that a location can occupy only one thread. */
   parsedBodies: { process: "service", perSender: 1 },
