@@ -71,6 +71,8 @@ const alreadyGranted = Promise.resolve();
  */
 export class Admission {
   readonly #limit: AdmissionLimit;
+  readonly #getPerSender: () => number;
+  readonly #getPerProcess: () => number;
   readonly #senders = new Map<string, SenderState>();
   /** The senders with a request that may be admitted as soon as the process has capacity, in the sequence of turns. */
   readonly #turns = new Set<string>();
@@ -79,7 +81,11 @@ export class Admission {
   #rejectedCount = 0;
 
   constructor(limit: AdmissionLimit) {
+    const toFunction = (maximum: number | (() => number) = Number.POSITIVE_INFINITY) =>
+      typeof maximum === "function" ? maximum : () => maximum;
     this.#limit = limit;
+    this.#getPerSender = toFunction(limit.perSender);
+    this.#getPerProcess = toFunction(limit.perProcess);
   }
 
   /** How much all senders hold. */
@@ -105,7 +111,7 @@ export class Admission {
     let ready = 0;
     for (const sender of this.#turns) {
       const state = this.#senders.get(sender);
-      if (state) ready += Math.min(state.waiting.length, Math.max(0, this.#perSender - state.held));
+      if (state) ready += Math.min(state.waiting.length, Math.max(0, this.#getPerSender() - state.held));
     }
     return { ready, behindOwnSender: this.#waitingCount - ready };
   }
@@ -156,35 +162,36 @@ export class Admission {
       throw isSenderFull ? this.#createSenderError() : this.#createOverloadedError();
     }
     let release: ((pauseMs?: number) => void) | undefined;
-    let isReleased = false;
-    const { promise: granted, resolve, reject } = createDeferred();
-    const entry: WaitingRequest = {
-      cost,
-      start: () => {
-        release = this.#grant(sender, state, cost);
+    let leave = () => {};
+    const granted = new Promise<void>((resolve, reject) => {
+      const start = () => {
         endWait();
+        release = this.#grant(sender, state, cost);
         resolve();
-      },
-    };
-    const leave = () => {
-      if (isReleased || release) return;
-      isReleased = true;
-      endWait();
-      this.#removeWaiting(sender, state, entry);
-    };
-    const giveUp = () => {
-      if (isReleased || release) return;
-      if (!signal?.aborted) this.#rejectedCount += 1;
-      leave();
-      reject(isBehindOwn ? this.#createSenderError() : this.#createOverloadedError());
-    };
-    const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, Math.max(0, maxWaitMs));
-    signal?.addEventListener("abort", giveUp, { once: true });
-    const endWait = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
-    };
-    state.waiting.push(entry);
+      };
+      const entry: WaitingRequest = { cost, start };
+      const giveUp = () => {
+        if (!signal?.aborted) this.#rejectedCount += 1;
+        leave();
+        reject(isBehindOwn ? this.#createSenderError() : this.#createOverloadedError());
+      };
+      leave = () => {
+        if (endWait()) this.#removeWaiting(sender, state, entry);
+      };
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, Math.max(0, maxWaitMs));
+      signal?.addEventListener("abort", giveUp, { once: true });
+      let isWaiting = true;
+      const endWait = () => {
+        const wasWaiting = isWaiting;
+        isWaiting = false;
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", giveUp);
+        return wasWaiting;
+      };
+      state.waiting.push(entry);
+    });
+    // A caller that has left the queue no longer waits for it.
+    granted.catch(() => {});
     this.#waitingCount += 1;
     this.#scheduleTurn(sender, state);
     this.#admitWaiting();
@@ -214,20 +221,16 @@ export class Admission {
     }
   }
 
-  get #perSender(): number {
-    return toNumber(this.#limit.perSender);
-  }
-
   #hasSenderCapacity(state: SenderState | undefined, cost: number): boolean {
-    return this.#hasRoom(state?.held ?? 0, cost, this.#limit.perSender);
+    return this.#fits(state?.held ?? 0, cost, this.#getPerSender());
   }
 
   #hasCapacity(cost: number): boolean {
-    return this.#hasRoom(this.#held, cost, this.#limit.perProcess);
+    return this.#fits(this.#held, cost, this.#getPerProcess());
   }
 
-  #hasRoom(held: number, cost: number, maximum: AdmissionLimit["perSender"]): boolean {
-    return maximum === undefined || (held === 0 && this.#limit.canExceedAlone) || held + cost <= toNumber(maximum);
+  #fits(held: number, cost: number, maximum: number): boolean {
+    return held + cost <= maximum || (held === 0 && this.#limit.canExceedAlone === true);
   }
 
   #getState(sender: string): SenderState {
@@ -248,9 +251,9 @@ export class Admission {
       if (isReleased) return;
       isReleased = true;
       this.#held -= cost;
-      if (pauseMs > 0) setTimeout(() => this.#releaseSender(sender, state, cost), pauseMs);
-      else this.#releaseSender(sender, state, cost);
-      if (pauseMs > 0) this.#admitWaiting();
+      if (pauseMs === 0) return this.#releaseSender(sender, state, cost);
+      setTimeout(() => this.#releaseSender(sender, state, cost), pauseMs);
+      this.#admitWaiting();
     };
   }
 
@@ -296,7 +299,7 @@ export class Admission {
     if (!senderError) return this.#createOverloadedError();
     const { code = "rate_limited", detail, limit } = senderError;
     const { retryAfterSeconds = code === "rate_limited" ? 2 : undefined } = senderError;
-    const perSender = Math.floor(this.#perSender);
+    const perSender = Math.floor(this.#getPerSender());
     return new ApiError(code, {
       detail: detail({ perSender, maxWaitingPerSender, maxWaitSeconds: maxWaitMs / 1_000 }),
       ...(limit && {
@@ -309,17 +312,4 @@ export class Admission {
   #createOverloadedError(): ApiError {
     return new ApiError("overloaded", { detail: this.#limit.overloadedDetail ?? "The server is busy. Retry shortly." });
   }
-}
-
-const toNumber = (maximum: AdmissionLimit["perSender"]): number =>
-  typeof maximum === "function" ? maximum() : (maximum ?? Number.POSITIVE_INFINITY);
-
-function createDeferred(): { promise: Promise<void>; resolve(): void; reject(error: unknown): void } {
-  let [resolve, reject] = [() => {}, (_: unknown) => {}];
-  const promise = new Promise<void>((onResolve, onReject) => {
-    [resolve, reject] = [onResolve, onReject];
-  });
-  // A caller that has left the queue no longer waits for it.
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }

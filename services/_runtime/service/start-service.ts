@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { LargeReadLimiter } from "../admission/large-read-limiter.ts";
+import { LargeResponseLimiter } from "../admission/large-response-limiter.ts";
 import { createRequestAdmission } from "../admission/request-admission.ts";
 import { setRequestBodyMemoryLimit } from "../admission/request-body-memory.ts";
-import { UnreadResponseLimiter } from "../admission/unread-response-limit.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { checkServiceConfig } from "../config/check-service-config.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
@@ -175,17 +174,16 @@ export async function startService(
     });
     closers.push(async () => stallDetector.stop());
 
-    const unreadResponses = new UnreadResponseLimiter(config);
+    const largeResponses = new LargeResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
-    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
+    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => largeResponses.unreadBytes, { service: name });
     const app = createServiceApp({
       service: name,
       docsUrl: config.DOCS_URL,
       routes: definition.routes,
       services,
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
-      unreadResponses,
-      largeReads: new LargeReadLimiter(unreadResponses),
+      largeResponses,
       checkReadiness: leadership.checkConnection,
       admission: createRequestAdmission(),
       log,

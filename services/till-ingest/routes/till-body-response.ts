@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { createBrotliDecompress } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
-import { minLargeResponseBytes } from "@pragma/runtime/admission/unread-response-limit";
+import { minLargeResponseBytes } from "@pragma/runtime/admission/large-response-limiter";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import type { RouteHandlerResponse } from "@pragma/runtime/http/route-response";
 import { isCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
