@@ -19,7 +19,7 @@ import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
 import { findPackedTill, replaceTillByPackedTill } from "@pragma/reporting/queries/packed-tills";
 import { upsertReportRow } from "@pragma/reporting/queries/reports";
 import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { joinJsonObjectTexts } from "@pragma/runtime/json/join-json";
 import { type CompressingObjectStore, createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -96,7 +96,7 @@ export async function seedPackedOrderHistory(
     packedTillId: "",
     samples: [],
   };
-  const semaphore = createKeyedSemaphore(maxConcurrentTills);
+  const semaphore = new Admission({ perProcess: maxConcurrentTills });
   let written = 0;
   await Promise.all(
     tills.map(({ daysAgo, indexOfDay }) =>

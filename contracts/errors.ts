@@ -1,4 +1,3 @@
-import type { Problem } from "./problem.ts";
 import { defaultDocsUrl } from "./published-urls.ts";
 
 /**
@@ -183,10 +182,10 @@ export function getApiErrorDocumentationUrl(code: ApiErrorCode, docsUrl: string 
 }
 
 /**
- * Returns the problem details of an error. `requestId` is the id of the failed request. `docsUrl` is the URL of the
+ * Returns the problem details of an error, as in `problemSchema`. `requestId` is the id of the failed request. `docsUrl` is the URL of the
  * installation's documentation, where `type` leads.
  */
-export function toProblemDetails(error: ApiError, requestId: string, docsUrl?: string): Problem {
+export function toProblemDetails(error: ApiError, requestId: string, docsUrl?: string) {
   const { status, title } = apiErrorDefinitions[error.code];
   return {
     type: getApiErrorDocumentationUrl(error.code, docsUrl),

@@ -1,7 +1,7 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { z } from "zod";
-import { type Row, rowsSchema } from "./define-tool.ts";
 import { formatAmount, pickFields, type Units } from "./format-text.ts";
+import { type Row, rowsSchema } from "./rows.ts";
 
 type Day = ApiSchemaTypes["Day"];
 type DayCheck = Day["reconciliation"][number];

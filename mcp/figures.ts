@@ -12,9 +12,10 @@ import type { MetricDimensionValues, MetricRow, Metrics, MetricTotals, MetricVal
 import { type MetricComparison, metricComparisonNames, metricLimits } from "@pragma/contracts/metrics-query";
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import { z } from "zod";
-import { type Row, rowSchema, rowsSchema, type ToolContext, ToolInputError } from "./define-tool.ts";
+import { type ToolContext, ToolInputError } from "./define-tool.ts";
 import { cleanText, describeAmountUnit, formatAmount, formatShare } from "./format-text.ts";
 import { addDays, type DayRange, findSameDaysBefore, periodSchema, type Selection } from "./period.ts";
+import { type Row, rowSchema, rowsSchema } from "./rows.ts";
 
 const maxFilterValueLength = 200;
 /** A service accepts a request line and headers of 16 KB. */

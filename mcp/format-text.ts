@@ -1,5 +1,5 @@
 import { formatDecimalAmount, getCurrencyDecimals } from "@pragma/client";
-import type { Row } from "./define-tool.ts";
+import type { Row } from "./rows.ts";
 
 /** Maximum length of a name in an answer. Longer names are cut. */
 const maxNameLength = 60;

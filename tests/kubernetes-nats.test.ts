@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { compareVersions, findInstalledServerBinaries } from "../deploy/local/find-servers.js";
 import { createTemporaryDataFolder } from "../deploy/local/servers.js";
-import { type KubernetesManifest, listPods, renderInstallation } from "./kubernetes/manifests.ts";
+import type { KubernetesManifest } from "./kubernetes/manifest.ts";
+import { listPods, renderInstallation } from "./kubernetes/manifests.ts";
 
 const [natsServer] = findInstalledServerBinaries("nats");
 

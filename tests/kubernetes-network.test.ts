@@ -1,7 +1,8 @@
 import { serviceNames } from "@pragma/contracts/service-names";
 import { listNatsUsers } from "@pragma/services/commands/nats-users";
 import { describe, expect, it } from "vitest";
-import { type KubernetesManifest, renderInstallation } from "./kubernetes/manifests.ts";
+import type { KubernetesManifest } from "./kubernetes/manifest.ts";
+import { renderInstallation } from "./kubernetes/manifests.ts";
 import {
   createNetworkPolicyEvaluator,
   type NamespaceLabels,

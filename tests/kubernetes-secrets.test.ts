@@ -8,7 +8,8 @@ import { processConfigSchema } from "@pragma/runtime/process/run-process";
 import { loadServiceDefinition } from "@pragma/services/definitions";
 import { expect, it } from "vitest";
 import type { z } from "zod";
-import { type KubernetesManifest, listContainers, listPods, renderInstallation } from "./kubernetes/manifests.ts";
+import type { KubernetesManifest } from "./kubernetes/manifest.ts";
+import { listContainers, listPods, renderInstallation } from "./kubernetes/manifests.ts";
 
 /** The credentials of the object store, which the AWS SDK reads. */
 const objectStoreKeys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];

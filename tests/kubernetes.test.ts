@@ -9,9 +9,9 @@ import { loadServiceDefinition, serviceLoadersAndDefaultPorts } from "@pragma/se
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { z } from "zod";
+import type { KubernetesManifest } from "./kubernetes/manifest.ts";
 import {
   installationNames,
-  type KubernetesManifest,
   lintRelease,
   listContainers,
   listPods,

@@ -23,7 +23,7 @@ import { gatewayConfigSchema } from "./config.ts";
 import { readServedApiDocuments } from "./documents/api-documents.ts";
 import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
 import { createSubrequestSender } from "./forwarding/subrequests.ts";
-import { limitServerConnections } from "./limits/connection-limit.ts";
+import { limitConnectionsPerAddress } from "./limits/connection-limit.ts";
 import { headerLimitMiddleware } from "./limits/header-limits.ts";
 import { createApiKeyRateLimitMiddleware, createRequestRateLimiter } from "./limits/key-rate-limit.ts";
 import { createKeylessRequestLimitMiddleware } from "./limits/keyless-request-limit.ts";
@@ -161,10 +161,9 @@ export async function startGateway({
     configure(server) {
       // Closes a connection without traffic, for example when a client stops reading the response or sending the body.
       server.setTimeout(1000 * config.CONNECTION_IDLE_TIMEOUT_SECONDS);
-      limitServerConnections(server, {
-        maxConnections: config.MAX_CONNECTIONS,
-        maxConnectionsPerAddress: config.TRUSTED_PROXY_COUNT > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
-      });
+      server.maxConnections = config.MAX_CONNECTIONS;
+      // Behind a proxy, all connections come from its address.
+      if (config.TRUSTED_PROXY_COUNT === 0) limitConnectionsPerAddress(server, config.MAX_CONNECTIONS_PER_ADDRESS);
     },
   }).catch(async (error) => {
     await close();

@@ -1,10 +1,11 @@
 import { type ApiSchemaTypes, nullOnProblem } from "@pragma/client";
 import { z } from "zod";
 import { checksSchema, describeChecks, listFailedChecks } from "../day-checks.ts";
-import { defineTool, maxRows, rowsSchema, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { defineTool, maxRows, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
 import { describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
 import { addDays, findPeriodIssue, periodSchema, type Selection, selectionArguments, selectPeriod } from "../period.ts";
+import { rowsSchema } from "../rows.ts";
 
 type Day = ApiSchemaTypes["Day"];
 

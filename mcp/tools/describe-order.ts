@@ -1,7 +1,8 @@
 import type { ApiSchemaTypes } from "@pragma/client";
-import { maxRows, type Row, type ToolContext } from "../define-tool.ts";
+import { maxRows, type ToolContext } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
 import { cleanText, describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
+import type { Row } from "../rows.ts";
 
 type Order = ApiSchemaTypes["OrderV2"];
 type ProductRow = Order["productRowList"][number];

@@ -1,10 +1,11 @@
 import type { ApiSchemaTypes } from "@pragma/client";
 import { z } from "zod";
 import { checksSchema, describeChecks } from "../day-checks.ts";
-import { defineTool, maxRows, rowSchema, rowsSchema, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { defineTool, maxRows, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
 import { describeAmountUnit, formatAmount, pickFields, type Units } from "../format-text.ts";
 import { addDays, dayArgument, selectionArguments, selectLocation } from "../period.ts";
+import { rowSchema, rowsSchema } from "../rows.ts";
 import { getDayOrNull, listTills } from "./days.ts";
 
 type Day = ApiSchemaTypes["Day"];

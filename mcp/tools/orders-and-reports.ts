@@ -1,9 +1,10 @@
 import { type ApiSchemaTypes, getCurrencyDecimals } from "@pragma/client";
 import { z } from "zod";
-import { defineTool, rowSchema, rowsSchema, type ToolContext, ToolInputError } from "../define-tool.ts";
+import { defineTool, type ToolContext, ToolInputError } from "../define-tool.ts";
 import { findCurrency } from "../figures.ts";
 import { cleanText, describeAmountUnit, formatAmount, pickFields } from "../format-text.ts";
 import { findPeriodIssue, periodSchema, type Selection, selectionArguments, selectPeriod } from "../period.ts";
+import { rowSchema, rowsSchema } from "../rows.ts";
 import { describeOrder, findCurrencyOfRows } from "./describe-order.ts";
 
 /** Maximum number of orders that one call reads. */

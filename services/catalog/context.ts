@@ -1,6 +1,6 @@
+import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { createThreadedCatalogBodyParser } from "./parse-catalog-body.ts";
 

@@ -1,7 +1,7 @@
 import type { ReplaceCatalogResponse } from "@pragma/contracts/catalog";
 import { ApiError } from "@pragma/contracts/errors";
+import { consumeDailyQuotaOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { parseEntityTags } from "@pragma/runtime/http/route-response";
-import { consumeDailyQuotaOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { CatalogServiceContext } from "./context.ts";

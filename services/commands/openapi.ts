@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { publishedApiUrl } from "@pragma/contracts/published-urls";
 import { type WebhookEventName, webhookEventDescriptions } from "@pragma/contracts/webhook";
 import { webhookBodySchemas, webhookMessageHeadersSchema } from "@pragma/contracts/webhook-message";
@@ -8,12 +8,14 @@ import { findEnclosingPackageFolder } from "@pragma/runtime/process/package-fold
 import { productVersion } from "@pragma/runtime/process/product-version";
 import { loadServiceDefinitions } from "../definitions.ts";
 import { createAsyncApiDocument } from "./asyncapi-document.ts";
+import { updateLimitsTable } from "./limits-table.ts";
 import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.ts";
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
  * `contracts/openapi.full.json`, which also contains the operators' routes. Also generates the AsyncAPI document of the
- * webhooks, `contracts/asyncapi.json`. With `--check`, writes nothing and fails if a document is out of date.
+ * webhooks, `contracts/asyncapi.json`, and the table of `locationLimits` on the page of limits. With `--check`, writes nothing
+ * and fails if a document is out of date.
  */
 
 const openApiInfo = {
@@ -112,17 +114,25 @@ function createDocumentFor(audiences: ("public" | "operator")[]): OpenApiDocumen
 }
 
 const contractsFolder = findEnclosingPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const limitsPage = join(contractsFolder, "..", "docs-portal", "docs", "rate-limits.mdx");
+const files = {
+  ...Object.fromEntries(
+    Object.entries(documents).map(([file, document]) => [
+      join(contractsFolder, file),
+      `${JSON.stringify(document, null, 2)}\n`,
+    ]),
+  ),
+  [limitsPage]: updateLimitsTable(await readFile(limitsPage, "utf8")),
+};
 const isCheck = process.argv.includes("--check");
 const outdated: string[] = [];
-for (const [file, document] of Object.entries(documents)) {
-  const path = join(contractsFolder, file);
-  const text = `${JSON.stringify(document, null, 2)}\n`;
+for (const [path, text] of Object.entries(files)) {
   if ((await readFile(path, "utf8").catch(() => "")) === text) continue;
-  outdated.push(file);
+  outdated.push(basename(path));
   if (!isCheck) await writeFile(path, text);
 }
 if (isCheck && outdated.length > 0) {
-  process.stderr.write(`${outdated.join(", ")} in contracts/ differ from the routes. Run \`npm run openapi\`.\n`);
+  process.stderr.write(`${outdated.join(", ")} differ from the routes or limits. Run \`npm run openapi\`.\n`);
   process.exitCode = 1;
 } else {
   process.stdout.write(outdated.length > 0 ? `Wrote ${outdated.join(", ")}.\n` : "The API documents are up to date.\n");

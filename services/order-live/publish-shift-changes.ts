@@ -1,7 +1,7 @@
 import { createDayFormatter, isUtcBefore } from "@pragma/contracts/date-time";
 import { type BusEventData, maxOrdersWithoutTillPerShift } from "@pragma/contracts/events";
+import { tryConsumeDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { deleteShiftsWithoutLiveOrders, type OpenShift, upsertOpenShifts } from "./queries/open-shifts.ts";
 

@@ -1,10 +1,10 @@
 import { maxDevicesPerLocation, type PosDeviceIdentity } from "@pragma/contracts/device";
 import type { OrderLeftStreamEventData, SkippedLiveOrderReason } from "@pragma/contracts/order-live";
 import type { LocationRef } from "@pragma/contracts/principal";
+import { consumeDailyQuotasOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { joinJsonObjectTexts, wrapJsonTextInObject } from "@pragma/runtime/json/join-json";
-import { consumeDailyQuotasOrThrow, tryConsumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { findErasedOrderIds, redactPersonalDataInJson } from "@pragma/runtime/messaging/erased-orders";
 import { writeEventJsonToOutbox, writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";

@@ -1,3 +1,4 @@
+import type { Admission } from "@pragma/runtime/admission/admission";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -7,7 +8,6 @@ import type { LocationLookupClient } from "@pragma/runtime/service-calls/locatio
 import type { ReportingServiceConfig } from "./config.ts";
 import type { ExportKindName } from "./exports/export-kind.ts";
 import type { LocationCurrencies } from "./metrics/location-currencies.ts";
-import type { MetricsLimiter } from "./metrics/metrics-limiter.ts";
 import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 /** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
@@ -19,7 +19,7 @@ export interface ReportingServiceContext {
   calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
   locationCurrencies: LocationCurrencies;
-  metricsLimiter: MetricsLimiter;
+  metricsQueries: Admission;
   recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
   /** Computes the metrics of stored tills. */
   /** For each kind of exports: claims queued exports now, without waiting for the next regular poll. */

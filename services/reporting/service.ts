@@ -1,4 +1,6 @@
 import { boundedArray } from "@pragma/contracts/fields";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { createWorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { operatorCommandAuditSource } from "@pragma/runtime/messaging/audit-events";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";
@@ -14,15 +16,13 @@ import type {
 } from "./accounting/write-till-entries.ts";
 import { reportingServiceConfigSchema } from "./config.ts";
 import type { ReportingServiceContext } from "./context.ts";
-import { tillDryRunHandler } from "./days/dry-run-handler.ts";
-import { countDroppedTillDryRuns } from "./days/dry-run-queue.ts";
+import { countDroppedTillDryRuns, tillDryRunHandler } from "./days/dry-run-handler.ts";
 import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
 import type { ExportKindName } from "./exports/export-kind.ts";
 import { deleteExpiredExports, listUnfinishedExports, measureUnfinishedExports } from "./exports/export-queries.ts";
 import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
 import { startExportLoop } from "./exports/run-export.ts";
 import { createLocationCurrencies } from "./metrics/location-currencies.ts";
-import { createMetricsLimiter } from "./metrics/metrics-limiter.ts";
 import { checkPackedTills } from "./packing/check-packed-tills.ts";
 import { countUnreadableObjects } from "./packing/packed-object.ts";
 import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
@@ -162,11 +162,14 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
       countDroppedTillDryRuns,
     );
     metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const metricsLimiter = createMetricsLimiter(config.METRICS_QUERY_CONCURRENCY);
+    const metricsQueries = new Admission({
+      ...locationLimits.metricsQueries,
+      perProcess: config.METRICS_QUERY_CONCURRENCY,
+    });
     metrics.observeCounter(
       "metrics_queries_rejected",
       "Metrics queries that were rejected, because too many were running or waiting",
-      metricsLimiter.countRejected,
+      () => metricsQueries.rejectedCount,
     );
     const recordMetricsDuration = metrics.createDurationHistogram(
       "metrics_query_duration_seconds",
@@ -182,7 +185,7 @@ export default defineService<typeof reportingServiceConfigSchema, ReportingServi
     );
     return {
       services: {
-        ...{ db, log, config, objects, calculator, locations, metricsLimiter, recordMetricsDuration },
+        ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
         locationCurrencies: createLocationCurrencies(locations),
         pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
       },

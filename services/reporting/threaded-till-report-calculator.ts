@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import type { TillReportParkedReason } from "@pragma/contracts/till";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
 import { createWorkerThreadPool, WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import {
@@ -30,7 +30,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
     createWorkerThreadPool<TillCalculationWorkerInput, void>(import.meta.url, "./calculate-stored-till", poolOptions);
   const smallTillPool = createPool(options);
   const largeTillPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
-  const largeTillSemaphore = createKeyedSemaphore(1);
+  const largeTills = new Admission({ perProcess: 1 });
 
   /** Returns the report as soon as it is calculated. The texts of its orders follow. */
   function startCalculation(task: TillCalculationTask): Promise<TillCalculationResult> {
@@ -82,7 +82,7 @@ export function createThreadedTillReportCalculator(options: { threads: number; h
      */
     async run(task: TillCalculationTask): Promise<TillCalculationResult> {
       if (task.bytes.byteLength < largeTillBytes) return calculate(task);
-      return largeTillSemaphore.run(async () => {
+      return largeTills.run(async () => {
         const till = await calculate(task);
         await Promise.all(till?.orderTexts ?? []);
         return till;

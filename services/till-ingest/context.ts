@@ -1,6 +1,6 @@
+import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
-import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import type { SendBusRequest } from "@pragma/runtime/messaging/bus-requests";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";

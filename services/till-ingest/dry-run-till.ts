@@ -8,8 +8,9 @@ import {
   tillDryRunReplySchema,
   tillDryRunTopic,
 } from "@pragma/contracts/till-dry-run";
-import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
-import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { TillIngestServiceContext } from "./context.ts";
@@ -25,12 +26,8 @@ const timeoutMs = 20_000;
 /** NATS accepts messages of up to 1 MiB. base64 needs a third more bytes, and 16 KiB are left for the rest. */
 const maxCompressedBytes = ((1024 - 16) * 1024 * 3) / 4;
 
-/**
- * Maximum number of unfinished dry runs of a location in this process. reporting calculates one at a time for each location,
- * and each request that waits occupies a connection of the gateway.
- */
-const maxConcurrentPerLocation = 10;
-const concurrentDryRuns = new KeyedUsageCounter();
+/** reporting calculates one at a time for each location, and each request that waits occupies a connection of the gateway. */
+const dryRuns = new Admission(locationLimits.tillDryRuns);
 
 /**
  * Returns what the push of a till would result in. The reporting service calculates and checks the till. Nothing is
@@ -40,19 +37,11 @@ const concurrentDryRuns = new KeyedUsageCounter();
  * dry runs; service_unavailable when reporting does not reply in time.
  */
 export async function dryRunTill(services: DryRunServices, request: DryRunRequest): Promise<TillDryRun> {
-  const locationId = request.location.id;
-  if (concurrentDryRuns.get(locationId) >= maxConcurrentPerLocation) {
-    throw new ApiError("rate_limited", {
-      detail: `This location already has ${maxConcurrentPerLocation} unfinished pushes with \`dryRun=true\`. Send the next one after a response.`,
-      limit: { name: "concurrent_till_dry_runs", maximum: maxConcurrentPerLocation, unit: "requests" },
-      headers: { "retry-after": "2" },
-    });
-  }
-  concurrentDryRuns.add(1, locationId);
+  const release = dryRuns.hold(request.location.id);
   try {
     return await requestDryRun(services, request);
   } finally {
-    concurrentDryRuns.add(-1, locationId);
+    release();
   }
 }
 

@@ -1,8 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "./context.ts";

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuotaOrThrow, consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
-import { consumeDailyQuotaOrThrow, consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceConfig } from "./config.ts";
 import type { TillIngestServiceContext } from "./context.ts";

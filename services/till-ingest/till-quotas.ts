@@ -1,4 +1,4 @@
-import type { LocationDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import type { LocationDailyQuota } from "@pragma/runtime/admission/daily-quota";
 import type { TillIngestServiceConfig } from "./config.ts";
 
 /**

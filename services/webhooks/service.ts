@@ -87,7 +87,7 @@ export const createWebhooksServiceDefinition = ({
       const messageEnqueuer = createWebhookMessageEnqueuer({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerWebhookDeliveryMetrics(metrics, dependencies);
       const changeWaiters = createChangeWaiters({
-        ...{ db, notifier, log, pollMs: 2_000, maxPerKey: 10, maxPerSender: 100, maxPerProcess: 1_000 },
+        ...{ db, notifier, log, pollMs: 2_000 },
       });
       metrics.observeGauge(
         "change_feed_pending",

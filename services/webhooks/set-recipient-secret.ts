@@ -3,21 +3,13 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksServiceContext } from "./context.ts";
 import { encodeSigningSecret, toStoredSecret } from "./messages/signing-secret.ts";
-import type { WebhookRecipientKey } from "./queries/recipients.ts";
+import type { ReturnedSecret, WebhookRecipientKey } from "./queries/recipients.ts";
 
 /** Milliseconds for which a replaced secret still signs messages, so that receivers can switch to the new secret. */
 const rotationOverlapMs = 24 * 3_600_000;
 
 /** Maximum number of active secrets per recipient. It is low, because each secret adds a signature to every message. */
 const maxActiveSecrets = 5;
-
-/** The secret that a request contained or generated, for its response only. */
-export interface ReturnedSecret {
-  /** The generated secret; null if the request contained a secret. */
-  hmacSecret: string | null;
-  /** The same secret, or the secret in the request, in the format of Standard Webhooks libraries. */
-  signingSecret: string | null;
-}
 
 /** The response to a request that neither contained nor generated a secret. */
 export const noReturnedSecret: ReturnedSecret = { hmacSecret: null, signingSecret: null };

@@ -15,22 +15,9 @@ import * as core from "kubernetes-models/v1";
 import { parse, parseAllDocuments } from "yaml";
 import { findOrDownloadHelm } from "../../deploy/local/helm.js";
 import { createTemporaryDataFolder } from "../../deploy/local/servers.js";
+import type { KubernetesManifest } from "./manifest.ts";
 import { createObjectsOfNatsChart } from "./nats-chart.ts";
 import { toStatefulSetOfRedisOperator } from "./redis-operator.ts";
-
-/** A Kubernetes object, limited to the fields that the tests use. */
-export interface KubernetesManifest {
-  apiVersion: string;
-  kind: string;
-  metadata: {
-    name: string;
-    namespace?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
-  };
-  spec?: Record<string, unknown>;
-  data?: Record<string, string>;
-}
 
 const kubernetesFolder = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KubernetesManifest } from "./manifests.ts";
+import type { KubernetesManifest } from "./manifest.ts";
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import type { KubernetesManifest } from "./manifests.ts";
+import type { KubernetesManifest } from "./manifest.ts";
 
 type Labels = Record<string, string>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KubernetesManifest } from "./manifests.ts";
+import type { KubernetesManifest } from "./manifest.ts";
 
 /** An object of Kubernetes itself, which the schema of a `StatefulSet` validates. */
 const kubernetesObject = z.record(z.string(), z.unknown());

@@ -1,5 +1,5 @@
 import type { ApiErrorCode } from "@pragma/contracts/errors";
-import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { apiKeyPrefix, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { ClientAddressTokenBuckets } from "../limits/address-token-buckets.ts";
 import { type CachedApiKey, type GatewayMiddleware, getApiKeyRejection } from "../server/gateway-request.ts";

@@ -1,23 +1,13 @@
 import type { EventEmitter } from "node:events";
-import { createRoundRobinQueue, type QueuePermit } from "@pragma/runtime/concurrency/round-robin-queue";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import { isConnectFailure } from "@pragma/runtime/retries/transient-error";
 import { canConnect } from "@pragma/runtime/service-calls/can-connect";
 import { ConnectionOutage } from "@pragma/runtime/service-calls/connection-outage";
 
-/** Maximum number of requests that wait for one service. */
-const maxWaitingRequests = 5_000;
-/** Maximum number of requests of one location that wait for one service, so that the others can wait, too. */
-const maxWaitingRequestsPerLocation = 250;
 /** Maximum total size, in bytes, of the buffered bodies of the requests that wait for one service. */
 const maxWaitingBytes = 64 * 1024 * 1024;
-/**
- * Maximum number of requests that are sent concurrently after their wait, so that a service is not flooded, in total and
- * for each location.
- */
-const maxResumedRequests = 128;
-const maxResumedRequestsPerLocation = 32;
 /** Milliseconds between two attempts to connect to a service, which all requests that wait for it share. */
 const connectIntervalMs = 100;
 
@@ -38,18 +28,15 @@ export interface WaitingRequest {
  * fail at once. A request of any method can wait and be sent again, because nothing was sent without a connection.
  */
 export function createConnectionWait(url: string, maxWaitMs: number) {
-  const waiting = new KeyedUsageCounter();
-  const resumed = createRoundRobinQueue({
-    maxActive: maxResumedRequests,
-    maxActivePerKey: maxResumedRequestsPerLocation,
-  });
-  let waitingBytes = 0;
+  const waiting = new Admission(locationLimits.requestsWithoutConnection);
+  const waitingBytes = new Admission({ perProcess: maxWaitingBytes });
+  const resumed = new Admission(locationLimits.resumedRequests);
   const outage = new ConnectionOutage(maxWaitMs);
   let connectable: Promise<void> | undefined;
 
   /** Tries to connect until it succeeds, or until no request waits. All waiting requests share the attempts. */
   async function connectRepeatedly(): Promise<void> {
-    while (waiting.total > 0 && !(await canConnect(url))) {
+    while (waiting.held > 0 && !(await canConnect(url))) {
       outage.recordFailureAndGetDeadline();
       await sleep(connectIntervalMs);
     }
@@ -61,23 +48,6 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
       connectable = undefined;
     });
     return Promise.race([connectable, ended]);
-  }
-
-  /** Returns a permit to send a request again, or undefined if `ended` resolves first. */
-  async function acquireResumePermit(sender: string, ended: Promise<void>): Promise<QueuePermit | undefined> {
-    const permit = resumed.requestPermit(sender);
-    await Promise.race([permit.granted, ended]);
-    if (permit.isGranted) return permit;
-    permit.release();
-    return undefined;
-  }
-
-  function hasCapacity({ sender, bodyBytes }: WaitingRequest): boolean {
-    return (
-      waiting.total < maxWaitingRequests &&
-      waiting.get(sender) < maxWaitingRequestsPerLocation &&
-      waitingBytes + bodyBytes <= maxWaitingBytes
-    );
   }
 
   /**
@@ -102,9 +72,10 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     let outcome = await attempt(() => {});
     if ("result" in outcome) return outcome.result;
     const { deadline } = outcome;
-    if (performance.now() >= deadline || !hasCapacity(request)) throw outcome.error;
-    waiting.add(1, request.sender);
-    waitingBytes += request.bodyBytes;
+    const { sender, bodyBytes } = request;
+    if (performance.now() >= deadline || waiting.findError(sender) || waitingBytes.findError(sender, bodyBytes))
+      throw outcome.error;
+    const releases = [waiting.add(sender), waitingBytes.add(sender, bodyBytes)];
     const end = new AbortController();
     const onEnd = () => end.abort();
     request.abort.once("abort", onEnd);
@@ -114,10 +85,10 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
       for (;;) {
         await waitUntilConnectable(ended);
         if (!canSend()) throw outcome.error;
-        const permit = await acquireResumePermit(request.sender, ended);
-        if (!permit) throw outcome.error;
+        const permit = resumed.request(sender);
+        await Promise.race([permit.granted, ended]);
         try {
-          if (!canSend()) throw outcome.error;
+          if (!permit.isGranted || !canSend()) throw outcome.error;
           // An upload would otherwise keep the permit for as long as the client sends.
           outcome = await attempt(permit.release);
         } finally {
@@ -128,8 +99,7 @@ export function createConnectionWait(url: string, maxWaitMs: number) {
     } finally {
       request.abort.off("abort", onEnd);
       end.abort();
-      waiting.add(-1, request.sender);
-      waitingBytes -= request.bodyBytes;
+      for (const release of releases) release();
     }
   };
 }

@@ -7,7 +7,8 @@ import { pipeline } from "node:stream/promises";
 import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError, apiErrorDefinitions } from "@pragma/contracts/errors";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission, type Permit } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { createRequestBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId, type RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
@@ -15,7 +16,6 @@ import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature
 import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayHonoContext } from "../server/gateway-request.ts";
-import { createConnectionLimiter } from "./connection-limiter.ts";
 import { createConnectionWait } from "./connection-wait.ts";
 
 export interface ForwardTimeouts {
@@ -30,17 +30,6 @@ export interface ForwardTimeouts {
   connectWaitMs: number;
 }
 
-/**
- * Limits of the connections to one service, without those of streams, and of the requests that wait for a connection. A
- * location has a share of both, so that its requests do not block those of other locations.
- */
-const connectionLimits = { maxActive: 256, maxActivePerSender: 64, maxWaiting: 1_000, maxWaitingPerSender: 250 };
-/**
- * Limits of the streamed uploads to one service. Limited further than other requests, because each upload occupies a
- * connection to the service for as long as the client sends.
- */
-const uploadLimits = { maxActive: 192, maxActivePerSender: 32, maxWaiting: 1_000, maxWaitingPerSender: 250 };
-const maxUploadsPerKey = 16;
 /**
  * Bodies of requests and responses up to this size, in bytes, are buffered. Larger bodies and bodies of unknown length
  * are streamed.
@@ -92,6 +81,26 @@ interface UpstreamRequest {
   abort: EventEmitter;
 }
 
+/** Waits for a permit. @throws the errors of `Admission.request`, and `RequestAbortedError` if `abort` emits `abort` first. */
+async function acquireUnlessAborted(admission: Admission, sender: string, abort: EventEmitter): Promise<Permit> {
+  const permit = admission.request(sender);
+  if (permit.isGranted) return permit;
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new errors.RequestAbortedError());
+    abort.once("abort", onAbort);
+  });
+  try {
+    await Promise.race([permit.granted, aborted]);
+    return permit;
+  } catch (error) {
+    permit.release();
+    throw error;
+  } finally {
+    abort.off("abort", onAbort);
+  }
+}
+
 /** Creates a forwarder that sends requests over HTTP to a service in another process. */
 export function createHttpForwarder({ url, sign, signBody }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
@@ -101,14 +110,13 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     bodyTimeout: timeouts.responseTimeoutMs,
     connect: { timeout: 5_000 },
   };
-  const pool = new Pool(url, { ...options, connections: connectionLimits.maxActive });
+  const pool = new Pool(url, { ...options, connections: locationLimits.forwardedRequests.perProcess });
   // Streams occupy connections for a long time, so they use a separate pool without a connection limit.
   const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
 
-  const connectionLimiter = createConnectionLimiter(connectionLimits);
-  const uploadLimiter = createConnectionLimiter(uploadLimits);
-  const keyUploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
-
+  const requests = new Admission(locationLimits.forwardedRequests);
+  const uploads = new Admission(locationLimits.forwardedUploads);
+  const uploadsOfKeys = new Admission(locationLimits.forwardedUploadsOfKey);
   const sendWhenConnected = createConnectionWait(url, timeouts.connectWaitMs);
 
   /** Returns the body of a request: the bytes of a small body, and a stream of a larger one. */
@@ -137,14 +145,14 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     const send = async (onConnected: () => void) => {
       if (isCanceled()) throw new errors.RequestAbortedError();
       if (isStream) return sendTo(streamPool, onConnected);
-      const release = await connectionLimiter.acquire(sender, abort);
+      const permit = await acquireUnlessAborted(requests, sender, abort);
       try {
         const response = await sendTo(pool, onConnected);
         // The connection is occupied until the client has received the body.
-        response.body.once("close", release);
+        response.body.once("close", () => permit.release());
         return response;
       } catch (error) {
-        release();
+        permit.release();
         throw error;
       }
     };
@@ -165,13 +173,13 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     });
     // A request that waits for a change would otherwise wait until the service responds.
     request.onStreamEndedBeforeHeaders = () => abort.emit("abort");
-    const releaseUpload = isStreamedUpload(incoming)
-      ? await uploadLimiter.acquire(getSenderId(principal), abort)
+    const upload = isStreamedUpload(incoming)
+      ? await acquireUnlessAborted(uploads, getSenderId(principal), abort)
       : undefined;
     try {
       return await exchange(context, { abort, isClientGone: () => isClientGone });
     } finally {
-      releaseUpload?.();
+      upload?.release();
     }
   }
 
@@ -235,7 +243,7 @@ export function createHttpForwarder({ url, sign, signBody }: RemoteService, time
     forward(context: GatewayHonoContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
       const response = isStreamedUpload(incoming)
-        ? keyUploadSemaphore.run(() => forward(context), principal.keyId)
+        ? uploadsOfKeys.run(() => forward(context), principal.keyId)
         : forward(context);
       return response.catch((error) => {
         context.get("request").throwIfStreamEnded();

@@ -1,9 +1,9 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { hasRequestBody } from "@pragma/runtime/http/read-body";
 import type { RequestPrincipalAndMetadata, ServiceAppFetch } from "@pragma/runtime/http/request-identity";
-import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import { createServiceUnavailableError, type ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import type { GatewayHonoContext, GatewayMiddleware } from "../server/gateway-request.ts";
 import { createHttpForwarder, createUpstreamTimeoutError, type ForwardTimeouts } from "./http-forwarder.ts";

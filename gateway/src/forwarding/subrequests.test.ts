@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { describe, expect, it } from "vitest";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
-import { createLargeResponseLimiter } from "./large-response-limiter.ts";
-import { createSubrequestSender, maxSubrequestResponseBytes } from "./subrequests.ts";
+import { createLargeResponseTurn, createSubrequestSender, maxSubrequestResponseBytes } from "./subrequests.ts";
 
 const largeText = JSON.stringify({ text: "x".repeat(300 * 1024) });
 
@@ -49,13 +50,13 @@ const settle = async () => {
 
 describe("large responses to subrequests", () => {
   it("at most two are read and parsed at a time, one per location, and locations take turns", async () => {
-    const limiter = createLargeResponseLimiter({ maxActive: 2, maxActivePerKey: 1 });
+    const responses = new Admission(locationLimits.toolResponses);
     const { signal } = new AbortController();
     const { send } = createSender(() => createChunkedResponse(largeText));
     const parsed: string[] = [];
     const turns = ["a", "a", "a", "b", "b", "c"].map((location) => ({
       location,
-      turn: limiter.createTurn(location, signal),
+      turn: createLargeResponseTurn(responses, location, signal),
     }));
     const finished = Promise.all(
       turns.map(async ({ location, turn }) => {
@@ -88,13 +89,13 @@ describe("large responses to subrequests", () => {
   });
 
   it("a waiting response is not read any further, and stops to wait when its request ends", async () => {
-    const limiter = createLargeResponseLimiter({ maxActive: 1, maxActivePerKey: 1 });
-    const first = limiter.createTurn("a", new AbortController().signal);
+    const responses = new Admission({ perProcess: 1 });
+    const first = createLargeResponseTurn(responses, "a", new AbortController().signal);
     await first.take();
     const abort = new AbortController();
     let chunks = 0;
     const { send, statuses } = createSender(() => createChunkedResponse(largeText, () => (chunks += 1)));
-    const turn = limiter.createTurn("b", abort.signal);
+    const turn = createLargeResponseTurn(responses, "b", abort.signal);
     const waiting = send({ signal: abort.signal, turn });
     waiting.catch(() => {});
     await settle();
@@ -105,16 +106,16 @@ describe("large responses to subrequests", () => {
     turn.release();
     await expect(turn.take()).rejects.toThrow("ended");
     first.release();
-    const next = limiter.createTurn("c", new AbortController().signal);
+    const next = createLargeResponseTurn(responses, "c", new AbortController().signal);
     await next.take();
   });
 
   it("small responses need no turn, and too large ones are rejected", async () => {
-    const limiter = createLargeResponseLimiter({ maxActive: 1, maxActivePerKey: 1 });
+    const responses = new Admission({ perProcess: 1 });
     const { signal } = new AbortController();
-    await limiter.createTurn("a", signal).take();
+    await createLargeResponseTurn(responses, "a", signal).take();
     const small = createSender(() => createChunkedResponse('{"a":1}'));
-    const response = await small.send({ signal, turn: limiter.createTurn("b", signal) });
+    const response = await small.send({ signal, turn: createLargeResponseTurn(responses, "b", signal) });
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({ a: 1 });
     const tooLarge = createSender(() => createChunkedResponse("x".repeat(maxSubrequestResponseBytes + 1)));

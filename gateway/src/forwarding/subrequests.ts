@@ -1,13 +1,40 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Admission, Permit } from "@pragma/runtime/admission/admission";
+import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import type { ApiKeyAuthenticator } from "../auth/authenticate.ts";
 import { type RequestRateLimiter, takeRateLimitToken } from "../limits/key-rate-limit.ts";
 import type { GatewayRequestState } from "../server/gateway-request.ts";
 import { clientClosedRequestStatus, type FinishedSubrequest } from "../server/request-log.ts";
-import type { LargeResponseTurn } from "./large-response-limiter.ts";
 import { routeTable } from "./route-table.ts";
 import type { createServiceForwarder } from "./service-forwarder.ts";
+
+/** The right to hold large responses in memory, because a parsed response needs several times the memory of its text. */
+export interface LargeResponseTurn {
+  /** Waits for the turn. Returns at once if it has already come. */
+  take(): Promise<void>;
+  /** Ends the turn. It cannot be taken again. */
+  release(): void;
+}
+
+/** Creates a turn, which counts once `take` was called. Its waits end when `signal` is aborted. */
+export function createLargeResponseTurn(responses: Admission, sender: string, signal: AbortSignal): LargeResponseTurn {
+  let permit: Permit | undefined;
+  let isReleased = false;
+  return {
+    async take() {
+      // A request that outlives its tool call would otherwise keep a permit for ever.
+      if (isReleased) throw new ApiError("service_unavailable", { detail: "The tool call has ended." });
+      permit ??= responses.request(sender);
+      if (!permit.isGranted) await racePromiseWithAbort(permit.granted, signal);
+    },
+    release() {
+      isReleased = true;
+      permit?.release();
+    },
+  };
+}
 
 interface SubrequestServices {
   authenticate: ApiKeyAuthenticator;

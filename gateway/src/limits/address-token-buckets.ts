@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorOptions } from "@pragma/contracts/errors";
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
 import { getClientIpNetwork } from "../server/client-address.ts";
 

@@ -1,5 +1,5 @@
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import {
   type DedicatedTestInfrastructureServer,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
 import type { CachedApiKey, GatewayMiddleware } from "../server/gateway-request.ts";
 import type { RateLimitLeaseStore } from "./token-lease-store.ts";

@@ -1,4 +1,4 @@
-import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { readApiKeyHeader } from "../auth/api-key-header.ts";
 import { routeTable } from "../forwarding/route-table.ts";
 import type { GatewayMiddleware } from "../server/gateway-request.ts";

@@ -1,6 +1,6 @@
+import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createRedisClient, type RedisConfig, requireUsableRedis } from "@pragma/runtime/database/redis";
-import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { createOutageLog } from "@pragma/runtime/observability/outage-log";
 import { endProcessIfServerIsUnusable } from "@pragma/runtime/process/unusable-server-error";

@@ -1,35 +1,26 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { ApiSession } from "@pragma/mcp/answer-message";
 import type { DocumentationSearch } from "@pragma/mcp/documentation-search";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
+import { RequestBodyMemoryReservation } from "@pragma/runtime/admission/request-body-memory";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
 import { acceptsMediaType } from "@pragma/runtime/http/content-negotiation";
 import { toApiError } from "@pragma/runtime/http/error-response";
 import { readRequestBody } from "@pragma/runtime/http/read-body";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
-import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { productVersion } from "@pragma/runtime/process/product-version";
-import { createLargeResponseLimiter } from "../forwarding/large-response-limiter.ts";
 import { mcpPath } from "../forwarding/route-table.ts";
-import type { SubrequestSender } from "../forwarding/subrequests.ts";
+import { createLargeResponseTurn, type SubrequestSender } from "../forwarding/subrequests.ts";
 import type { GatewayMiddleware, GatewayRequestState } from "../server/gateway-request.ts";
-import { createToolCallLimiter } from "./tool-call-limiter.ts";
 
 /** Limits of a request to the MCP server. */
 export const mcpLimits = {
   bodyBytes: 64 * 1024,
   /** Messages of a batch, which only clients of the protocol version 2025-03-26 send. */
   batchMessages: 10,
-  /** Tool calls that run at a time in this process. Further calls wait. */
-  concurrentCalls: 32,
-  concurrentCallsPerLocation: 4,
-  /** Tool calls that wait. Further calls are rejected. */
-  waitingCalls: 256,
-  waitingCallsPerLocation: 32,
 } as const;
-
-/** Tool calls that hold large responses in memory at a time. */
-const largeResponseLimits = { maxActive: 2, maxActivePerKey: 1 };
 
 /** The headers of the client that the MCP transport reads. */
 const mcpHeaderNames = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"] as const;
@@ -60,8 +51,8 @@ export const mcpMethods = "POST, OPTIONS";
 export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware {
   const { timeoutSeconds } = options;
   const allowedOrigins = options.corsOrigins.includes("*") ? null : options.corsOrigins;
-  const callLimiter = createToolCallLimiter(mcpLimits);
-  const largeResponses = createLargeResponseLimiter(largeResponseLimits);
+  const calls = new Admission(locationLimits.toolCalls);
+  const largeResponses = new Admission(locationLimits.toolResponses);
 
   return async (context) => {
     const request = context.get("request");
@@ -85,7 +76,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
     const senderId = getSenderId(request.principal);
     const calledTools = new Set<string>();
     const openSession = (): ApiSession => {
-      const turn = largeResponses.createTurn(senderId, signal);
+      const turn = createLargeResponseTurn(largeResponses, senderId, signal);
       return {
         fetch({ url }) {
           const { pathname, search } = new URL(url);
@@ -113,7 +104,7 @@ export function createMcpMiddleware(options: McpRouteOptions): GatewayMiddleware
             signal.throwIfAborted();
             return run(openSession);
           };
-          return racePromiseWithAbort(callLimiter.run(call, { senderId, signal }), signal);
+          return racePromiseWithAbort(calls.run(call, senderId, { signal }), signal);
         },
         describeError(error, tool) {
           const { requestId, outgoing } = request;

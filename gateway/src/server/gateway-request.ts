@@ -6,8 +6,8 @@ import { maxClientAddressLength, maxUserAgentLength } from "@pragma/contracts/au
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import type { TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import type { RequestClient, RequestPrincipalAndMetadata } from "@pragma/runtime/http/request-identity";
-import type { TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
 import {
   formatTraceparent,
   type Span,

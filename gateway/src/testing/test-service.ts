@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
+import { RequestBodyMemoryReservation } from "@pragma/runtime/admission/request-body-memory";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createVerifiedBodyStream, hasRequestBody, readRequestBody } from "@pragma/runtime/http/read-body";
 import type { ServiceAppFetch, ServiceHonoBindings } from "@pragma/runtime/http/request-identity";
-import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 import { bodySignatureBytes } from "@pragma/runtime/service-calls/body-signature";
 
 /** Counters that the test service updates and that tests read. */

@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createKeyedSemaphore } from "./semaphore.ts";
+import { Admission } from "../admission/admission.ts";
+import { locationLimits } from "../admission/limits.ts";
 import { createWorkerThreadPool, markWorkerOutputForTransfer, WorkerOutOfMemoryError } from "./worker-pool.ts";
 
 /** A function that parses and validates a body. `kind` selects the expected content. */
@@ -43,14 +44,14 @@ export function createThreadedBodyParser<Kind, Result extends object>(
     );
   const pool = createPool(options);
   const hugeBodyPool = createPool({ ...options, threads: 1, minThreads: 0, bulk: "large" });
-  const senderSemaphore = createKeyedSemaphore(1);
-  const hugeBodySemaphore = createKeyedSemaphore(1);
+  const bodies = new Admission(locationLimits.parsedBodies);
+  const hugeBodies = new Admission({ perProcess: 1 });
 
   async function runTask(task: ThreadedBodyParserTask<Kind>): Promise<ThreadedBodyParserResult<Result>> {
     const transfer = [task.bytes.buffer];
     try {
       if (task.bytes.byteLength < hugeBodyBytes) return await pool.run(task, transfer);
-      return await hugeBodySemaphore.run(() => hugeBodyPool.run(task, transfer));
+      return await hugeBodies.run(() => hugeBodyPool.run(task, transfer));
     } catch (error) {
       if (!(error instanceof WorkerOutOfMemoryError)) throw error;
       const detail = "The server does not have enough memory to parse this body.";
@@ -68,7 +69,7 @@ export function createThreadedBodyParser<Kind, Result extends object>(
      */
     async read(bytes: Uint8Array, kind: Kind, sender: string): Promise<{ result: Result; bytes: Uint8Array }> {
       if (bytes.byteLength <= maxInlineBytes) return { result: parse(bytes, kind), bytes };
-      const output = await senderSemaphore.run(() => runTask({ bytes: toOwnedBuffer(bytes), kind }), sender);
+      const output = await bodies.run(() => runTask({ bytes: toOwnedBuffer(bytes), kind }), sender);
       if ("malformed" in output) throw new ApiError("malformed_json", { detail: output.malformed });
       return output;
     },

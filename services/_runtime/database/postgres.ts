@@ -10,15 +10,9 @@ import type { Logger } from "../observability/logger.ts";
 import { productVersion } from "../process/product-version.ts";
 import { TransientError } from "../retries/transient-error.ts";
 import { createReplicaReader } from "./read-replica.ts";
+import type { SqlClient, SqlFragment, SqlTransaction } from "./sql-types.ts";
 
-// Queries return bigints as numbers, because all amounts and counts are below `Number.MAX_SAFE_INTEGER`.
-type PostgresTypes = { bigint: number; date: Date };
-
-/** A postgres.js client that converts bigints to numbers, and dates and timestamps to `Date`. */
-export type SqlClient = postgres.Sql<PostgresTypes>;
-export type SqlTransaction = postgres.TransactionSql<PostgresTypes>;
-/** A part of a query, such as a condition, that is inserted into another query. */
-export type SqlFragment = postgres.PendingQuery<postgres.Row[]>;
+export type { SqlClient, SqlFragment, SqlTransaction };
 
 /** A connection pool for the schema of a service. Unqualified names in queries refer to that schema. */
 export interface Database {

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { removeOldLocationWritesTask } from "../service/remove-expired-rows.ts";
 import { createTestDatabaseSchema } from "../testing/database-schema.ts";
 import { eventually } from "../testing/eventually.ts";
 import { startTestPostgresReplication, type TestPostgresReplication } from "../testing/postgres-replica.ts";
 import { startTcpProxy, type TcpProxy } from "../testing/tcp-proxy.ts";
 import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "../testing/test-environment.ts";
 import type { Database } from "./postgres.ts";
-import { recordLocationWrite, removeOldLocationWritesTask, updateReplicaHeartbeat } from "./read-replica.ts";
+import { recordLocationWrite, updateReplicaHeartbeat } from "./read-replica.ts";
 
 let servers: TestPostgresReplication;
 /** Forwards connections to the replica, until the test stops it from forwarding data. */

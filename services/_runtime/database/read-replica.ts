@@ -2,12 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
-import type { PeriodicTask } from "../service/define-service.ts";
-import { deleteRowsInBatches } from "../service/remove-expired-rows.ts";
-import type { Database, SqlClient, SqlTransaction } from "./postgres.ts";
+import type { SqlClient, SqlTransaction } from "./sql-types.ts";
 
 /** The maximum lag of a replica that serves reads, in seconds. Far less than the age at which writes are forgotten. */
-const maxLagSeconds = 60;
+export const maxReplicaLagSeconds = 60;
 /** The maximum number of a location's recent writes to compare. With more, its reads use the primary server. */
 const maxComparedWrites = 100;
 /** After these times, a replica that does not respond counts as failed. */
@@ -24,25 +22,11 @@ export async function recordLocationWrite(tx: SqlTransaction, locationId: string
   await tx`insert into location_writes (location_id) values (${locationId})`;
 }
 
-export async function updateReplicaHeartbeat({ sql }: Pick<Database, "sql">): Promise<void> {
+/** Updates the time by which a replica's lag is measured. */
+export async function updateReplicaHeartbeat({ sql }: { sql: SqlClient }): Promise<void> {
   await sql`
     insert into replica_heartbeat (beat_at) values (now()) on conflict (id) do update set beat_at = excluded.beat_at`;
 }
-
-/** Updates the time by which a replica's lag is measured. */
-export const updateReplicaHeartbeatTask: PeriodicTask<{ db: Database }> = {
-  name: "replica heartbeat",
-  intervalSeconds: 5,
-  run: ({ db }) => updateReplicaHeartbeat(db),
-};
-
-/** Forgets writes that every replica with an acceptable lag has. */
-export const removeOldLocationWritesTask: PeriodicTask<{ db: Database }> = {
-  name: "remove old location writes",
-  intervalSeconds: 600,
-  run: ({ db: { sql } }) =>
-    deleteRowsInBatches(sql, "location_writes", sql`written_at < now() - make_interval(secs => ${10 * maxLagSeconds})`),
-};
 
 interface ReplicaReaderOptions {
   primary: SqlClient;
@@ -63,7 +47,7 @@ export function createReplicaReader({ primary, replica, log }: ReplicaReaderOpti
 
   async function hasAllWrites(locationId: string): Promise<boolean> {
     const [expected] = await primary<[{ oldestHeartbeat: string; writeIds: string[] }]>`
-      select (now() - make_interval(secs => ${maxLagSeconds}))::text as oldest_heartbeat, array(
+      select (now() - make_interval(secs => ${maxReplicaLagSeconds}))::text as oldest_heartbeat, array(
         select id::text from location_writes where location_id = ${locationId} limit ${maxComparedWrites + 1}
       ) as write_ids`;
     const { oldestHeartbeat, writeIds } = expected;

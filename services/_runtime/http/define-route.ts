@@ -3,6 +3,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { ApiScope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
+import type { LargeResponseLimiter, SizeLimitedBody } from "../admission/large-response-limiter.ts";
 import type { AdmittedRequest } from "../admission/request-admission.ts";
 import type { Database } from "../database/postgres.ts";
 import type { RequestBodyIssues } from "../json/body-issues.ts";
@@ -10,7 +11,6 @@ import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
 import { type AuditSource, createAuditSource } from "../messaging/audit-events.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
-import type { LargeReadLimiter, SizeLimitedBody } from "./large-read-limiter.ts";
 import {
   getRequestHeader,
   getSenderId,
@@ -94,7 +94,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
   readonly principal: Principal;
   readonly #identity: RequestPrincipalAndMetadata;
   readonly #honoContext: ServiceHonoContext;
-  readonly #largeReads: LargeReadLimiter;
+  readonly #largeResponses: LargeResponseLimiter;
   readonly #admitted: AdmittedRequest | undefined;
 
   constructor(
@@ -105,9 +105,9 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     identity: RequestPrincipalAndMetadata,
     {
       honoContext,
-      largeReads,
+      largeResponses,
       admitted,
-    }: { honoContext: ServiceHonoContext; largeReads: LargeReadLimiter; admitted: AdmittedRequest | undefined },
+    }: { honoContext: ServiceHonoContext; largeResponses: LargeResponseLimiter; admitted: AdmittedRequest | undefined },
   ) {
     this.params = parsed.params;
     this.query = parsed.query;
@@ -117,7 +117,7 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     this.principal = identity.principal;
     this.#identity = identity;
     this.#honoContext = honoContext;
-    this.#largeReads = largeReads;
+    this.#largeResponses = largeResponses;
     this.#admitted = admitted;
   }
 
@@ -126,14 +126,15 @@ export class RouteHandlerInput<Params extends ObjectSchema, Query extends Object
     return (wait) => (this.#admitted ? this.#admitted.runOutside(wait) : wait());
   }
 
-  /** Reads a body that can be large, within the limits of memory. See `LargeReadLimiter.readBody`. */
+  /** Reads a body that can be large, within the limits of memory. See `LargeResponseLimiter.readBody`. */
   get readBody(): <T extends SizeLimitedBody | undefined>(read: (maxBytes: number) => Promise<T>) => Promise<T> {
-    return (read) => this.runOutsideAdmission(() => this.#largeReads.readBody(read, this.#bodyOwner));
+    return (read) => this.runOutsideAdmission(() => this.#largeResponses.readBody(read, this.#bodyOwner));
   }
 
-  /** Runs `read`, which reads a large body of about `bytes`, within the limits of memory. See `LargeReadLimiter.run`. */
+  /** Runs `read`, which reads a large body of about `bytes`. See `LargeResponseLimiter.readLargeBody`. */
   get readLargeBody(): <T>(bytes: number, read: () => Promise<T>) => Promise<T> {
-    return (bytes, read) => this.runOutsideAdmission(() => this.#largeReads.run(read, { ...this.#bodyOwner, bytes }));
+    return (bytes, read) =>
+      this.runOutsideAdmission(() => this.#largeResponses.readLargeBody(bytes, read, this.#bodyOwner));
   }
 
   get #bodyOwner() {

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "../admission/daily-quota.ts";
 import type { CommonServiceConfig } from "../config/runtime-config.ts";
 import type { Database, SqlTransaction } from "../database/postgres.ts";
-import { consumeDailyQuotaOrThrow, tryConsumeDailyQuota } from "../limits/daily-quota.ts";
 import type { LocationOrderIds } from "../messaging/erased-orders.ts";
 import type { Encryption } from "../security/encryption.ts";
 import type { RouteHandlerResponse } from "./route-response.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, test } from "vitest";
+import { RequestBodyMemoryReservation, setRequestBodyMemoryLimit } from "../admission/request-body-memory.ts";
 import { sleep } from "../concurrency/sleep.ts";
-import { RequestBodyMemoryReservation, setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { buildTestIncomingRequest } from "../testing/incoming-request.ts";
 import { readRequestBody, setGlobalMinRequestBodyRate } from "./read-body.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type Duplex, PassThrough, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
-import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
+import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../admission/request-body-memory.ts";
 import { bodySignatureBytes } from "../service-calls/body-signature.ts";
 import type { RequestPrincipalAndMetadata } from "./request-identity.ts";
 

@@ -3,8 +3,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import { type ApiScope, hasScope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
 import type { z } from "zod";
+import type { LargeResponseLimiter } from "../admission/large-response-limiter.ts";
 import type { AdmittedRequest, RequestAdmission } from "../admission/request-admission.ts";
-import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
+import { RequestBodyMemoryReservation } from "../admission/request-body-memory.ts";
 import type { Logger } from "../observability/logger.ts";
 import type { PrometheusMetrics } from "../observability/metrics.ts";
 import { type ObservabilityContext, runWithObservabilityContext } from "../observability/request-context.ts";
@@ -17,7 +18,6 @@ import {
 } from "./define-route.ts";
 import { logAndCreateErrorResponse } from "./error-response.ts";
 import type { IdempotencyHandler } from "./idempotency.ts";
-import type { LargeReadLimiter } from "./large-read-limiter.ts";
 import {
   buildQueryHandlingHeaders,
   type HandlingPreference,
@@ -38,7 +38,6 @@ import {
 } from "./request-identity.ts";
 import { createInvalidRequestError, IssueCollector, throwIfInvalid } from "./request-issues.ts";
 import { type RouteHandlerResponse, revalidationHeaders, toFetchResponse } from "./route-response.ts";
-import type { UnreadResponseLimiter } from "./unread-response-limit.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
@@ -47,8 +46,7 @@ interface ServiceAppOptions<Services> {
   routes: ServiceRouteDefinition<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
-  unreadResponses: UnreadResponseLimiter;
-  largeReads: LargeReadLimiter;
+  largeResponses: LargeResponseLimiter;
   admission: RequestAdmission;
   /** Rejects while the service cannot serve requests. */
   checkReadiness(): Promise<void>;
@@ -182,8 +180,7 @@ async function handleRequest<Services>(
     handling,
     services,
     handleOnce,
-    unreadResponses,
-    largeReads,
+    largeResponses,
     admission,
   }: RequestHandlingOptions<Services>,
 ): Promise<RouteHandlerResponse> {
@@ -196,7 +193,7 @@ async function handleRequest<Services>(
   // Checks the limit of unread responses before calling the handler, because a request must not be rejected after it
   // has changed data.
   const senderId = getSenderId(principal);
-  if (!isSafe) unreadResponses.requireCapacity(senderId);
+  if (!isSafe) largeResponses.requireCapacity(senderId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
   const memoryReservation = new RequestBodyMemoryReservation(senderId);
   let admitted: AdmittedRequest | undefined;
@@ -221,7 +218,7 @@ async function handleRequest<Services>(
     bytes = undefined;
     const input = new RouteHandlerInput({ ...(await parsed), services, context }, caller, {
       honoContext: hono,
-      largeReads,
+      largeResponses,
       admitted,
     });
     let response: RouteHandlerResponse;
@@ -233,7 +230,7 @@ async function handleRequest<Services>(
         return route.handle(input);
       });
     } else response = await route.handle(input);
-    unreadResponses.trackResponse(response, { senderId, canReject: isSafe, outgoing: hono.env.outgoing });
+    largeResponses.trackResponse(response, { senderId, canReject: isSafe, outgoing: hono.env.outgoing });
     return response;
   } finally {
     memoryReservation.release();

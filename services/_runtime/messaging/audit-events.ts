@@ -1,7 +1,7 @@
 import type { AuditAction, AuditActor, AuditDetails } from "@pragma/contracts/audit";
+import { consumeDailyQuotaOrThrow } from "../admission/daily-quota.ts";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { RequestPrincipalAndMetadata } from "../http/request-identity.ts";
-import { consumeDailyQuotaOrThrow } from "../limits/daily-quota.ts";
 import type { ObservabilityContext } from "../observability/request-context.ts";
 import { writeEventToOutbox } from "./outbox.ts";
 

@@ -9,9 +9,9 @@ import {
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { BusEventType } from "@pragma/contracts/events";
+import { Admission } from "../admission/admission.ts";
 import { computePauseMs, isContended, recordSender } from "../admission/contention.ts";
 import { racePromiseWithAbort } from "../concurrency/race-promise-with-abort.ts";
-import { createRoundRobinQueue } from "../concurrency/round-robin-queue.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatWithBackoffUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { createConsumerProgress, type HeldMessage } from "./consumer-progress.ts";
@@ -63,9 +63,9 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
   const messageHandler = createEventMessageHandler(options);
-  const queue = createRoundRobinQueue({
-    maxActive: concurrency,
-    maxActivePerKey: () => (hasRevisions || isContended() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
+  const queue = new Admission({
+    perProcess: concurrency,
+    perSender: () => (hasRevisions || isContended() ? 1 : Math.max(1, Math.floor(concurrency * 0.75))),
   });
   /** The received messages that have not been settled yet, by their sequence and time in the stream. */
   const held = new Map<string, DeliveredMessage>();
@@ -109,8 +109,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
    * others, a pause follows before its next turn.
    */
   async function handleNextInTurn(subjectKey: string, locationId: string): Promise<void> {
-    const permit = queue.requestPermit(locationId);
-    await permit.granted;
+    const permit = await queue.acquire(locationId);
     const startedAtMs = performance.now();
     try {
       recordSender(locationId);
@@ -147,8 +146,8 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
 
   function hasCapacity(): boolean {
     if (held.size + batchSize > maxHeldMessages || heldBytes >= maxHeldBytes) return false;
-    const { ready, behindOwnKey } = queue.countWaiting();
-    return ready < maxReadyPerHandler * concurrency || (behindOwnKey > ready && held.size < maxReadAheadMessages);
+    const { ready, behindOwnSender } = queue.countWaiting();
+    return ready < maxReadyPerHandler * concurrency || (behindOwnSender > ready && held.size < maxReadAheadMessages);
   }
 
   async function readBatch(consumer: Consumer): Promise<void> {

@@ -2,7 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, createBrotliDecompress } from "node:zlib";
-import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
+import { Admission } from "../admission/admission.ts";
 import { type ObjectStore, ObjectStoreUnavailableError, toWebStream } from "./store-interface.ts";
 
 const compress = promisify(brotliCompress);
@@ -30,14 +30,14 @@ const toDecompressionOptions = ({ byteLength }: Uint8Array) => ({ chunkSize: toC
 
 /** Compressing or decompressing this many bytes takes a tenth of a second or less. */
 const maxSmallBytes = 4 * 1024 * 1024;
-const largeObjectSemaphore = createKeyedSemaphore(1);
+const largeObjects = new Admission({ perProcess: 1 });
 
 /**
  * Runs a task of libuv's pool, whose four threads also read and write all files. Large objects are processed one at a
  * time, so that they never occupy all of these threads.
  */
 const runInPool = <T>(bytes: number, task: () => Promise<T>): Promise<T> =>
-  bytes <= maxSmallBytes ? task() : largeObjectSemaphore.run(task);
+  bytes <= maxSmallBytes ? task() : largeObjects.run(task);
 
 /** Returns the key under which an object is stored in compressed form. */
 export function toCompressedObjectKey(key: string): string {

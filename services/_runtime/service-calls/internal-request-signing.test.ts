@@ -3,10 +3,10 @@ import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import type { ApiError } from "@pragma/contracts/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RequestBodyMemoryReservation } from "../admission/request-body-memory.ts";
 import { type HttpServer, startHttpServer } from "../http/http-server.ts";
 import { readRequestBody } from "../http/read-body.ts";
 import type { RequestClient, RequestPrincipalAndMetadata } from "../http/request-identity.ts";
-import { RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 import { buildTestPrincipal } from "../testing/test-service.ts";
 import {
   createInternalBodySigner,

@@ -1,4 +1,5 @@
 import type { Database, SqlClient, SqlFragment } from "../database/postgres.ts";
+import { maxReplicaLagSeconds } from "../database/read-replica.ts";
 import type { PeriodicTask } from "./define-service.ts";
 
 const deleteBatchSize = 5_000;
@@ -39,4 +40,16 @@ export const removeExpiredInboxAndIdempotencyRowsTask: PeriodicTask<{ db: Databa
     await deleteRowsInBatches(sql, "event_attempts", sql`attempted_at < ${oldestInboxTime}`);
     await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
   },
+};
+
+/** Forgets writes that every replica with an acceptable lag has. */
+export const removeOldLocationWritesTask: PeriodicTask<{ db: Database }> = {
+  name: "remove old location writes",
+  intervalSeconds: 600,
+  run: ({ db: { sql } }) =>
+    deleteRowsInBatches(
+      sql,
+      "location_writes",
+      sql`written_at < now() - make_interval(secs => ${10 * maxReplicaLagSeconds})`,
+    ),
 };

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { LargeResponseLimiter } from "../admission/large-response-limiter.ts";
 import { createRequestAdmission } from "../admission/request-admission.ts";
+import { setRequestBodyMemoryLimit } from "../admission/request-body-memory.ts";
 import { runWithDeadline } from "../concurrency/run-with-deadline.ts";
 import { checkServiceConfig } from "../config/check-service-config.ts";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "../config/runtime-config.ts";
@@ -7,13 +9,10 @@ import { selectServiceDatabase } from "../config/service-databases.ts";
 import { createLeaderElection } from "../database/leader-election.ts";
 import { migrateOrAwaitDatabaseSchema } from "../database/migrate.ts";
 import { createDatabasePool, queryOnNewConnection } from "../database/postgres.ts";
-import { removeOldLocationWritesTask, updateReplicaHeartbeatTask } from "../database/read-replica.ts";
+import { updateReplicaHeartbeat } from "../database/read-replica.ts";
 import { createIdempotencyHandler } from "../http/idempotency.ts";
-import { LargeReadLimiter } from "../http/large-read-limiter.ts";
 import { setGlobalMinRequestBodyRate } from "../http/read-body.ts";
 import { createServiceApp } from "../http/service-app.ts";
-import { UnreadResponseLimiter } from "../http/unread-response-limit.ts";
-import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
 import { operatorCommandAuditSource, publishAuditEvent } from "../messaging/audit-events.ts";
 import { startConsumerRewinder } from "../messaging/consumer-rewind.ts";
 import {
@@ -37,7 +36,7 @@ import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { startPeriodicTask } from "./periodic-tasks.ts";
-import { removeExpiredInboxAndIdempotencyRowsTask } from "./remove-expired-rows.ts";
+import { removeExpiredInboxAndIdempotencyRowsTask, removeOldLocationWritesTask } from "./remove-expired-rows.ts";
 import { registerConsumerProgressMetrics, registerServiceMetrics } from "./service-metrics.ts";
 import { monitorCheck, startStallDetector } from "./stall-detector.ts";
 
@@ -141,7 +140,9 @@ export async function startService(
       ...[
         removeExpiredInboxAndIdempotencyRowsTask,
         removeOldLocationWritesTask,
-        ...(config.DATABASE_READ_URL === undefined ? [] : [updateReplicaHeartbeatTask]),
+        ...(config.DATABASE_READ_URL === undefined
+          ? []
+          : [{ name: "replica heartbeat", intervalSeconds: 5, run: () => updateReplicaHeartbeat(db) }]),
       ].map((task) => startPeriodicTask(task, { ...taskOptions, services: runtimeServices })),
       startPeriodicTask(removeExpiredSentEventsTask, {
         ...taskOptions,
@@ -171,17 +172,16 @@ export async function startService(
     });
     closers.push(async () => stallDetector.stop());
 
-    const unreadResponses = new UnreadResponseLimiter(config);
+    const largeResponses = new LargeResponseLimiter(config);
     const unreadBytesHelp = "Bytes of large responses in memory that clients have not read";
-    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
+    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => largeResponses.unreadBytes, { service: name });
     const app = createServiceApp({
       service: name,
       docsUrl: config.DOCS_URL,
       routes: definition.routes,
       services,
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
-      unreadResponses,
-      largeReads: new LargeReadLimiter(unreadResponses),
+      largeResponses,
       checkReadiness: leadership.checkConnection,
       admission: createRequestAdmission(),
       log,

@@ -8,7 +8,8 @@ import {
   CatalogTax,
   ReplaceCatalogResponse,
 } from "@pragma/contracts/catalog";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { createConditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
 import {
@@ -22,8 +23,7 @@ import { findCatalogItemList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
-/** Limits each API key to one list read at a time, so that large lists do not delay the requests of other keys. */
-const listReadSemaphore = createKeyedSemaphore(1);
+const listReads = new Admission(locationLimits.catalogLists);
 
 const listCatalogQuery = z.object({
   locationId: locationIdQueryParameter(),
@@ -64,10 +64,7 @@ function defineListRoute(
       const ifNoneMatch = header("if-none-match");
       const listRequest = { locationId, list, cachedEtags: parseEntityTags(ifNoneMatch) };
       const { body, etag } = await readBody((maxBytes) =>
-        listReadSemaphore.run(
-          () => findCatalogItemList(services.db.sql, { ...listRequest, maxBytes }),
-          principal.keyId,
-        ),
+        listReads.run(() => findCatalogItemList(services.db.sql, { ...listRequest, maxBytes }), principal.keyId),
       );
       return createConditionalJsonResponse(body ?? "", { etag, ifNoneMatch });
     },

@@ -93,7 +93,7 @@ async function sendCurrentOrders(
     isFirst = false
   ) {
     const cursor: LiveOrderListCursor | null = after;
-    after = await locationLog.catchUpSemaphore.run(async () => {
+    after = await locationLog.catchUps.run(async () => {
       const next: LiveOrderListCursor | null | undefined = await locationLog.readForConnection(connection, () =>
         sendPage(cursor),
       );
@@ -125,7 +125,7 @@ async function sendLoggedChanges(
     return "more";
   };
   while (!output.isClosed) {
-    const outcome = await locationLog.catchUpSemaphore.run(async () => {
+    const outcome = await locationLog.catchUps.run(async () => {
       const batchOutcome = await locationLog.readForConnection(connection, sendBatch);
       if (batchOutcome === "more") await output.waitUntilDrained();
       return batchOutcome ?? "end";

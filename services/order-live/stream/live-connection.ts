@@ -33,6 +33,8 @@ export class LiveOrderStreamConnection {
   /** Number of batches of changes that were sent. */
   sentCount = 0;
   closeReason: LiveOrderStreamCloseReason | undefined;
+  /** Ends counting the connection as an open stream of its location. */
+  release = () => {};
   readonly #filterKey: string;
   #positionAtHeartbeat = 0;
   #resolveWait = () => {};

@@ -1,4 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
@@ -27,8 +29,6 @@ interface OrderBroadcasterOptions {
   stallTimeoutMs: number;
 }
 
-/** Maximum number of open streams per location and process. */
-const maxConnectionsPerLocation = 500;
 /** Interval between polls for new stream positions, in milliseconds. Polls replace notifications that were lost. */
 const pollMs = 1_000;
 
@@ -40,6 +40,7 @@ export function createLiveOrderBroadcaster({
   heartbeatMs,
   stallTimeoutMs,
 }: OrderBroadcasterOptions) {
+  const openStreams = new Admission(locationLimits.liveOrderStreams);
   const logs = new Map<string, LiveOrderChangeLogReader>();
   let timers: NodeJS.Timeout[] = [];
   let isClosed = false;
@@ -63,12 +64,7 @@ export function createLiveOrderBroadcaster({
   function addConnection(connection: LiveOrderStreamConnection): LiveOrderChangeLogReader {
     const { locationId } = connection;
     const locationLog = logs.get(locationId) ?? new LiveOrderChangeLogReader(locationId, { sql, log });
-    if (locationLog.connections.size >= maxConnectionsPerLocation) {
-      throw new ApiError("too_many_streams", {
-        detail: `This location has ${maxConnectionsPerLocation} open streams, which is the limit. Close unused streams.`,
-        headers: { "retry-after": "10" },
-      });
-    }
+    connection.release = openStreams.hold(locationId);
     locationLog.connections.add(connection);
     logs.set(locationId, locationLog);
     if (timers.length === 0) {
@@ -85,6 +81,7 @@ export function createLiveOrderBroadcaster({
   function removeConnection(connection: LiveOrderStreamConnection): void {
     const locationLog = logs.get(connection.locationId);
     locationLog?.removeConnection(connection);
+    connection.release();
     if (locationLog?.connections.size === 0) logs.delete(connection.locationId);
     if (logs.size > 0) return;
     for (const timer of timers.splice(0)) clearInterval(timer);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Admission } from "@pragma/runtime/admission/admission";
 import { computePauseMs, recordSender } from "@pragma/runtime/admission/contention";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { SqlClient } from "@pragma/runtime/database/postgres";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLiveOrderChangeLogEntries, type LiveOrderChangeLogEntry } from "../queries/streams.ts";
@@ -10,13 +11,6 @@ import type { EncodedOrderChangesByFilter, LiveOrderStreamConnection } from "./l
 const liveBatch = { limit: 100, maxBytes: 256 * 1024 };
 /** Maximum bytes buffered for a connection. A connection that exceeds it must catch up from the log. */
 const maxBufferedBytes = 256 * 1024;
-/** Maximum number of connections of a location that can have a catch-up batch in memory at the same time. */
-const maxConcurrentCatchUps = 8;
-/**
- * Maximum number of reads for single connections of a location at the same time, as of its requests, so that many streams
- * that open at once do not occupy all database connections.
- */
-const maxConcurrentReads = 3;
 /** Minimum milliseconds between two reads of a log. Changes between two reads are sent together, which is cheaper. */
 const minReadIntervalMs = 20;
 
@@ -26,8 +20,8 @@ export class LiveOrderChangeLogReader {
   /** All connections of the location, including those that are catching up. */
   readonly connections = new Set<LiveOrderStreamConnection>();
   /** A connection holds a permit from the read of a catch-up batch until the client has read the batch. */
-  readonly catchUpSemaphore = createKeyedSemaphore(maxConcurrentCatchUps);
-  readonly #reads = createKeyedSemaphore(maxConcurrentReads);
+  readonly catchUps = new Admission(locationLimits.streamBatches);
+  readonly #reads = new Admission(locationLimits.streamReads);
   readonly #sql: SqlClient;
   readonly #log: Logger;
   readonly #liveConnections = new Set<LiveOrderStreamConnection>();
@@ -63,16 +57,14 @@ export class LiveOrderChangeLogReader {
    * if the location shares a busy event loop with others. Returns undefined, without reading, if the client has left.
    */
   async readForConnection<T>({ output }: LiveOrderStreamConnection, read: () => Promise<T>): Promise<T | undefined> {
-    const release = await this.#reads.acquire();
-    if (output.isClosed) return void release();
+    const permit = await this.#reads.acquire();
+    if (output.isClosed) return void permit.release();
     const startedAtMs = performance.now();
     recordSender(this.locationId);
     try {
       return await read();
     } finally {
-      const pauseMs = computePauseMs(this.locationId, startedAtMs);
-      if (pauseMs > 0) setTimeout(release, pauseMs);
-      else release();
+      permit.release(computePauseMs(this.locationId, startedAtMs));
     }
   }
 

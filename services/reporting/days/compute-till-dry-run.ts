@@ -6,7 +6,7 @@ import {
   type TillDryRunRequest,
   toTillReportParkedReason,
 } from "@pragma/contracts/till-dry-run";
-import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
+import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
 import type { ReportingServiceContext } from "../context.ts";

@@ -1,7 +1,19 @@
 import { tillDryRunRequestSchema, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import type { BusRequestHandler } from "@pragma/runtime/messaging/bus-requests";
+import { largeTillBytes } from "../threaded-till-report-calculator.ts";
 import { computeTillDryRun, type TillDryRunServices } from "./compute-till-dry-run.ts";
-import { runQueuedDryRun } from "./dry-run-queue.ts";
+
+/** Separate, so that the dry runs of small tills do not wait for a large one. */
+const calculations = {
+  small: new Admission(locationLimits.calculatedDryRuns),
+  large: new Admission(locationLimits.calculatedDryRuns),
+};
+
+/** Returns how many dry runs this process dropped, because they had waited too long. */
+export const countDroppedTillDryRuns = (): number =>
+  calculations.small.rejectedCount + calculations.large.rejectedCount;
 
 /** Replies with the result of a push with `dryRun=true`, of which nothing is stored. */
 export const tillDryRunHandler: BusRequestHandler<TillDryRunServices> = {
@@ -9,6 +21,7 @@ export const tillDryRunHandler: BusRequestHandler<TillDryRunServices> = {
   async handle(services, text) {
     const request = tillDryRunRequestSchema.parse(JSON.parse(text));
     const { locationId, bodyBytes } = request;
-    return JSON.stringify(await runQueuedDryRun({ locationId, bodyBytes }, () => computeTillDryRun(services, request)));
+    const queue = bodyBytes < largeTillBytes ? calculations.small : calculations.large;
+    return JSON.stringify(await queue.run(() => computeTillDryRun(services, request), locationId));
   },
 };

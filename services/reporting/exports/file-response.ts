@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { getSenderId } from "@pragma/runtime/http/request-identity";
 import {
   notModifiedResponseIfUnchanged,
@@ -68,8 +69,7 @@ export async function createFileResponse(
 /** The number of bytes that are read from the object store at a time. */
 const chunkBytes = 1024 * 1024;
 
-/** Limits each location to one read at a time, so that its downloads do not slow down those of others. */
-const fileReadSemaphore = createKeyedSemaphore(1);
+const fileReads = new Admission(locationLimits.exportFileReads);
 
 /** Yields a range of a file in chunks. Reads a chunk only when the client can receive it. */
 async function* readChunks(
@@ -84,7 +84,7 @@ async function* readChunks(
   const { objectKey } = content;
   for (let offset = start; offset < end; ) {
     const range = { start: offset, end: Math.min(end, offset + chunkBytes) };
-    const chunk = await fileReadSemaphore.run(() => objects.getStoredRange(objectKey, range), senderId);
+    const chunk = await fileReads.run(() => objects.getStoredRange(objectKey, range), senderId);
     if (chunk.byteLength === 0) throw new Error(`The object ${objectKey} is too short.`);
     yield chunk;
     offset += chunk.byteLength;

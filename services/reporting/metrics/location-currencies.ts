@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import { LRUCache } from "lru-cache";
@@ -21,14 +21,14 @@ export type LocationCurrencies = (
 export function createLocationCurrencies({
   getCurrency,
 }: Pick<LocationLookupClient, "getCurrency">): LocationCurrencies {
-  const semaphore = createKeyedSemaphore(maxConcurrentLookups);
+  const lookups = new Admission({ perProcess: maxConcurrentLookups });
   const cache = new LRUCache<string, { code: string | null; expiresAtMs: number }>({ max: maxLocations });
 
   async function find(id: string, context: ObservabilityContext): Promise<string | null> {
     const known = cache.get(id);
     if (known && performance.now() < known.expiresAtMs) return known.code;
     try {
-      const code = await semaphore.run(() => getCurrency(id, context));
+      const code = await lookups.run(() => getCurrency(id, context));
       cache.set(id, { code, expiresAtMs: performance.now() + ttlMs });
       return code;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { racePromiseWithAbort } from "@pragma/runtime/concurrency/race-promise-with-abort";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { type CompressingObjectStore, ObjectStoreUnavailableError } from "@pragma/runtime/object-store/object-store";
 import type { PackedTillIndex } from "../queries/packed-tills.ts";
 import {
@@ -57,19 +58,8 @@ export function parsePackedReference([
   };
 }
 
-/**
- * The number of blocks of one location that are read and decompressed at a time. A block has up to 2 MB of text. Without
- * this limit, the requests of one location could use all memory, and delay the blocks of other locations.
- */
-const maxConcurrentBlocks = 4;
-const blockSemaphore = createKeyedSemaphore(maxConcurrentBlocks);
-
-/**
- * The number of blocks of all locations that are decompressed at a time. The thread pool of libuv has four threads, so
- * more blocks would only use more memory. Locations take turns.
- */
-const maxConcurrentDecodings = 4;
-const decodingSemaphore = createKeyedSemaphore(maxConcurrentDecodings);
+const blocksOfLocations = new Admission(locationLimits.packedBlocks);
+const decodedBlocks = new Admission(locationLimits.decodedBlocks);
 
 /** After this time without an answer, the object store counts as unavailable for a while, and blocks are not read. */
 const blockTimeoutMs = 3_000;
@@ -188,16 +178,14 @@ async function withBlock<T>(
   const { objectKey } = till;
   // The objects of a location are in one folder.
   const location = objectKey.slice(0, objectKey.lastIndexOf("/"));
-  const reading = blockSemaphore.run(async () => {
-    // Requests that waited too long have been answered.
-    signal.throwIfAborted();
+  const readAndDecode = async () => {
     // Otherwise, waiting requests would time out one after another, and lists of later days would wait for them.
     if (performance.now() < (retryTimes.get(objects) ?? 0)) throw new Error("The object store did not answer before.");
     const bytes = await readBlock(objects, till, block);
-    return decodingSemaphore.run(() => decode(bytes));
-  }, location);
+    return decodedBlocks.run(() => decode(bytes));
+  };
   try {
-    return await racePromiseWithAbort(reading, signal);
+    return await racePromiseWithAbort(blocksOfLocations.run(readAndDecode, location, { signal }), signal);
   } catch (cause) {
     if (cause instanceof TooLargeTextError) throw cause;
     countIfUnreadable(cause);

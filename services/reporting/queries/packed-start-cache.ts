@@ -1,5 +1,4 @@
 import { LRUCache } from "lru-cache";
-import type { ReportOrOrderFilter, ReportOrOrderPageRange } from "./reports-and-orders.ts";
 
 /** Where packed orders start in the list of all orders of a location, newest first. */
 interface PackedStart {
@@ -7,6 +6,15 @@ interface PackedStart {
   day: string;
   /** The number of orders of later days. */
   laterOrders: number;
+}
+
+/** What decides whether a list has packed orders. See `ReportOrOrderFilter`. */
+interface ListFilter {
+  locationId: string;
+  kind: "report" | "order";
+  since: string | null;
+  until: string | null;
+  reportId: string | null;
 }
 
 const maxLocations = 10_000;
@@ -23,8 +31,8 @@ export function recordPackedStart(locationId: string, start: PackedStart): void 
 
 /** Returns whether a page probably needs packed orders. This includes a page whose next page starts with one. */
 export function needsPackedOrders(
-  { locationId, kind, since, until, reportId }: ReportOrOrderFilter,
-  { after, offset, limit }: Pick<ReportOrOrderPageRange, "after" | "offset" | "limit">,
+  { locationId, kind, since, until, reportId }: ListFilter,
+  { after, offset, limit }: { after: { day: string } | null; offset: number; limit: number },
 ): boolean {
   const start = kind === "order" ? packedStarts.get(locationId) : undefined;
   if (!start || reportId !== null) return false;

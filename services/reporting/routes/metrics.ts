@@ -72,9 +72,12 @@ export const getMetricsRoute = defineReportingRoute({
       : [resolveAuthorizedLocationId(principal, query.locationId)];
     const started = performance.now();
     let outcome = "internal_error";
-    const limited = { senderId: getSenderId(principal), signal };
     const metrics = await runOutsideAdmission(() =>
-      services.metricsLimiter.run(() => computeMetrics(services, query, locationIds, { context, signal }), limited),
+      services.metricsQueries.run(
+        () => computeMetrics(services, query, locationIds, { context, signal }),
+        getSenderId(principal),
+        { signal },
+      ),
     )
       .then(
         (computed) => {

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill, LegacyTillFetchResultsForLocation } from "@pragma/contracts/legacy-till";
 import type { LocationRef, Principal } from "@pragma/contracts/principal";
-import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { Admission } from "@pragma/runtime/admission/admission";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import type { TillIngestServiceContext } from "../context.ts";
 import { findStoredLegacyTillIds } from "../queries/tills.ts";
@@ -36,10 +36,10 @@ export async function fetchAndStoreLegacyTills(
   { tills: requestedTills, principal, signal, context }: LegacyTillFetch,
 ): Promise<LegacyTillFetchResultsForLocation[]> {
   const deadline = Date.now() + fetchStartLimitMs;
-  const semaphore = createKeyedSemaphore(services.config.LEGACY_CONCURRENCY);
+  const fetches = new Admission({ perProcess: services.config.LEGACY_CONCURRENCY });
   const locations = await Promise.all(
     groupByLocation(requestedTills).map((tills) =>
-      semaphore.run(() => findLocationOfTills(services, { tills, principal, context })),
+      fetches.run(() => findLocationOfTills(services, { tills, principal, context })),
     ),
   );
   for (const { application } of requestedTills) requireLegacyBackofficeAddress(services.config, application);
@@ -67,7 +67,7 @@ export async function fetchAndStoreLegacyTills(
       );
       const result: LegacyTillFetchResultsForLocation = { locationId: location.id, success: [], errors: [] };
       const outcomes = tills.map((till) =>
-        existingServerIds.has(till.serverId) ? undefined : semaphore.run(() => tryFetchTill(till, location)),
+        existingServerIds.has(till.serverId) ? undefined : fetches.run(() => tryFetchTill(till, location)),
       );
       for (const [index, message] of (await Promise.all(outcomes)).entries()) {
         const serverId = tills[index]?.serverId ?? 0;

@@ -3,8 +3,8 @@ import { ApiError } from "@pragma/contracts/errors";
 import { integerQueryParameter } from "@pragma/contracts/pagination";
 import { hasScope } from "@pragma/contracts/scopes";
 import { BulkTillReprocessingStatus, ReprocessTillResponse } from "@pragma/contracts/till";
+import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { jsonResponse } from "@pragma/runtime/http/route-response";
-import { consumeDailyQuotasOrThrow } from "@pragma/runtime/limits/daily-quota";
 import { publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
 import {
   getReadRestrictionLocationId,

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { createBrotliDecompress } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
+import { minLargeResponseBytes } from "@pragma/runtime/admission/large-response-limiter";
 import type { RouteHandlerInput } from "@pragma/runtime/http/define-route";
 import type { RouteHandlerResponse } from "@pragma/runtime/http/route-response";
-import { minLargeResponseBytes } from "@pragma/runtime/http/unread-response-limit";
 import { isCompressedObjectKey } from "@pragma/runtime/object-store/compressed-store";
 import {
   type CompressingObjectStore,

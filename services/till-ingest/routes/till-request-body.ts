@@ -1,5 +1,5 @@
+import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import type { z } from "zod";
 import type { TillIngestServiceContext } from "../context.ts";
 import type { AcceptedTillBodyFormat, PossibleTillBodyFormat } from "../validation/parse-till-body.ts";

@@ -11,13 +11,15 @@ beforeEach(() => {
     db: {} as Database,
     notifier: { publish: () => {}, subscribe: () => {} },
     log: createLogger({ name: "test", level: "silent" }),
-    ...{ pollMs: 60_000, maxPerKey: 2, maxPerSender: 3, maxPerProcess: 5 },
+    pollMs: 60_000,
   });
 });
 afterEach(() => waiters.close());
 
 const open = (senderId: string, keyId: string = randomUUID()) =>
   waiters.open({ waitKey: senderId, senderId, keyId, timeoutMs: 60_000, signal: new AbortController().signal });
+const openMany = (count: number, senderId: string, keyId?: string) =>
+  Array.from({ length: count }, () => open(senderId, keyId));
 const findError = (senderId: string, keyId?: string): unknown => {
   try {
     open(senderId, keyId).close();
@@ -28,17 +30,17 @@ const findError = (senderId: string, keyId?: string): unknown => {
 };
 
 it("limits the waiting requests of a key, of a location and of the process, and names the limit that is exceeded", () => {
-  const opened = [open("a", "key"), open("a", "key")];
+  const opened = openMany(10, "a", "key");
   expect(findError("a", "key")).toMatchObject({
-    ...{ code: "too_many_waiting_requests", limit: { name: "waiting_change_requests", maximum: 2 } },
-    message: expect.stringContaining("At most 2 requests of an API key can wait"),
+    ...{ code: "too_many_waiting_requests", limit: { name: "waiting_change_requests", maximum: 10 } },
+    message: expect.stringContaining("At most 10 requests of an API key can wait"),
   });
-  opened.push(open("a"));
+  opened.push(...openMany(90, "a"));
   expect(findError("a")).toMatchObject({
-    ...{ code: "too_many_waiting_requests", limit: { name: "waiting_change_requests", maximum: 3 } },
-    message: expect.stringContaining("At most 3 requests of all API keys of a location together can wait"),
+    ...{ code: "too_many_waiting_requests", limit: { name: "waiting_change_requests", maximum: 100 } },
+    message: expect.stringContaining("At most 100 requests of all API keys of a location together can wait"),
   });
-  opened.push(open("b"), open("b"));
+  for (let other = 0; other < 9; other += 1) opened.push(...openMany(100, `other ${other}`));
   expect(findError("c")).toMatchObject({ code: "overloaded", headers: { "retry-after": "2" } });
   for (const waiter of opened) waiter.close();
   expect([waiters.waitingCount, findError("a", "key"), findError("c")]).toEqual([0, undefined, undefined]);

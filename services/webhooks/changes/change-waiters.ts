@@ -1,7 +1,7 @@
-import { ApiError } from "@pragma/contracts/errors";
+import { Admission } from "@pragma/runtime/admission/admission";
+import { locationLimits } from "@pragma/runtime/admission/limits";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { Database } from "@pragma/runtime/database/postgres";
-import { KeyedUsageCounter } from "@pragma/runtime/limits/keyed-counter";
 import type { InstanceNotifier } from "@pragma/runtime/messaging/instance-notifier";
 import type { Logger } from "@pragma/runtime/observability/logger";
 import { findLastChangePositions } from "../queries/changes.ts";
@@ -32,10 +32,6 @@ interface ChangeWaitersOptions {
   log: Logger;
   /** The interval between polls for new positions, in milliseconds. Polls replace notifications that were lost. */
   pollMs: number;
-  maxPerKey: number;
-  /** The maximum for all API keys of a location together. */
-  maxPerSender: number;
-  maxPerProcess: number;
 }
 
 interface WaitRequest {
@@ -59,18 +55,10 @@ interface WaitingLocation {
 const sequencingDelayMs = 20;
 const maxSequencedBatches = 10;
 
-export function createChangeWaiters({
-  db,
-  notifier,
-  log,
-  pollMs,
-  maxPerKey,
-  maxPerSender,
-  maxPerProcess,
-}: ChangeWaitersOptions) {
+export function createChangeWaiters({ db, notifier, log, pollMs }: ChangeWaitersOptions) {
   const locations = new Map<string, WaitingLocation>();
-  const keyCounts = new KeyedUsageCounter();
-  const senderCounts = new KeyedUsageCounter();
+  const waitsOfKeys = new Admission(locationLimits.changeWaitsOfKey);
+  const waits = new Admission(locationLimits.changeWaits);
   let pollTimer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -138,17 +126,9 @@ export function createChangeWaiters({
      * process has too many.
      */
     open({ waitKey, keyId, senderId, timeoutMs, signal }: WaitRequest): ChangeWaiter {
-      if (keyCounts.get(keyId) >= maxPerKey) throw createTooManyWaitingError("an API key", maxPerKey);
-      if (senderCounts.get(senderId) >= maxPerSender) {
-        throw createTooManyWaitingError("all API keys of a location together", maxPerSender);
-      }
-      if (senderCounts.total >= maxPerProcess) {
-        throw new ApiError("overloaded", {
-          detail: "Too many requests of all locations are waiting for changes. Retry later, or without `wait`.",
-        });
-      }
-      keyCounts.add(1, keyId);
-      senderCounts.add(1, senderId);
+      const error = waitsOfKeys.findError(keyId) ?? waits.findError(senderId);
+      if (error) throw error;
+      const releases = [waitsOfKeys.add(keyId), waits.add(senderId)];
       const location = locations.get(waitKey) ?? { position: 0, waiters: new Set() };
       locations.set(waitKey, location);
       pollTimer ??= setInterval(() => void pollPositions(), pollMs);
@@ -177,8 +157,7 @@ export function createChangeWaiters({
           }),
         close() {
           if (!location.waiters.delete(check)) return;
-          keyCounts.add(-1, keyId);
-          senderCounts.add(-1, senderId);
+          for (const release of releases) release();
           if (location.waiters.size === 0) locations.delete(waitKey);
           if (locations.size > 0) return;
           clearInterval(pollTimer);
@@ -187,7 +166,7 @@ export function createChangeWaiters({
       };
     },
     get waitingCount(): number {
-      return senderCounts.total;
+      return waits.held;
     },
     /** Ends all waits. Later requests do not wait. */
     close(): void {
@@ -195,11 +174,4 @@ export function createChangeWaiters({
       for (const { waiters } of locations.values()) for (const check of [...waiters]) check();
     },
   };
-}
-
-function createTooManyWaitingError(owner: string, maximum: number): ApiError {
-  return new ApiError("too_many_waiting_requests", {
-    detail: `At most ${maximum} requests of ${owner} can wait at a time. Retry later, or without \`wait\`.`,
-    limit: { name: "waiting_change_requests", maximum, unit: "requests" },
-  });
 }

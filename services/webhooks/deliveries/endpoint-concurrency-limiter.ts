@@ -1,4 +1,4 @@
-import type { TokenBucket } from "@pragma/runtime/limits/token-bucket";
+import type { TokenBucket } from "@pragma/runtime/admission/token-bucket";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import type { FairWebhookEndpointSemaphore } from "./fair-semaphore.ts";
 import type { WebhookHostTokenBucketLookup } from "./host-token-buckets.ts";

@@ -1,4 +1,4 @@
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
+import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/admission/token-bucket";
 import { LRUCache } from "lru-cache";
 
 /**

@@ -5,7 +5,6 @@ import {
   type SqlClient,
   type SqlTransaction,
 } from "@pragma/runtime/database/postgres";
-import type { ReturnedSecret } from "../set-recipient-secret.ts";
 import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A recipient with the same fields as in the API, but with times as `Date` objects. */
@@ -23,6 +22,14 @@ export const webhookRecipientColumns = (sql: SqlClient | SqlTransaction, now: Da
 
 const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** The secret that a request contained or generated, for its response only. */
+export interface ReturnedSecret {
+  /** The generated secret; null if the request contained a secret. */
+  hmacSecret: string | null;
+  /** The same secret, or the secret in the request, in the format of Standard Webhooks libraries. */
+  signingSecret: string | null;
+}
 
 /** Identifies a recipient. */
 export interface WebhookRecipientKey {

@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { ApiError } from "@pragma/contracts/errors";
-import { KeyedUsageCounter } from "./keyed-counter.ts";
+import { Admission } from "./admission.ts";
+import { locationLimits } from "./limits.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,7 +14,13 @@ const smallBodyBytes = mebibyte;
 const smallBodyShare = 0.1;
 
 let memoryLimitBytes = computeDefaultMemoryLimit();
-const heldBytes = new KeyedUsageCounter();
+const bodyBytes = new Admission({
+  ...locationLimits.bodyBytes,
+  // A quarter of the memory limit, but at least the maximum body size.
+  perSender: () =>
+    Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes)),
+  perProcess: () => memoryLimitBytes,
+});
 
 /** Sets the maximum total size, in megabytes, of the request bodies in this process. `undefined` sets the default. */
 export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
@@ -32,14 +38,10 @@ function computeDefaultMemoryLimit(): number {
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
 }
 
-/** Returns the limit of one sender in bytes: a quarter of the memory limit, but at least the maximum body size. */
-function getSenderLimitBytes(): number {
-  return Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes));
-}
-
 /** The memory that is reserved for the body of one request. Release it when the request has finished. */
 export class RequestBodyMemoryReservation {
   readonly #sender: string;
+  readonly #releases: (() => void)[] = [];
   #reservedBytes = 0;
 
   /** `sender` is the location of the request's API key, or the key itself if it has no location. */
@@ -49,31 +51,13 @@ export class RequestBodyMemoryReservation {
 
   /** Reserves memory. @throws `ApiError` overloaded if the limit of the process or of the sender would be exceeded. */
   reserve(bytes: number): void {
-    if (heldBytes.get(this.#sender) + bytes > getSenderLimitBytes()) throw createSenderLimitError();
     const isSmall = this.#reservedBytes + bytes <= smallBodyBytes;
-    if (heldBytes.total + bytes > (isSmall ? memoryLimitBytes : memoryLimitBytes * (1 - smallBodyShare)))
-      throw createMemoryLimitError();
-    heldBytes.add(bytes, this.#sender);
+    this.#releases.push(bodyBytes.hold(this.#sender, bytes, isSmall ? 0 : memoryLimitBytes * smallBodyShare));
     this.#reservedBytes += bytes;
   }
 
   release(): void {
-    if (this.#reservedBytes === 0) return;
-    heldBytes.add(-this.#reservedBytes, this.#sender);
+    for (const release of this.#releases.splice(0)) release();
     this.#reservedBytes = 0;
   }
-}
-
-function createSenderLimitError(): ApiError {
-  const maximum = Math.floor(getSenderLimitBytes());
-  return new ApiError("overloaded", {
-    detail: `This location is sending more than ${Math.floor(maximum / mebibyte)} MB of request bodies at the same time. Retry shortly.`,
-    limit: { name: "concurrent_body_bytes_per_location", maximum, unit: "bytes" },
-  });
-}
-
-function createMemoryLimitError(): ApiError {
-  return new ApiError("overloaded", {
-    detail: "The server is receiving too many large request bodies at the same time. Retry shortly.",
-  });
 }
