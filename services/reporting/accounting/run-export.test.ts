@@ -215,7 +215,6 @@ describe("an accounting export whose attempt fails", () => {
     expect(await readExport(id)).toMatchObject({ state: "pending" });
     const opsRoutes = createReportingOperatorRoutes(service);
     const listed = await (await opsRoutes.request("/accounting-exports")).json();
-    expect(await (await opsRoutes.request("/exports")).json()).toEqual(listed);
     expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
     await sql`alter table reports rename column finalized_elsewhere to finalized`;
     expect((await waitForState(id, "done", "failed")).state).toBe("done");
