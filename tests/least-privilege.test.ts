@@ -179,8 +179,8 @@ it("creates and drops the day partitions of webhooks with the role of the servic
     const [row] = await sql`select create_day_partitions('2020-01-01', '2020-01-01') as created`;
     expect(row?.created).toEqual(["webhook_messages_20200101", "attempts_20200101"]);
     await sql`
-      insert into webhook_messages (location_id, id, created_on, body, created_at)
-      values (${randomUUID()}, ${randomUUID()}, '2020-01-01', '{}', '2020-01-01T00:00:00Z')`;
+      insert into webhook_messages (location_id, id, subject, created_on, body, created_at)
+      values (${randomUUID()}, ${randomUUID()}, gen_random_uuid(), '2020-01-01', '{}', '2020-01-01T00:00:00Z')`;
     expect(await sql`select count(*)::int as count from webhook_messages_20200101`).toEqual([{ count: 1 }]);
     const drop = async () => (await sql`select drop_day_partition('2020-01-02') as dropped`)[0]?.dropped;
     expect([await drop(), await drop(), await drop()]).toEqual([

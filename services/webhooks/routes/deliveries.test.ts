@@ -309,8 +309,8 @@ describe("a recovery", () => {
     // A webhook has only one delivery per message, so each delivery needs its own message.
     await sql`
       with message as (
-        insert into webhook_messages (location_id, id, created_on, body, created_at)
-        select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
+        insert into webhook_messages (location_id, id, subject, created_on, body, created_at)
+        select ${locationId}, gen_random_uuid(), gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
         from generate_series(1, 1200) returning id
       )
       insert into webhook_deliveries

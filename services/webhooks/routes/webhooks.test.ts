@@ -366,8 +366,8 @@ it("deletes many webhooks with long logs concurrently", async () => {
     const ids = webhooks.map(({ id }) => id);
     await service.db.sql`
       with message as (
-        insert into webhook_messages (location_id, id, created_on, body, created_at)
-        select ${locationId}, gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
+        insert into webhook_messages (location_id, id, subject, created_on, body, created_at)
+        select ${locationId}, gen_random_uuid(), gen_random_uuid(), (now() at time zone 'UTC')::date, '{}', now()
         from generate_series(1, 1500) returning id
       )
       insert into webhook_deliveries
