@@ -95,7 +95,13 @@ async function storeDataOfAllServices(): Promise<void> {
   await packTestTill(environment, tillIds[0] ?? "");
   const catalog = buildGeneratedRestaurantCatalog(generateRestaurant("removal"));
   expect((await location.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
-  await location.create("/v1/accounting/configs", { name: "Cabinet Martin" });
+  const config = await location.create("/v1/accounting/configs", { name: "Cabinet Martin" });
+  const item = { tillId: tillIds[1], accountingConfigId: config.id, accountingProvider: "FULLL" };
+  const { id: exportId } = await location.create("/v1/accounting/exports", [item]);
+  await eventually("the accounting export", async () => {
+    const { state } = await location.getJson<{ state: string }>(`/v1/accounting/exports/${exportId}`);
+    return state === "done";
+  });
   await location.create("/v1/jobs", { message: "Later", jobOptions: { delay: 3_600_000 } });
   const recipient = await location.create("/v1/recipients/", { name: "Stock" });
   await location.create("/v1/webhooks/", {
@@ -218,11 +224,12 @@ describe("npm run ops -- location remove", () => {
     for (const table of [
       "reporting.orders",
       "reporting.packed_tills",
+      "reporting.export_files",
       "webhooks.webhook_deliveries",
       "jobs.location_jobs",
     ])
       expect(receipt.rows[table], table).toBeGreaterThanOrEqual(countsBefore[table] ?? Number.NaN);
-    expect(receipt.objects).toBeGreaterThanOrEqual(3);
+    expect(receipt.objects).toBeGreaterThanOrEqual(4);
     const kept = /^accounts\.outbox$|\.sent_events$|\.daily_usage$/;
     const left = Object.keys(await runLocationCommand(["count", locationId])).filter((name) => !kept.test(name));
     expect(left).toEqual([]);
@@ -235,8 +242,10 @@ describe("npm run ops -- location remove", () => {
         { type: "location", id: locationId, action: "removed", revision: lastRevision + 1 },
       ]);
     }
-    const folder = join(environment.variables.OBJECT_STORE?.slice("file:".length) ?? "", "tills");
-    expect(await readdir(folder)).toContain(otherLocation.locationId);
+    const folder = environment.variables.OBJECT_STORE?.slice("file:".length) ?? "";
+    expect(await readdir(join(folder, "tills"))).toContain(otherLocation.locationId);
+    const exported = await readdir(join(folder, "accounting"), { recursive: true, withFileTypes: true });
+    expect(exported.filter((entry) => entry.isFile())).toEqual([]);
     const storingTill = sql.begin(async (tx) => {
       await tx`select set_config('search_path', ${schemaOf("till-ingest")}, true)`;
       const pendingUploads = await tx`select key from pending_uploads`;
