@@ -28,6 +28,8 @@ const retryRoutines = new Set([
   'transformAssignedExpr'
 ])
 
+const startupParameters = new Set(['application_name', 'options', 'replication'])
+
 const errorFields = {
   83  : 'severity_local',    // S
   86  : 'severity',          // V
@@ -81,7 +83,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     , errorResponse = null
     , result = new Result()
     , incoming = Buffer.alloc(0)
-    , needsTypes = options.fetch_types
+    , needsSetup = true
     , backendParameters = {}
     , statements = {}
     , statementId = Math.random().toString(36).slice(2)
@@ -106,6 +108,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     , nonce = null
     , query = null
     , final = null
+    , lost = null
 
   const connection = {
     queue: queues.closed,
@@ -119,6 +122,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     cancel,
     end,
     count: 0,
+    closes: 0,
     id
   }
 
@@ -136,7 +140,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       error(e)
       return
     }
-    x.on('error', error)
+    x.on('error', failed)
     x.on('close', closed)
     x.on('drain', drain)
     return x
@@ -157,6 +161,9 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     if (terminated)
       return queryError(q, Errors.connection('CONNECTION_DESTROYED', options))
 
+    if (!socket)
+      return queryError(q, Errors.connection('CONNECTION_CLOSED', options))
+
     if (stream)
       return queryError(q, Errors.generic('COPY_IN_PROGRESS', 'You cannot execute queries during copy'))
 
@@ -170,14 +177,16 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
         : (query = q, query.active = true)
 
       build(q)
-      return write(toBuffer(q))
+      const flushed = write(toBuffer(q))
+      q.options.onexecute && q.options.onexecute(connection)
+      return flushed
         && !q.describeFirst
         && !q.cursorFn
         && sent.length < max_pipeline
-        && (!q.options.onexecute || q.options.onexecute(connection))
+        && !q.options.onexecute
     } catch (error) {
-      sent.length === 0 && write(Sync)
-      errored(error)
+      query === q ? write(Sync) : sent.remove(q)
+      queryError(q, error)
       return true
     }
   }
@@ -252,7 +261,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   function nextWrite(fn) {
-    const x = socket.write(chunk, fn)
+    const x = socket !== null && socket.write(chunk, fn)
     nextWriteTimer !== null && clearImmediate(nextWriteTimer)
     chunk = nextWriteTimer = null
     return x
@@ -288,7 +297,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.removeAllListeners()
     socket = tls.connect(options)
     socket.on('secureConnect', connected)
-    socket.on('error', error)
+    socket.on('error', failed)
     socket.on('close', closed)
     socket.on('drain', drain)
   }
@@ -364,13 +373,17 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
   function connected() {
     try {
+      query = results = errorResponse = null
+      result = new Result()
+      rows = 0
       statements = {}
-      needsTypes = options.fetch_types
+      needsSetup = true
       statementId = Math.random().toString(36).slice(2)
       statementCount = 1
       lifeTimer.start()
       socket.on('data', data)
       keep_alive && socket.setKeepAlive && socket.setKeepAlive(true, 1000 * keep_alive)
+      options.response_timeout && socket.setTimeout && socket.setTimeout(1000 * options.response_timeout, silent)
       const s = StartupMessage()
       write(s)
     } catch (err) {
@@ -378,10 +391,23 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     }
   }
 
+  // The socket closes after its error. Until then no query is rejected, because what the caller does then would use this connection.
+  function failed(err) {
+    lost = lost || err
+  }
+
+  function silent() {
+    (query && !query.suspended || sent.length) && socket.destroy(Errors.connection('RESPONSE_TIMEOUT', options, socket))
+  }
+
   function error(err) {
     if (connection.queue === queues.connecting && options.host[retries + 1])
       return
 
+    rejectAll(err)
+  }
+
+  function rejectAll(err) {
     errored(err)
     while (sent.length)
       queryError(sent.shift(), err)
@@ -429,15 +455,18 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       socket.removeListener('data', data)
       socket.removeListener('connect', connected)
       socket.readyState === 'open' && socket.end(b().X().end())
+      connectTimer.start()
     }
     ended && (ended(), ending = ended = null)
   }
 
   async function closed(hadError) {
+    const err = lost || Errors.connection('CONNECTION_CLOSED', options, socket)
     incoming = Buffer.alloc(0)
     remaining = 0
     incomings = null
     clearImmediate(nextWriteTimer)
+    chunk = nextWriteTimer = null
     socket.removeListener('data', data)
     socket.removeListener('connect', connected)
     idleTimer.cancel()
@@ -445,16 +474,18 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     connectTimer.cancel()
 
     socket.removeAllListeners()
-    socket = null
+    socket = lost = null
 
-    if (initial)
+    if (initial && options.host.length > 1)
       return reconnect()
 
-    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    rejectAll(err)
+    query = null
+    ended && (ended(), ending = ended = null)
     closedTime = performance.now()
     hadError && options.shared.retries++
     delay = (typeof backoff === 'function' ? backoff(options.shared.retries) : backoff) * 1000
-    onclose(connection, Errors.connection('CONNECTION_CLOSED', options, socket))
+    onclose(connection, err)
   }
 
   /* Handlers */
@@ -549,6 +580,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
     query = results = errorResponse = null
     result = new Result()
+    rows = 0
     connectTimer.cancel()
 
     if (initial) {
@@ -559,14 +591,13 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
           return terminate()
       }
 
-      if (needsTypes) {
-        initial.reserve && (initial = null)
-        return fetchArrayTypes()
-      }
+      if (needsSetup)
+        return setUpSession()
 
-      initial && !initial.reserve && execute(initial)
+      const first = initial
       options.shared.retries = retries = 0
       initial = null
+      first.reserve ? first.reserve(connection) : execute(first)
       return
     }
 
@@ -765,17 +796,23 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     backend.secret = x.readUInt32BE(9)
   }
 
-  async function fetchArrayTypes() {
-    needsTypes = false
-    const types = await new Query([`
+  // PgBouncer refuses most settings as startup parameters.
+  function setUpSession() {
+    needsSetup = false
+    const settings = Object.entries(options.connection).filter(([k]) => !startupParameters.has(k))
+    const query = new Query([`
+      select ${ settings.map(([k, v]) => `set_config('${ k }', '${ ('' + v).replace(/'/g, "''") }', false)`) };
       select b.oid, b.typarray
       from pg_catalog.pg_type a
       left join pg_catalog.pg_type b on b.oid = a.typelem
-      where a.typcategory = 'A'
+      where a.typcategory = 'A' and ${ !!options.fetch_types }
       group by b.oid, b.typarray
       order by b.oid
-    `], [], execute)
-    types.forEach(({ oid, typarray }) => addArrayType(oid, typarray))
+    `], [], execute, null, { simple: true })
+    query.resolve = ([, types]) => types.forEach(({ oid, typarray }) => addArrayType(oid, typarray))
+    // Without its settings, a connection must run no query.
+    query.reject = () => socket && socket.destroy()
+    query.execute()
   }
 
   function addArrayType(oid, typarray) {
@@ -837,15 +874,24 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   async function PortalSuspended() {
+    const q = query
+        , closes = connection.closes
+
     try {
-      const x = await Promise.resolve(query.cursorFn(result))
+      q.suspended = true
+      const x = await Promise.resolve(q.cursorFn(result))
+      if (connection.closes !== closes)
+        return
+
+      q.suspended = false
       rows = 0
       x === CLOSE
         ? write(Close(query.portal))
         : (result = new Result(), write(Execute('', query.cursorRows)))
     } catch (err) {
-      write(Sync)
-      query.reject(err)
+      connection.closes === closes && write(Sync)
+      q.suspended = false
+      q.reject(err)
     }
   }
 
@@ -1001,7 +1047,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
         client_encoding: 'UTF8'
       },
         options.connection
-      )).filter(([, v]) => v).map(([k, v]) => k + b.N + v).join(b.N)
+      )).filter(([k, v]) => v && (startupParameters.has(k) || !(k in options.connection))).map(([k, v]) => k + b.N + v).join(b.N)
     ).z(2).end(0)
   }
 

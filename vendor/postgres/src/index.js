@@ -202,29 +202,44 @@ function Postgres(a, b) {
 
   async function reserve() {
     const queue = Queue()
-    const c = open.length
-      ? open.shift()
-      : await new Promise((resolve, reject) => {
-        const query = { reserve: resolve, reject }
-        queries.push(query)
-        closed.length && connect(closed.shift(), query)
-      })
+    let c
+      , closes
 
-    move(c, reserved)
-    c.reserved = () => queue.length
-      ? c.execute(queue.shift())
-      : move(c, reserved)
-    c.reserved.release = true
+    await new Promise((resolve, reject) => {
+      const query = { reserve: x => (hold(x), resolve()), reject }
+      ending
+        ? reject(Errors.connection('CONNECTION_ENDED', options, options))
+        : open.length
+          ? query.reserve(open.shift())
+          : closed.length
+            ? connect(closed.shift(), query)
+            : enqueue(query)
+    })
 
     const sql = Sql(handler)
     sql.release = () => {
+      if (c.closes !== closes)
+        return
       c.reserved = null
       onopen(c)
     }
 
     return sql
 
+    function hold(x) {
+      c = x
+      closes = c.closes
+      move(c, reserved)
+      c.reserved = () => queue.length
+        ? c.execute(queue.shift())
+        : move(c, reserved)
+      c.reserved.release = true
+      c.onclose = e => rejectAll(queue, e)
+    }
+
     function handler(q) {
+      if (c.closes !== closes)
+        return q.reject(Errors.connection('CONNECTION_CLOSED', options))
       c.queue === full
         ? queue.push(q)
         : c.execute(q) || move(c, full)
@@ -236,17 +251,14 @@ function Postgres(a, b) {
     const queries = Queue()
     let savepoints = 0
       , connection
+      , closes
+      , onclose
       , prepare = null
 
-    try {
-      await sql.unsafe('begin ' + options.replace(/[^a-z ]/ig, ''), [], { onexecute }).execute()
-      return await Promise.race([
-        scope(connection, fn),
-        new Promise((_, reject) => connection.onclose = reject)
-      ])
-    } catch (error) {
-      throw error
-    }
+    const lost = new Promise((_, reject) => onclose = e => (rejectAll(queries, e), reject(e)))
+    lost.catch(() => { /* noop */ })
+    await sql.unsafe('begin ' + options.replace(/[^a-z ]/ig, ''), [], { onexecute }).execute()
+    return await Promise.race([scope(connection, fn), lost])
 
     async function scope(c, fn, name) {
       const sql = Sql(handler)
@@ -290,6 +302,8 @@ function Postgres(a, b) {
 
       function handler(q) {
         q.catch(e => uncaughtError || (uncaughtError = e))
+        if (c.closes !== closes)
+          return q.reject(Errors.connection('CONNECTION_CLOSED', options))
         c.queue === full
           ? queries.push(q)
           : c.execute(q) || move(c, full)
@@ -298,6 +312,8 @@ function Postgres(a, b) {
 
     function onexecute(c) {
       connection = c
+      closes = c.closes
+      c.onclose = onclose
       move(c, reserved)
       c.reserved = () => queries.length
         ? c.execute(queries.shift())
@@ -338,7 +354,26 @@ function Postgres(a, b) {
 
     busy.length
       ? go(busy.shift(), query)
-      : queries.push(query)
+      : enqueue(query)
+  }
+
+  function enqueue(query) {
+    queries.push(query)
+    options.queue_timeout && (query.queueTimer = setTimeout(() =>
+      queries.remove(query) && query.reject(Errors.connection('QUEUE_TIMEOUT', options, options)),
+      options.queue_timeout * 1000
+    ))
+  }
+
+  function dequeue() {
+    const query = queries.shift()
+    clearTimeout(query.queueTimer)
+    return query
+  }
+
+  function rejectAll(queue, e) {
+    while (queue.length)
+      queue.shift().reject(e)
   }
 
   function go(c, query) {
@@ -384,7 +419,7 @@ function Postgres(a, b) {
   async function destroy(resolve) {
     await Promise.all(connections.map(c => c.terminate()))
     while (queries.length)
-      queries.shift().reject(Errors.connection('CONNECTION_DESTROYED', options))
+      dequeue().reject(Errors.connection('CONNECTION_DESTROYED', options))
     resolve()
   }
 
@@ -406,7 +441,7 @@ function Postgres(a, b) {
       , ready = true
 
     while (ready && queries.length && max-- > 0) {
-      const query = queries.shift()
+      const query = dequeue()
       if (query.reserve)
         return query.reserve(c)
 
@@ -419,11 +454,12 @@ function Postgres(a, b) {
   }
 
   function onclose(c, e) {
+    c.closes++
     move(c, closed)
     c.reserved = null
     c.onclose && (c.onclose(e), c.onclose = null)
     options.onclose && options.onclose(c.id)
-    queries.length && connect(c, queries.shift())
+    queries.length && connect(c, dequeue())
   }
 }
 
@@ -444,12 +480,14 @@ function parseOptions(a, b) {
   'timeout' in o && (console.log('The timeout option is deprecated, use idle_timeout instead'), o.idle_timeout = o.timeout) // eslint-disable-line
   query.sslrootcert === 'system' && (query.ssl = 'verify-full')
 
-  const ints = ['idle_timeout', 'connect_timeout', 'max_lifetime', 'max_pipeline', 'backoff', 'keep_alive']
+  const ints = ['idle_timeout', 'response_timeout', 'queue_timeout', 'connect_timeout', 'max_lifetime', 'max_pipeline', 'backoff', 'keep_alive']
   const defaults = {
     max             : globalThis.Cloudflare ? 3 : 10,
     ssl             : false,
     sslnegotiation  : null,
     idle_timeout    : null,
+    response_timeout: null,
+    queue_timeout   : null,
     connect_timeout : 30,
     max_lifetime    : max_lifetime,
     max_pipeline    : 100,

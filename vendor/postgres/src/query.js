@@ -84,9 +84,13 @@ export class Query extends Promise {
       return (this.cursorFn = fn, this)
 
     let prev
+      , failure
     return {
       [Symbol.asyncIterator]: () => ({
         next: () => {
+          if (failure)
+            return Promise.reject(failure)
+
           if (this.executed && !this.active)
             return { done: true }
 
@@ -97,7 +101,7 @@ export class Query extends Promise {
               return new Promise(r => prev = r)
             }
             this.resolve = () => (this.active = false, resolve({ done: true }))
-            this.reject = x => (this.active = false, reject(x))
+            this.reject = x => (this.active = false, failure = x, reject(x))
           })
           this.execute()
           return promise

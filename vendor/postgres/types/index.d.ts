@@ -56,6 +56,16 @@ interface BaseOptions<T extends Record<string, postgres.PostgresType>> {
    */
   idle_timeout: number | undefined;
   /**
+   * Time in seconds after which a connection is destroyed if queries wait and nothing is sent or received
+   * @default null
+   */
+  response_timeout: number | null | undefined;
+  /**
+   * Time in seconds that a query waits for a connection
+   * @default null
+   */
+  queue_timeout: number | null | undefined;
+  /**
    * Connect timeout in seconds
    * @default process.env['PGCONNECT_TIMEOUT']
    */
