@@ -23,7 +23,6 @@ import { metricsBenchmark } from "./benchmarks/metrics.ts";
 import { orderPageBenchmark } from "./benchmarks/order-page.ts";
 import { packedListDepthBenchmark } from "./benchmarks/packed-list-depth.ts";
 import { reportDelayBenchmark } from "./benchmarks/report-delay.ts";
-import { reportDelaySinceVersion10Benchmark } from "./benchmarks/report-delay-since-version-1-0.ts";
 import { slowWebhookEndpointsBenchmark } from "./benchmarks/slow-endpoints.ts";
 import { storedBytesBenchmark } from "./benchmarks/stored-bytes.ts";
 import { tillCostBenchmark } from "./benchmarks/till-cost.ts";
@@ -37,7 +36,6 @@ const benchmarks: BenchmarkDefinition[] = [
   orderPageBenchmark,
   tillCostBenchmark,
   reportDelayBenchmark,
-  reportDelaySinceVersion10Benchmark,
   liveOrdersBenchmark,
   webhookDeliveryCostBenchmark,
   webhookDeliveryDelayBenchmark,
