@@ -17,6 +17,7 @@ const soakTests = [
   "tests/bulk-exports.test.ts",
   "tests/other-build.test.ts",
   "tests/packed-tills.test.ts",
+  "tests/postman-command-line.test.ts",
   "tests/rolling-restart.test.ts",
   "tests/upgrade-and-rollback.test.ts",
   "services/_runtime/messaging/lost-nats-connections.test.ts",
@@ -54,10 +55,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["source"] } },
   resolve: { conditions: ["source"] },
   test: {
-    globalSetup: "deploy/local/setup.mjs",
     sequence: { sequencer: LongestFirstSequencer },
     // These packages name TypeScript sources for the condition `source`, which Node cannot load from node_modules.
-    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource-parser/] } },
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /eventsource-parser/], external: [/\/vendor\//] } },
     testTimeout: 60_000,
     hookTimeout: 240_000,
     // In CI, failed tests are retried once, because tests of the whole system depend on timing and CI machines may be

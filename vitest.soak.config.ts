@@ -21,6 +21,7 @@ export default defineConfig({
         "changes",
         "properties",
         "bruno-command-line",
+        "postman-command-line",
         "bulk-exports",
         "other-build",
       ].map((name) => `tests/${name}.test.ts`),

@@ -1,13 +1,13 @@
 /**
  * `npm run lines [-- <commit>]`: counts the lines of production code by folder. Tests and their helpers, examples,
- * benchmarks and the documentation site are not counted.
+ * benchmarks, the documentation site and packages of others are not counted.
  */
 import { execFileSync } from "node:child_process";
 
 const commit = process.argv[2] ?? "HEAD";
 const sourceFilePattern = /\.(?:ts|mts|mjs|js)$/;
 const excludedPathPattern =
-  /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|patches)\/|\.test\.|vitest|^\w+\.config\./;
+  /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|vendor)\/|\.test\.|vitest|^\w+\.config\./;
 
 /** @param {string[]} args */
 const git = (...args) => execFileSync("git", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });

@@ -31,15 +31,22 @@ if (!/^## Unreleased$/m.test(changelog)) {
 const date = new Date().toISOString().slice(0, 10);
 writeFileSync(join(checkout, "CHANGELOG.md"), changelog.replace(/^## Unreleased$/m, `## ${version} (${date})`));
 
-const workspaceFolders = /** @type {string[]} */ (workspaces);
-for (const folder of ["", ...workspaceFolders]) {
-  const path = join(folder, "package.json");
-  writeJson(path, withVersion(readJson(path)));
+// Packages of others keep their versions.
+const ownWorkspaces = /** @type {string[]} */ (workspaces).filter((folder) => !folder.startsWith("vendor/"));
+for (const [checkoutFolder, folders] of [
+  ["", ["", ...ownWorkspaces]],
+  ["docs-portal", [""]],
+]) {
+  const lockfilePath = join(checkoutFolder, "package-lock.json");
+  const lockfile = readJson(lockfilePath);
+  lockfile.version = version;
+  for (const folder of folders) {
+    const path = join(checkoutFolder, folder, "package.json");
+    writeJson(path, withVersion(readJson(path)));
+    lockfile.packages[folder] = withVersion(lockfile.packages[folder]);
+  }
+  writeJson(lockfilePath, lockfile);
 }
-const lockfile = readJson("package-lock.json");
-lockfile.version = version;
-for (const folder of ["", ...workspaceFolders]) lockfile.packages[folder] = withVersion(lockfile.packages[folder]);
-writeJson("package-lock.json", lockfile);
 
 /** Files that name the version in file names and image tags. */
 const documents = [

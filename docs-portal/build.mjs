@@ -23,14 +23,14 @@ const generatedFolder = join(portalFolder, ".generated");
 const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const fingerprintFile = join(portalFolder, "build", ".built-from");
 
-const others = ["CHANGELOG.md", "package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
+const changelog = join(portalFolder, "..", "CHANGELOG.md");
 const fingerprint = computeSiteSourceFingerprint(portalFolder, [
   ...homePageDaySourcePaths,
   ...downloadSourcePaths,
   openapi,
   fullOpenapi,
   asyncapi,
-  ...others,
+  changelog,
 ]);
 const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);

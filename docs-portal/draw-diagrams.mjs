@@ -16,7 +16,7 @@ import { layOutDiagram, mermaidConfigs } from "./diagram-themes.mjs";
 const portal = dirname(fileURLToPath(import.meta.url));
 const diagramSourcesFolder = join(portal, "diagrams");
 const drawingsFolder = join(portal, "static", "diagrams");
-const mermaidScript = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js"));
+const mermaidScript = fileURLToPath(import.meta.resolve("@mermaid-js/tiny/dist/mermaid.tiny.js"));
 const font = readFileSync(
   fileURLToPath(import.meta.resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2")),
 );

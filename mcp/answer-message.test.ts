@@ -9,7 +9,6 @@ import { metricsExample } from "@pragma/contracts/examples/metrics";
 import { orderV1Example } from "@pragma/contracts/examples/order-v1";
 import { reportV2Example } from "@pragma/contracts/examples/report-v2";
 import { OrderV2 } from "@pragma/contracts/order-data";
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { beforeEach, describe, expect, it } from "vitest";
 import { answerMcpMessage, type McpExchange } from "./answer-message.ts";
 
@@ -196,13 +195,13 @@ describe("figures", () => {
     }
   });
 
-  it("the text leaves out the rows of a table that do not fit into about 1,500 tokens", async () => {
+  it("the text leaves out the rows of a table that do not fit into its length", async () => {
     const dimensions = { clerk: { id: "1", name: "Entrecôte frites maison à la sauce béarnaise numéro 12" } };
     const data = Array.from({ length: 50 }, () => ({ ...metricsExample.data[0], dimensions }));
     respond = () => Response.json({ ...metricsExample, data });
     const { text, content } = await call("sales", { groupBy: "clerk", limit: 50 });
     expect(content.currencies[0].rows).toHaveLength(50);
-    expect(countTokens(text)).toBeLessThan(2_500);
+    expect(text.length).toBeLessThan(6_000);
     expect(text).toMatch(/\d+ more rows are only in the structured content/);
   });
 });

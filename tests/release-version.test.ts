@@ -36,14 +36,16 @@ describe("the version of the release", () => {
   });
 
   it("is the version of all packages", async () => {
-    const { version: locked, packages } = await readJson("package-lock.json");
-    expect(locked).toBe(version);
-    for (const folder of ["", ...workspaces]) {
-      const versions = [
-        ...listVersions(packages[folder]),
-        ...listVersions(await readJson(join(folder, "package.json"))),
-      ];
-      expect({ folder, versions: [...new Set(versions)] }).toEqual({ folder, versions: [version] });
+    const ownWorkspaces = workspaces.filter((folder) => !folder.startsWith("vendor/"));
+    const installations = { "": ["", ...ownWorkspaces], "docs-portal": [""] };
+    for (const [installation, folders] of Object.entries(installations)) {
+      const { version: locked, packages } = await readJson(join(installation, "package-lock.json"));
+      expect(locked).toBe(version);
+      for (const folder of folders) {
+        const manifest = await readJson(join(installation, folder, "package.json"));
+        const versions = [...listVersions(packages[folder]), ...listVersions(manifest)];
+        expect({ folder, versions: [...new Set(versions)] }).toEqual({ folder, versions: [version] });
+      }
     }
   });
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { satisfies } from "semver";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { repositoryFolder } from "./setup.mjs";
 import { createTestScratchFolder } from "./testing/scratch-folder.ts";
 
@@ -13,34 +13,41 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const { packages } = JSON.parse(readFileSync(join(repositoryFolder, "package-lock.json"), "utf8")) as {
-  packages: Record<string, LockedPackage>;
-};
+type LockedPackages = Record<string, LockedPackage>;
+
+/** The lockfiles of the workspaces and of the documentation site. */
+const lockfiles = ["package-lock.json", "docs-portal/package-lock.json"].map((path) => {
+  const { packages } = JSON.parse(readFileSync(join(repositoryFolder, path), "utf8")) as { packages: LockedPackages };
+  return { path, packages };
+});
 
 /** Returns whether a package in this folder of the lockfile can resolve the dependency, as Node.js resolves it. */
-function isLocked(folder: string, dependency: string): boolean {
+function isLocked(packages: LockedPackages, folder: string, dependency: string): boolean {
   if (packages[join(folder, "node_modules", dependency)]) return true;
-  return folder !== "" && isLocked(folder.slice(0, Math.max(0, folder.lastIndexOf("/"))), dependency);
+  const parent = folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
+  return folder !== "" && isLocked(packages, parent, dependency);
 }
 
-it("locks the optional packages of every system, which npm ci requires", () => {
-  const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies)
-      .filter((name) => !isLocked(folder, name))
-      .map((name) => `${folder}: ${name}`),
-  );
-  expect(missing).toEqual([]);
-});
+describe.each(lockfiles)("$path", ({ packages }) => {
+  it("locks the optional packages of every system, which npm ci requires", () => {
+    const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !isLocked(packages, folder, name))
+        .map((name) => `${folder}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
 
-it.each(["20.19.0", "22.13.0", "24.0.0"])("locks packages that run on Node.js %s", (version) => {
-  const incompatible = Object.entries(packages).filter(
-    ([, { engines }]) => engines?.node && !satisfies(version, engines.node),
-  );
-  expect(incompatible.map(([folder]) => folder)).toEqual([]);
-});
+  it.each(["20.19.0", "22.13.0", "24.0.0"])("locks packages that run on Node.js %s", (version) => {
+    const incompatible = Object.entries(packages).filter(
+      ([, { engines }]) => engines?.node && !satisfies(version, engines.node),
+    );
+    expect(incompatible.map(([folder]) => folder)).toEqual([]);
+  });
 
-it("contains no registry URLs in the lockfile", () => {
-  expect(Object.values(packages).filter(({ resolved, link }) => resolved !== undefined && !link)).toEqual([]);
+  it("contains no registry URLs", () => {
+    expect(Object.values(packages).filter(({ resolved, link }) => resolved !== undefined && !link)).toEqual([]);
+  });
 });
 
 it("runs no install scripts of packages", () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchLocalServer } from "./run-server.ts";
-import { repositoryFolder } from "./setup.mjs";
+import { ensureDocsPortalPackagesInstalled, repositoryFolder } from "./setup.mjs";
 import { localStateFolder } from "./state-folder.ts";
 import { describeLocalCommandError, printLine, runTaskWithProgress } from "./terminal.mjs";
 
@@ -21,16 +21,25 @@ export async function buildDocsPortal(): Promise<void> {
 }
 
 /**
- * Builds the documentation site if necessary, and serves it with the given URLs and API key once the key is known.
+ * Installs the packages of the documentation site and builds the site if necessary, in the background, and serves it with
+ * the given URLs and API key once the key is known.
  * Returns a message for the user. If the site cannot be built or served, the message contains the error. Never throws,
  * because the API works without the documentation.
  */
 export async function startDocsPortal(
   port: number,
-  site: { docsUrl?: string | undefined; publicUrl: string; demoApiKey: Promise<string | undefined> },
+  site: {
+    docsUrl?: string | undefined;
+    publicUrl: string;
+    isApiReady: Promise<unknown>;
+    demoApiKey: Promise<string | undefined>;
+  },
 ): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
+    await ensureDocsPortalPackagesInstalled({ inBackground: true });
+    // The build computes the day on the home page with the code of the API, and competes with its start for the processors.
+    await site.isApiReady;
     await buildDocsPortal();
     await launchLocalServer({
       name: "The documentation",

@@ -1,5 +1,5 @@
 import { runRegisteredExitCleanup } from "./process-cleanup.mjs";
-import { ensureNpmPackagesInstalled } from "./setup.mjs";
+import { ensureAllPackagesInstalled } from "./setup.mjs";
 import { describeLocalCommandError, printLine } from "./terminal.mjs";
 
 /** Whether npm runs this script. A script must detect when npm is killed, because it would otherwise keep running. */
@@ -14,9 +14,13 @@ const duplicateSignalMs = 1_000;
  * ended. On an error, the process prints one message and exits with code 1. Before every exit, all started processes
  * are cleaned up, unless a second signal arrives more than a second after the first.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
- * @param {number} [stopExitCode] the exit code after a signal
+ * @param {{ stopExitCode?: number, installPackages?: () => Promise<void> }} [options] the exit code after a signal, and how
+ *   to install packages; by default all are installed
  */
-export async function runProgramUntilStopped(program, stopExitCode = 0) {
+export async function runProgramUntilStopped(
+  program,
+  { stopExitCode = 0, installPackages = ensureAllPackagesInstalled } = {},
+) {
   /** @type {number | undefined} */
   let stoppingSince;
   /** @type {{ code: number, errorText?: string }} */
@@ -36,7 +40,8 @@ export async function runProgramUntilStopped(program, stopExitCode = 0) {
         stoppingSince ??= Date.now();
         stop();
       });
-    preparePackages()
+    installPackages()
+      .then(enableTypeScript)
       .then(() => program(fail))
       .then((exitCode) => exitCode !== undefined && end({ code: exitCode }), fail);
   });
@@ -46,8 +51,7 @@ export async function runProgramUntilStopped(program, stopExitCode = 0) {
   process.exit(code);
 }
 
-async function preparePackages() {
-  await ensureNpmPackagesInstalled();
+async function enableTypeScript() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed above.
   const { register } = await import("tsx/esm/api");
   // The cache is disabled, because tsx would create its folder outside the checkout.

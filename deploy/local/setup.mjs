@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
@@ -9,65 +9,75 @@ import { LocalCommandUserError, runTaskWithProgress } from "./terminal.mjs";
 /** The absolute path of the repository, without a trailing slash. */
 export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** Folders in which the documentation build caches compiled packages. */
-const buildCacheFolders = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
-/** The file that records which lockfile and patches were installed. npm removes the file together with the packages. */
+/** The workspaces that `npm start` needs to compile and run the API and the demo: a third of all packages. */
+const startWorkspaces = ["services", "simulator", "deploy/local"];
+
+/** The file that records what was installed. npm removes the file together with the packages. */
 const installRecordFile = "node_modules/.installed-from.json";
 
 /**
- * Installs the packages in package-lock.json and applies the patches in `patches/`, unless both are already installed.
- * Install scripts of packages do not run, because `.npmrc` disables them.
- * @param {string} [folder] the checkout
- * @throws {LocalCommandUserError} with the errors in the output of npm
+ * Installs the packages that the API, the demo and the programs of this folder need, unless they are already installed.
  */
-export async function ensureNpmPackagesInstalled(folder = repositoryFolder) {
-  const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const expected = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
-  /** @type {Partial<typeof expected>} */
-  const installed = existsSync(join(folder, installRecordFile))
-    ? JSON.parse(readFileSync(join(folder, installRecordFile), "utf8"))
-    : {};
-  if (installed.lockfile === expected.lockfile && installed.patches === expected.patches) return;
+export function ensureStartPackagesInstalled() {
+  return ensureNpmPackagesInstalled(repositoryFolder, { workspaces: startWorkspaces });
+}
 
-  const arePatchesNew = installed.patches !== undefined && installed.patches !== expected.patches;
-  if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
-    await runTaskWithProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
-  await runNpm(folder, "run", "patch");
-  // A new patch makes the caches outdated, because their keys are package versions, which a patch does not change.
-  if (arePatchesNew)
-    for (const cache of buildCacheFolders) rmSync(join(folder, cache), { recursive: true, force: true });
-  writeFileSync(join(folder, installRecordFile), JSON.stringify(expected));
+/** Installs the packages of all workspaces and of the documentation site, unless they are already installed. */
+export async function ensureAllPackagesInstalled() {
+  await Promise.all([ensureNpmPackagesInstalled(repositoryFolder), ensureDocsPortalPackagesInstalled()]);
 }
 
 /**
- * Installs packages and patches, unless this was done before. vitest calls this function before the tests, because a
- * plain `npm ci` does not apply patches.
+ * Installs the packages of the documentation site, which have a lockfile of their own, unless they are already installed.
+ * @param {{ inBackground?: boolean }} [options] `inBackground` leaves the processors to other programs
  */
-export async function setup() {
-  if (!existsSync(join(repositoryFolder, installRecordFile))) await ensureNpmPackagesInstalled();
+export function ensureDocsPortalPackagesInstalled(options) {
+  return ensureNpmPackagesInstalled(join(repositoryFolder, "docs-portal"), {
+    ...options,
+    label: "of the documentation",
+  });
+}
+
+/**
+ * Installs the packages in a folder's package-lock.json, unless they are already installed. Install scripts of packages do
+ * not run, because `.npmrc` disables them.
+ * @param {string} folder
+ * @param {{ workspaces?: string[], inBackground?: boolean, label?: string }} [options] `workspaces` are those whose packages
+ *   are needed; default: all
+ * @throws {LocalCommandUserError} with the errors in the output of npm
+ */
+export async function ensureNpmPackagesInstalled(folder, { workspaces, inBackground = false, label = "" } = {}) {
+  const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
+  const hash = createHash("sha256").update(lockfile).digest("hex");
+  const recordFile = join(folder, installRecordFile);
+  /** @type {{ lockfile?: string, workspaces?: string[] }} */
+  const installed = existsSync(recordFile) ? JSON.parse(readFileSync(recordFile, "utf8")) : {};
+  const areEnough = installed.workspaces === undefined || String(installed.workspaces) === String(workspaces);
+  if (installed.lockfile === hash && areEnough) return;
+  if (isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json"))) workspaces = undefined;
+  else {
+    const selection = (workspaces ?? []).map((workspace) => `--workspace=${workspace}`);
+    await runTaskWithProgress(["Installing packages", label].filter(Boolean).join(" "), () =>
+      runNpm(folder, ["ci", "--no-audit", "--no-fund", ...selection], inBackground),
+    );
+  }
+  writeFileSync(recordFile, JSON.stringify({ lockfile: hash, workspaces }));
 }
 
 /**
  * @param {string} folder
  * @param {string[]} args
+ * @param {boolean} inBackground
  */
-async function runNpm(folder, ...args) {
-  const { code, output } = await runCommand("npm", args, { cwd: folder });
+async function runNpm(folder, args, inBackground) {
+  const [program = "", ...programArgs] = [...(inBackground ? ["nice"] : []), "npm", ...args];
+  const { code, output } = await runCommand(program, programArgs, { cwd: folder });
   if (code === 0) return;
   // Only the first error lines are shown, because npm prints the cause first and general advice last.
   const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
   const shown =
     errorLines.length === 0 ? getIndentedLastLines(output) : getIndentedLastLines(errorLines.slice(0, 15).join("\n"));
   throw new LocalCommandUserError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
-}
-
-/** @param {string} text */
-const sha256 = (text) => createHash("sha256").update(text).digest("hex");
-
-/** @param {string} folder */
-function readPatches(folder) {
-  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
-  return names.map((name) => `${name}\n${readFileSync(join(folder, name), "utf8")}`).join("\n");
 }
 
 /** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
@@ -90,4 +100,4 @@ function isInstalled(lockfile, recordFile) {
   });
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) await ensureNpmPackagesInstalled();
+if (argv[1] === fileURLToPath(import.meta.url)) await ensureAllPackagesInstalled();

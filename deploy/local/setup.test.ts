@@ -9,8 +9,7 @@ const createLockfile = (version: string) =>
   JSON.stringify({
     packages: { "": {}, "node_modules/a": { version }, "node_modules/b": { version, optional: true } },
   });
-const commands = () => readFileSync(join(folder, "npm.log"), "utf8").trim().split("\n");
-const installs = () => commands().filter((command) => command.startsWith("ci"));
+const installs = () => readFileSync(join(folder, "npm.log"), "utf8").trim().split("\n");
 
 function fakeNpm(script: string) {
   writeFileSync(join(folder, "npm"), `#!/bin/sh\necho "$@" >> npm.log\n${script}\n`);
@@ -26,21 +25,26 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs();
 });
 
-it("installs once, and again when the lockfile or a patch has changed", async () => {
+it("installs once, and again when the lockfile has changed", async () => {
   await ensureNpmPackagesInstalled(folder);
   await ensureNpmPackagesInstalled(folder);
-  expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch"]);
+  expect(installs()).toEqual(["ci --no-audit --no-fund"]);
   writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
   await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
-  mkdirSync(join(folder, "patches"));
-  writeFileSync(join(folder, "patches", "a+2.0.0.patch"), "-1\n+2\n");
-  await ensureNpmPackagesInstalled(folder);
-  await ensureNpmPackagesInstalled(folder);
-  expect(installs()).toHaveLength(3);
 });
 
-it("only applies patches when npm has already installed the packages for this system", async () => {
+it("installs only the packages of some workspaces, and the rest when all are needed", async () => {
+  const some = { workspaces: ["a", "b"] };
+  await ensureNpmPackagesInstalled(folder, some);
+  await ensureNpmPackagesInstalled(folder, some);
+  expect(installs()).toEqual(["ci --no-audit --no-fund --workspace=a --workspace=b"]);
+  await ensureNpmPackagesInstalled(folder);
+  await ensureNpmPackagesInstalled(folder, some);
+  expect(installs().slice(1)).toEqual(["ci --no-audit --no-fund"]);
+});
+
+it("installs nothing when npm has already installed the packages for this system", async () => {
   const record = join(folder, "node_modules", ".package-lock.json");
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }));
   await ensureNpmPackagesInstalled(folder);
@@ -48,7 +52,7 @@ it("only applies patches when npm has already installed the packages for this sy
   writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
   await ensureNpmPackagesInstalled(folder);
-  expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch", "run patch"]);
+  expect(installs()).toHaveLength(1);
 });
 
 it("throws with the output of npm when it fails, and retries the next time", async () => {
@@ -57,10 +61,4 @@ it("throws with the output of npm when it fails, and retries the next time", asy
   fakeNpm("");
   await ensureNpmPackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
-});
-
-it("fails when a patch cannot be applied, and retries the next time", async () => {
-  fakeNpm('[ "$1" != run ] || exit 1');
-  for (let attempt = 0; attempt < 2; attempt++)
-    await expect(ensureNpmPackagesInstalled(folder)).rejects.toThrow("npm run patch failed");
 });

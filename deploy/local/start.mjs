@@ -3,7 +3,11 @@ import "./node-version.mjs";
 
 // Imported dynamically, after the version check, because an older Node.js cannot load these modules.
 const { runProgramUntilStopped } = await import("./run-until-stopped.mjs");
-await runProgramUntilStopped(async (fail) => {
-  const { startLocalInstallation } = await import("./start.ts");
-  return startLocalInstallation(fail);
-});
+const { ensureStartPackagesInstalled } = await import("./setup.mjs");
+await runProgramUntilStopped(
+  async (fail) => {
+    const { startLocalInstallation } = await import("./start.ts");
+    return startLocalInstallation(fail);
+  },
+  { installPackages: ensureStartPackagesInstalled },
+);

@@ -16,8 +16,8 @@ const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo
 const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
 
 /**
- * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. If the
- * documentation cannot be started, only prints the error. Calls `fail` if the product exits unexpectedly.
+ * Starts the servers, the product, the demo and the documentation. Resolves when all of them are ready. The documentation
+ * is ready last; if it cannot be started, only prints the error. Calls `fail` if the product exits unexpectedly.
  */
 export async function startLocalInstallation(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
@@ -30,59 +30,24 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   await lockStateFolderAndCleanUpProcesses();
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
-  await runTaskWithProgress("Compiling", async () => {
-    const options = { cwd: repositoryFolder };
-    const tsc = join("node_modules", ".bin", "tsc");
-    await runCommandOrFail(
-      process.execPath,
-      [join("client", "generate-types.mjs")],
-      options,
-      "The client types cannot be generated",
-    );
-    await runCommandOrFail(tsc, ["-b", "services", "simulator"], options, "The code does not compile");
-  });
-
-  const env = await createProductEnvironment({ port, opsPort, portalPort });
+  const [env] = await Promise.all([createProductEnvironment({ port, opsPort, portalPort }), compile()]);
   const logFile = join(localStateFolder, "logs", "product.log");
-  const product = {
-    name: "Pragma API",
-    logFile,
-    port,
-    command: process.execPath,
-    args: [...processSettings.flags, join(repositoryFolder, "services", "dist", "main.js")],
-    env: { ...processSettings.environment, ...env },
-    log: fail,
-    // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
-    stopTimeoutMs: 20_000,
-  };
-  await runTaskWithProgress("Starting Pragma API", (show) =>
-    launchLocalServer({
-      ...product,
-      onLogged: (text) => show(describeStartStep(text)),
-      async isReady() {
-        const readiness = await getUrl(`http://127.0.0.1:${opsPort}/ready`);
-        if (readiness?.status === 200) return isUrlOk(`http://127.0.0.1:${port}/health/`);
-        show(describeUnreadyParts(readiness?.body));
-        return false;
-      },
-    }),
-  );
+  const started = startProduct({ port, opsPort, env, logFile, fail });
   const url = `http://localhost:${port}`;
-  const seeding = seedDemo(url, env);
-  // The documentation is built while the demo waits for reports, so that the start takes less time.
+  const seeding = started.then(() => seedDemo(url, env));
+  // Installed and built beside the API and the demo, because it takes longer than they do.
   const portalStart = startDocsPortal(portalPort, {
     docsUrl: process.env.DOCS_URL,
     publicUrl: env.PUBLIC_URL,
+    isApiReady: started,
     demoApiKey: seeding.then(() => process.env.DOCS_DEMO_API_KEY ?? readSiteApiKey(env.PRAGMA_DEMO_FILE)),
   });
   const demoSummary = await seeding;
   const isLive = isLocalLiveDemoEnabled(process.env);
   if (isLive) await startLiveDemoProgram(localStateFolder, liveDemoProgram, url, env);
-  const portalSummary = await portalStart;
 
   printLine(`Pragma API is running at ${url} (ready in ${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   printLine(demoSummary);
-  printLine(portalSummary);
   const token = process.env.OPS_TOKEN ? "OPS_TOKEN" : `opsToken in ${join(localStateFolder, "secrets.json")}`;
   printLine(`Port for operators: ${opsPort}. Its token is ${token}.`);
   if (isLive)
@@ -92,6 +57,50 @@ export async function startLocalInstallation(fail: (error: unknown) => void): Pr
   const durabilityWarning = await findNatsDurabilityWarning();
   if (durabilityWarning) printLine(durabilityWarning);
   printLine(`Log: ${logFile}. Data: ${localStateFolder}. Ctrl-C stops everything and keeps the data.`);
+  printLine(await portalStart);
+}
+
+/** Compiles the API and the demo. Types are not checked, because the packages of tests are not installed. */
+function compile(): Promise<void> {
+  return runTaskWithProgress("Compiling", async () => {
+    const options = { cwd: repositoryFolder };
+    const generator = join("client", "generate-types.mjs");
+    await runCommandOrFail(process.execPath, [generator], options, "The client types cannot be generated");
+    const compiler = join("node_modules", ".bin", "tsc");
+    await runCommandOrFail(compiler, ["-b", "--noCheck", "services", "simulator"], options, "The code does not compile");
+  });
+}
+
+interface ProductOptions {
+  port: number;
+  opsPort: number;
+  env: NodeJS.ProcessEnv;
+  logFile: string;
+  fail: (error: unknown) => void;
+}
+
+/** Starts the API. Resolves when it answers requests. */
+async function startProduct({ port, opsPort, env, logFile, fail }: ProductOptions): Promise<void> {
+  await runTaskWithProgress("Starting Pragma API", (show) =>
+    launchLocalServer({
+      name: "Pragma API",
+      logFile,
+      port,
+      command: process.execPath,
+      args: [...processSettings.flags, join(repositoryFolder, "services", "dist", "main.js")],
+      env: { ...processSettings.environment, ...env },
+      log: fail,
+      // Before it exits, the product finishes requests in progress, for up to SHUTDOWN_TIMEOUT_SECONDS.
+      stopTimeoutMs: 20_000,
+      onLogged: (text) => show(describeStartStep(text)),
+      async isReady() {
+        const readiness = await getUrl(`http://127.0.0.1:${opsPort}/ready`);
+        if (readiness?.status === 200) return isUrlOk(`http://127.0.0.1:${port}/health/`);
+        show(describeUnreadyParts(readiness?.body));
+        return false;
+      },
+    }),
+  );
 }
 
 function readPort(variable: string, defaultPort: number): number {

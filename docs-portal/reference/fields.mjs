@@ -1,4 +1,4 @@
-import { Marked } from "marked";
+import { micromark } from "micromark";
 
 /**
  * @typedef {object} Field A field of a body, or a parameter, as the reference shows it
@@ -214,22 +214,13 @@ function formatNumber(value) {
 /** The maximum length of a token that stays on one line, as in `src/theme/CodeInline`. */
 const maxShortTokenLength = 26;
 
-/** The renderer of inline code. A short token stays on one line. */
-const markdown = new Marked({
-  renderer: {
-    codespan({ text }) {
-      const attributes = text.length <= maxShortTokenLength ? ' class="short-token"' : "";
-      return `<code${attributes}>${escapeHtml(text)}</code>`;
-    },
-  },
-});
-
-/** @param {string} text @returns {string} the Markdown text of one paragraph as HTML */
+/**
+ * @param {string} text
+ * @returns {string} the Markdown text of one paragraph as HTML, in which a short token of inline code stays on one line
+ */
 export function renderInline(text) {
-  return String(markdown.parseInline(text, { async: false }));
-}
-
-/** @param {string} text */
-function escapeHtml(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const html = micromark(text, { extensions: [{ disable: { null: ["list"] } }] }).replace(/^<p>|<\/p>$/g, "");
+  return html.replace(/<code>(.*?)<\/code>/gs, (code, token) =>
+    token.replace(/&\w+;/g, "_").length <= maxShortTokenLength ? code.replace(">", ' class="short-token">') : code,
+  );
 }

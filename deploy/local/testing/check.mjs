@@ -2,7 +2,10 @@
 import "../node-version.mjs";
 
 const { runProgramUntilStopped } = await import("../run-until-stopped.mjs");
-await runProgramUntilStopped(async () => {
-  const { runRepositoryChecks } = await import("./run-checks.ts");
-  return (await runRepositoryChecks()).failed === 0 ? 0 : 1;
-}, 1);
+await runProgramUntilStopped(
+  async () => {
+    const { runRepositoryChecks } = await import("./run-checks.ts");
+    return (await runRepositoryChecks()).failed === 0 ? 0 : 1;
+  },
+  { stopExitCode: 1 },
+);

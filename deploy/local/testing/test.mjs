@@ -10,11 +10,14 @@ process.on("exit", (code) => {
 });
 
 const { runProgramUntilStopped } = await import("../run-until-stopped.mjs");
-await runProgramUntilStopped(async () => {
-  const { runChecksAndTests } = await import("./run-tests.ts");
-  await runChecksAndTests(process.argv.slice(2), ({ passed, failed }) => {
-    totals.passed += passed;
-    totals.failed += failed;
-  });
-  return totals.failed === 0 ? 0 : 1;
-}, 1);
+await runProgramUntilStopped(
+  async () => {
+    const { runChecksAndTests } = await import("./run-tests.ts");
+    await runChecksAndTests(process.argv.slice(2), ({ passed, failed }) => {
+      totals.passed += passed;
+      totals.failed += failed;
+    });
+    return totals.failed === 0 ? 0 : 1;
+  },
+  { stopExitCode: 1 },
+);

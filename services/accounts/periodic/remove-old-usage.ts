@@ -1,18 +1,18 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { AccountsServiceContext } from "../context.ts";
-import { rollUpAllMinuteCounts } from "../queries/usage.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** Moves old counts by minute to the sums of their days (UTC), and removes old sums and failed requests. */
+/** Removes old counts by minute and by day (UTC), and old failed requests. */
 export const removeOldUsageTask: PeriodicTask<Pick<AccountsServiceContext, "db" | "usageRetention">> = {
   name: "remove old usage",
   intervalSeconds: 3_600,
   timeoutSeconds: 3_600,
   async run({ db: { sql }, usageRetention: { minutesDays, dailyTotalsDays, failuresDays } }) {
     const today = Math.floor(Date.now() / dayMs) * dayMs;
-    await rollUpAllMinuteCounts(sql, new Date(today - minutesDays * dayMs));
+    const isOldMinute = sql`minute < ${new Date(today - minutesDays * dayMs)}`;
+    await deleteRowsInBatches(sql, "request_counts_by_minute", isOldMinute);
     const isOldDay = sql`day < (${new Date(today - dailyTotalsDays * dayMs)}::timestamptz at time zone 'UTC')::date`;
     await deleteRowsInBatches(sql, "request_counts_by_day", isOldDay);
     const isOldFailure = sql`failed_at < ${new Date(Date.now() - failuresDays * dayMs)}`;

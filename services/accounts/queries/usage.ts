@@ -17,25 +17,29 @@ import { z } from "zod";
 /** The `location_id` of usage of API keys without a location. */
 const noLocationId = "00000000-0000-0000-0000-000000000000";
 
-/** The maximum number of rows that one statement moves from the counts by minute to the counts by day. */
-const rollUpBatchSize = 5_000;
-
 /**
- * Adds the counts of a batch. Ignores keys that do not exist, such as keys of removed locations. The rows are locked in
- * the sequence of their keys, so that batches that are stored at the same time do not wait for each other in a circle.
+ * Adds the counts of a batch to those of their minutes and of their days (UTC). Ignores keys that do not exist, such as
+ * keys of removed locations. The rows are locked in the sequence of their keys, so that batches that are stored at the same
+ * time do not wait for each other in a circle.
  */
 export async function addRequestCounts(tx: SqlTransaction, counts: UsageBatch["counts"]): Promise<void> {
   if (counts.length === 0) return;
-  await tx`
-    insert into request_counts_by_minute as stored (location_id, minute, key_id, route, status_class, request_count)
-    select coalesce(k.location_id, ${noLocationId}), to_timestamp(minute * 60), k.id, route, status_class,
-      sum(request_count)
+  const counted = (period: SqlFragment) => tx`
+    select coalesce(k.location_id, ${noLocationId}), ${period}, k.id, route, status_class, sum(request_count)
     from jsonb_to_recordset(${toRecordsetParameter(tx, counts)}) as counted (
       key_id uuid, minute bigint, route text, status_class smallint, request_count bigint
     )
     join api_keys k on k.id = counted.key_id
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`;
+  await tx`
+    insert into request_counts_by_minute as stored (location_id, minute, key_id, route, status_class, request_count)
+    ${counted(tx`to_timestamp(minute * 60)`)}
     on conflict (location_id, minute, key_id, route, status_class)
+    do update set request_count = stored.request_count + excluded.request_count`;
+  await tx`
+    insert into request_counts_by_day as stored (location_id, day, key_id, route, status_class, request_count)
+    ${counted(tx`(to_timestamp(minute * 60) at time zone 'UTC')::date`)}
+    on conflict (location_id, day, key_id, route, status_class)
     do update set request_count = stored.request_count + excluded.request_count`;
 }
 
@@ -63,35 +67,6 @@ export async function addFailedRequests(tx: SqlTransaction, failures: UsageBatch
     ) as oldest_kept
     where k.id = any(${keyIds}::uuid[]) and f.location_id = coalesce(k.location_id, ${noLocationId})
       and f.key_id = k.id and (f.failed_at, f.id) < (oldest_kept.failed_at, oldest_kept.id)`;
-}
-
-/**
- * Moves up to `rollUpBatchSize` rows of minutes before an instant to the sums of their days, and returns their number. The
- * move is one statement, so each request stays counted exactly once. Rows that arrive later are moved later.
- */
-async function rollUpMinuteCounts(sql: SqlClient, before: Date): Promise<number> {
-  const [row] = await sql<[{ moved: number }]>`
-    with moved as (
-      delete from request_counts_by_minute
-      where (location_id, minute, key_id, route, status_class) in (
-        select location_id, minute, key_id, route, status_class from request_counts_by_minute
-        where minute < ${before} order by minute limit ${rollUpBatchSize}
-      )
-      returning *
-    ), added as (
-      insert into request_counts_by_day as stored (location_id, day, key_id, route, status_class, request_count)
-      select location_id, (minute at time zone 'UTC')::date, key_id, route, status_class, sum(request_count)
-      from moved group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-      on conflict (location_id, day, key_id, route, status_class)
-      do update set request_count = stored.request_count + excluded.request_count
-    )
-    select count(*)::int as moved from moved`;
-  return row.moved;
-}
-
-/** Moves all counts of minutes before an instant to the sums of their days. */
-export async function rollUpAllMinuteCounts(sql: SqlClient, before: Date): Promise<void> {
-  while ((await rollUpMinuteCounts(sql, before)) === rollUpBatchSize);
 }
 
 /** Which usage a key may read and has asked for. `locationId` null means all locations. */
@@ -142,24 +117,19 @@ export async function listUsageCounts(
   { granularity, since, until, ...filter }: UsagePeriods,
   { after, offset, limit }: PageRange<UsageCountCursor>,
 ): Promise<PageOfJsonItems<UsageCountCursor>> {
-  const stored =
+  const counted =
     granularity === "day"
       ? sql`
-        select (day::timestamp at time zone 'UTC') as minute, location_id, key_id, route, status_class, request_count
+        select (day::timestamp at time zone 'UTC') as period_start, location_id, key_id, route, status_class, request_count
         from request_counts_by_day
         where day >= (${since}::timestamptz at time zone 'UTC')::date
-          and day < (${until}::timestamptz at time zone 'UTC')::date and ${matchesFilter(sql, filter)}
-        union all`
-      : sql``;
-  const counted = sql`
-    select date_trunc(${granularity}, minute, 'UTC') as period_start, location_id, key_id, route, status_class,
-      sum(request_count)::bigint as request_count
-    from (
-      ${stored}
-      select minute, location_id, key_id, route, status_class, request_count from request_counts_by_minute
-      where minute >= ${since} and minute < ${until} and ${matchesFilter(sql, filter)}
-    ) as stored
-    group by 1, 2, 3, 4, 5`;
+          and day < (${until}::timestamptz at time zone 'UTC')::date and ${matchesFilter(sql, filter)}`
+      : sql`
+        select date_trunc(${granularity}, minute, 'UTC') as period_start, location_id, key_id, route, status_class,
+          sum(request_count)::bigint as request_count
+        from request_counts_by_minute
+        where minute >= ${since} and minute < ${until} and ${matchesFilter(sql, filter)}
+        group by 1, 2, 3, 4, 5`;
   const isAfter = after
     ? sql`(period_start, location_id, key_id, route, status_class) < (
         ${after.period}::timestamptz, ${after.location}::uuid, ${after.key}::uuid, ${after.route}::text,

@@ -272,7 +272,7 @@ describe.each(["/v1/usage/", "/v1/usage/failures/"])("GET %s", (path) => {
 });
 
 describe("the task that removes old usage", () => {
-  it("moves old minutes to the totals of their days once, so that no count is lost or doubled", async () => {
+  it("removes minutes after 7 days, and keeps the counts of their days", async () => {
     const { keyId, principal } = await createLocationWithKey();
     const midnight = Math.floor(Date.now() / dayMs) * 24 * 60;
     const [old, kept] = [midnight - 7 * 24 * 60 - 1, midnight - 7 * 24 * 60];
