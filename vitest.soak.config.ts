@@ -28,7 +28,7 @@ export default defineConfig({
       "services/order-live/random-changes.test.ts",
       "services/reporting/metrics/metrics-sums.test.ts",
       "services/webhooks/routes/changes.test.ts",
-      "services/reporting/packing/packing-kills.test.ts",
+      "services/reporting/documents/packing/packing-kills.test.ts",
       "services/reporting/interrupted-responses.test.ts",
       "services/_runtime/database/lost-connections.test.ts",
       "services/_runtime/messaging/lost-nats-connections.test.ts",

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import calculateTill from "@pragma/reporting/calculate-till";
-import { mergeMetricMonths } from "@pragma/reporting/periodic/merge-metric-months";
-import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
-import { upsertReportRow } from "@pragma/reporting/queries/reports";
+import { upsertReportRow } from "@pragma/reporting/documents/queries/reports";
+import { mergeMetricMonths } from "@pragma/reporting/metrics/periodic/merge-metric-months";
+import { replaceTillMetrics } from "@pragma/reporting/metrics/queries/metrics";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { generateTill } from "@pragma/simulator/generate-till";

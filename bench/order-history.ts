@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { adjustReportAndOrderDayCounts } from "@pragma/reporting/queries/day-counts";
+import { adjustReportAndOrderDayCounts } from "@pragma/reporting/documents/queries/day-counts";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";

@@ -4,7 +4,7 @@ import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
 import { compressDayText } from "@pragma/reporting/days/day-texts";
-import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/entity-tags";
+import { buildContentVersion, computeReportOrOrderEntityTag } from "@pragma/reporting/documents/entity-tags";
 import {
   addBlockChecksum,
   encodeOrderBlock,
@@ -12,12 +12,12 @@ import {
   maxOrdersPerBlock,
   type PackedOrderTexts,
   verifyBlockChecksum,
-} from "@pragma/reporting/packing/pack-format";
-import { packTill } from "@pragma/reporting/packing/pack-till";
-import { unpackTill } from "@pragma/reporting/packing/unpack-till";
-import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
-import { findPackedTill, replaceTillByPackedTill } from "@pragma/reporting/queries/packed-tills";
-import { upsertReportRow } from "@pragma/reporting/queries/reports";
+} from "@pragma/reporting/documents/packing/pack-format";
+import { packTill } from "@pragma/reporting/documents/packing/pack-till";
+import { unpackTill } from "@pragma/reporting/documents/packing/unpack-till";
+import { findPackedTill, replaceTillByPackedTill } from "@pragma/reporting/documents/queries/packed-tills";
+import { upsertReportRow } from "@pragma/reporting/documents/queries/reports";
+import { replaceTillMetrics } from "@pragma/reporting/metrics/queries/metrics";
 import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { createDatabasePool, type Database } from "@pragma/runtime/database/postgres";

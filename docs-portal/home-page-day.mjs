@@ -11,7 +11,7 @@ export const homePageDaySourcePaths = [
   "simulator/src",
   "services/reporting/calculation",
   "services/reporting/till-v1-conversion",
-  "services/reporting/print-report.ts",
+  "services/reporting/calculation/print-report.ts",
 ].map((path) => join(checkout, path));
 
 /**
@@ -22,7 +22,7 @@ export const homePageDaySourcePaths = [
  */
 export function computeHomePageReportAndSales() {
   const till = runTypeScriptProgram("simulator/src/print-home-page-till.ts");
-  const { report, orders } = JSON.parse(runTypeScriptProgram("services/reporting/print-report.ts", till));
+  const { report, orders } = JSON.parse(runTypeScriptProgram("services/reporting/calculation/print-report.ts", till));
   const countedOrders = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
   const sales = countedOrders.map(({ openedAt, total }) => ({ openedAt, total }));
   const unpaidRefunds = countedOrders

@@ -4,9 +4,9 @@ import { type AccountingProvider, accountingProviders } from "@pragma/contracts/
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
-import { computeTillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
 import { describe, it } from "vitest";

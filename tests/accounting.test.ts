@@ -5,9 +5,12 @@ import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { fecFileFormatsByProvider } from "@pragma/reporting/accounting/fec/file-formats";
 import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
-import { computeTillAccountingData, type TillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import {
+  computeTillAccountingData,
+  type TillAccountingData,
+} from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { SeededRandom } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,7 +1,7 @@
 import { dayCheckDescriptions } from "@pragma/contracts/day";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeTillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { computeTillAccountingData } from "@pragma/reporting/calculation/settlement/till-accounting-data";
 import type { LastShiftByDevice } from "@pragma/reporting/days/check-devices";
 import { computeDay, type TillOfDay } from "@pragma/reporting/days/compute-day";
 import { computeTillFigures } from "@pragma/reporting/days/till-figures";

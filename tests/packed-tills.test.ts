@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { unpackTill } from "@pragma/reporting/packing/unpack-till";
+import { unpackTill } from "@pragma/reporting/documents/packing/unpack-till";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";
 import { createObjectStore } from "@pragma/runtime/object-store/object-store";

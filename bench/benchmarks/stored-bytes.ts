@@ -6,11 +6,11 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { computeTillReportId } from "@pragma/contracts/till-report-id";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
+import { packTill } from "@pragma/reporting/documents/packing/pack-till";
+import type { TillKey } from "@pragma/reporting/documents/queries/tills";
+import { mergeMetricMonths } from "@pragma/reporting/metrics/periodic/merge-metric-months";
+import { replaceTillMetrics } from "@pragma/reporting/metrics/queries/metrics";
 import { computeTillMetrics } from "@pragma/reporting/metrics/till-metrics";
-import { packTill } from "@pragma/reporting/packing/pack-till";
-import { mergeMetricMonths } from "@pragma/reporting/periodic/merge-metric-months";
-import { replaceTillMetrics } from "@pragma/reporting/queries/metrics";
-import type { TillKey } from "@pragma/reporting/queries/tills";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";

@@ -10,7 +10,7 @@ import { TillV2 } from "@pragma/contracts/till-v2";
 import { type StoredReportAndOrderResponses, toStoredReportAndOrders } from "@pragma/reporting/calculate-stored-till";
 import calculateTill, { type SerializedReportAndOrderResponses } from "@pragma/reporting/calculate-till";
 import { computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import { recordTillRevisionAndGetPrevious } from "@pragma/reporting/queries/tills";
+import { recordTillRevisionAndGetPrevious } from "@pragma/reporting/documents/queries/tills";
 import { replaceStoredReportAndOrders } from "@pragma/reporting/store-report";
 import { acquireTransactionAdvisoryLock, createDatabasePool } from "@pragma/runtime/database/postgres";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";

@@ -67,7 +67,12 @@ function compile(): Promise<void> {
     const generator = join("client", "generate-types.mjs");
     await runCommandOrFail(process.execPath, [generator], options, "The client types cannot be generated");
     const compiler = join("node_modules", ".bin", "tsc");
-    await runCommandOrFail(compiler, ["-b", "--noCheck", "services", "simulator"], options, "The code does not compile");
+    await runCommandOrFail(
+      compiler,
+      ["-b", "--noCheck", "services", "simulator"],
+      options,
+      "The code does not compile",
+    );
   });
 }
 

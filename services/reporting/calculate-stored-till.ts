@@ -1,10 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import calculateTill, {
-  type SerializedReportAndOrderResponses,
-  type SerializedV1AndV2Order,
-  type TillCalculationInput,
-} from "./calculate-till.ts";
-import { type StoredOrderTexts, toStoredOrderTexts } from "./order-texts.ts";
+import calculateTill, { type SerializedReportAndOrderResponses, type TillCalculationInput } from "./calculate-till.ts";
+import { type OrderResponses, type StoredOrderTexts, toStoredOrderTexts } from "./documents/order-texts.ts";
 
 export interface OrderStorageOptions {
   /** When the till is calculated, as RFC 3339. The times of all new orders in the responses. */
@@ -31,7 +27,7 @@ export interface CalculatedReport extends Omit<SerializedReportAndOrderResponses
 }
 
 /** An order of a till. `createdAt` is its creation time in the texts; another till may have stored the order earlier. */
-export interface CalculatedOrder extends Omit<SerializedV1AndV2Order, "v1" | "v2"> {
+export interface CalculatedOrder extends Omit<OrderResponses, "v1" | "v2"> {
   createdAt: string;
 }
 

@@ -4,12 +4,13 @@ import type { BusEventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
-import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
 import { computeReportAndOrders, currentReportCalculationVersion } from "./calculation/compute-report.ts";
+import { computeTillAccountingData } from "./calculation/settlement/till-accounting-data.ts";
+import { convertTillV1ToV2 } from "./calculation/till-v1-conversion/convert-till-v1.ts";
 import { toConversionOnlySchema } from "./calculation/unchecked-schema.ts";
 import { computeTillFigures } from "./days/till-figures.ts";
+import type { OrderResponses } from "./documents/order-texts.ts";
 import { computeTillMetrics, type TillMetrics } from "./metrics/till-metrics.ts";
-import { convertTillV1ToV2 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Schemas without checks, because till-ingest has validated the body, and the hash proves that it is unchanged. */
 const acceptedTillSchemas = { V1: toConversionOnlySchema(TillV1), V2: toConversionOnlySchema(TillV2) };
@@ -45,15 +46,7 @@ export interface SerializedReportAndOrderResponses {
   tillFiguresJson: string | null;
   /** The metrics of the till. Null if a sum is too large. */
   metrics: TillMetrics | null;
-  orders: SerializedV1AndV2Order[];
-}
-
-export interface SerializedV1AndV2Order {
-  id: string;
-  day: string;
-  openedAt: string;
-  v1: string;
-  v2: string;
+  orders: OrderResponses[];
 }
 
 /**

@@ -1,31 +1,17 @@
-import type { Admission } from "@pragma/runtime/admission/admission";
 import type { Database } from "@pragma/runtime/database/postgres";
 import { createRouteDefiner } from "@pragma/runtime/http/define-route";
 import type { CompressingObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { PrometheusMetrics } from "@pragma/runtime/observability/metrics";
 import type { LocationLookupClient } from "@pragma/runtime/service-calls/location-lookup";
 import type { ReportingServiceConfig } from "./config.ts";
-import type { ExportKindName } from "./exports/export-kind.ts";
-import type { LocationCurrencies } from "./metrics/location-currencies.ts";
-import type { ThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
-/** The dependencies of the reporting service's routes, subscriptions and periodic tasks. */
-export interface ReportingServiceContext {
+/** What all features of reporting use. `metrics/context.ts` and `exports/context.ts` add what only these features do. */
+export interface ReportingContext {
   db: Database;
   log: Logger;
   config: ReportingServiceConfig;
   objects: CompressingObjectStore;
-  calculator: ThreadedTillReportCalculator;
   locations: LocationLookupClient;
-  locationCurrencies: LocationCurrencies;
-  metricsQueries: Admission;
-  recordMetricsDuration: ReturnType<PrometheusMetrics["createDurationHistogram"]>;
-  /** Computes the metrics of stored tills. */
-  /** For each kind of exports: claims queued exports now, without waiting for the next regular poll. */
-  pollExports: Record<ExportKindName, () => void>;
 }
 
-export const defineReportingRoute = createRouteDefiner<ReportingServiceContext>();
-
-export const accountingRouteDefaults = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;
+export const defineReportingRoute = createRouteDefiner<ReportingContext>();

@@ -18,7 +18,7 @@ import { createIsolatedTestEnvironment, type IsolatedTestEnvironment } from "@pr
 import { buildTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import type { ReportingServiceContext } from "./context.ts";
+import type { ReportingContext } from "./context.ts";
 import reporting from "./service.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
 
@@ -229,7 +229,7 @@ describe("revisions of a till", () => {
           return result;
         }),
     };
-    const services = { db: database, objects } as unknown as ReportingServiceContext;
+    const services = { db: database, objects } as unknown as ReportingContext;
     const repeated = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
     await handleEventOnce(repeated, {
       service: "reporting",

@@ -9,52 +9,34 @@ import { createUncachedLocationLookupClient } from "@pragma/runtime/service-call
 import { Hono } from "hono";
 import { z } from "zod";
 import { accountingExports, writeAccountingExportFiles } from "./accounting/accounting-exports.ts";
-import type {
-  EncodedTillJournalEntries,
-  FailedTillAccountingExport,
-  TillJournalEntriesWorkerInput,
-} from "./accounting/write-till-entries.ts";
-import { reportingServiceConfigSchema } from "./config.ts";
-import type { ReportingServiceContext } from "./context.ts";
-import { countDroppedTillDryRuns, tillDryRunHandler } from "./days/dry-run-handler.ts";
-import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
-import type { ExportKindName } from "./exports/export-kind.ts";
-import { deleteExpiredExports, listUnfinishedExports, measureUnfinishedExports } from "./exports/export-queries.ts";
-import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
-import { startExportLoop } from "./exports/run-export.ts";
-import { createLocationCurrencies } from "./metrics/location-currencies.ts";
-import { checkPackedTills } from "./packing/check-packed-tills.ts";
-import { countUnreadableObjects } from "./packing/packed-object.ts";
-import { deleteUnusedObjectsTask } from "./periodic/delete-unused-objects.ts";
-import { mergeMetricMonthsTask } from "./periodic/merge-metric-months.ts";
-import { packTillsTask } from "./periodic/pack-tills.ts";
-import { countTillRemovalErrors, removeExpiredTillsTask } from "./periodic/remove-expired-tills.ts";
-import { requestExpiredPersonalDataErasureTask } from "./periodic/request-expired-data-erasure.ts";
-import { countLostPackedTills } from "./queries/packed-tills.ts";
-import { countTillsToPack } from "./queries/reports.ts";
-import { deleteEndedShifts } from "./queries/shifts.ts";
-import { publishPersonalDataErasureEvents } from "./request-erasure.ts";
 import {
   createAccountingConfigRoute,
   deleteAccountingConfigRoute,
   getAccountingConfigRoute,
   listAccountingConfigsRoute,
   replaceAccountingConfigRoute,
-} from "./routes/accounting-configs.ts";
+} from "./accounting/routes/accounting-configs.ts";
 import {
   createAccountingExportRoute,
   getAccountingExportFileRoute,
   getAccountingExportRoute,
-} from "./routes/accounting-exports.ts";
-import { getDayRoute, listDaysRoute } from "./routes/days.ts";
-import { getBulkExportFileRoute } from "./routes/export-files.ts";
-import {
-  createBulkExportRoute,
-  deleteBulkExportRoute,
-  getBulkExportRoute,
-  listBulkExportsRoute,
-} from "./routes/exports.ts";
-import { getMetricsMetaRoute, getMetricsRoute } from "./routes/metrics.ts";
+} from "./accounting/routes/accounting-exports.ts";
+import type {
+  EncodedTillJournalEntries,
+  FailedTillAccountingExport,
+  TillJournalEntriesWorkerInput,
+} from "./accounting/write-till-entries.ts";
+import { reportingServiceConfigSchema } from "./config.ts";
+import type { ReportingContext } from "./context.ts";
+import { deleteEndedShifts } from "./days/queries/shifts.ts";
+import { getDayRoute, listDaysRoute } from "./days/routes/days.ts";
+import { shiftChangeSubscription } from "./days/subscriptions/shift-changed.ts";
+import { checkPackedTills } from "./documents/packing/check-packed-tills.ts";
+import { countUnreadableObjects } from "./documents/packing/packed-object.ts";
+import { deleteUnusedObjectsTask } from "./documents/periodic/delete-unused-objects.ts";
+import { packTillsTask } from "./documents/periodic/pack-tills.ts";
+import { countLostPackedTills } from "./documents/queries/packed-tills.ts";
+import { countTillsToPack } from "./documents/queries/reports.ts";
 import {
   getOrderV1Route,
   getOrderV2Route,
@@ -63,10 +45,34 @@ import {
   listOrdersRoute,
   listReportsV0Route,
   listReportsV2Route,
-} from "./routes/reports-and-orders.ts";
-import { shiftChangeSubscription } from "./subscriptions/shift-changed.ts";
+} from "./documents/routes/reports-and-orders.ts";
+import { countDroppedTillDryRuns, tillDryRunHandler } from "./dry-run/dry-run-handler.ts";
+import { bulkExports, writeBulkExportFiles } from "./exports/bulk-exports.ts";
+import type { ExportsContext } from "./exports/context.ts";
+import type { ExportKindName } from "./exports/export-kind.ts";
+import type { ExportFileInput, ExportFileOutput } from "./exports/export-worker-messages.ts";
+import {
+  deleteExpiredExports,
+  listUnfinishedExports,
+  measureUnfinishedExports,
+} from "./exports/queries/export-queries.ts";
+import { getBulkExportFileRoute } from "./exports/routes/export-files.ts";
+import {
+  createBulkExportRoute,
+  deleteBulkExportRoute,
+  getBulkExportRoute,
+  listBulkExportsRoute,
+} from "./exports/routes/exports.ts";
+import { startExportLoop } from "./exports/run-export.ts";
+import type { MetricsContext } from "./metrics/context.ts";
+import { createLocationCurrencies } from "./metrics/location-currencies.ts";
+import { mergeMetricMonthsTask } from "./metrics/periodic/merge-metric-months.ts";
+import { getMetricsMetaRoute, getMetricsRoute } from "./metrics/routes/metrics.ts";
+import { countTillRemovalErrors, removeExpiredTillsTask } from "./retention/remove-expired-tills.ts";
+import { publishPersonalDataErasureEvents } from "./retention/request-erasure.ts";
+import { requestExpiredPersonalDataErasureTask } from "./retention/request-expired-data-erasure.ts";
 import { calculateTillReportSubscription } from "./subscriptions/till-pushed.ts";
-import { createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
+import { type CalculatingContext, createThreadedTillReportCalculator } from "./threaded-till-report-calculator.ts";
 
 const locationId = z.guid();
 const erasureRequestSchema = z.union([
@@ -81,7 +87,7 @@ const maxListedExports = 1_000;
 const maxCountedTillsToPack = 10_000;
 
 /** Returns the routes for operators: list unfinished exports, check packed tills, and erase personal data. */
-export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingServiceContext, "db" | "objects">): Hono {
+export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingContext, "db" | "objects">): Hono {
   const app = new Hono();
   app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
   app.get("/packed-tills/check", async (context) =>
@@ -102,142 +108,146 @@ export function createReportingOperatorRoutes({ db, objects }: Pick<ReportingSer
  */
 const bulkExportWorkerHeap = { heapMegabytes: 13, newObjectMegabytes: 3 };
 /** The service that computes reports and orders from tills, serves them, and exports them to accounting software. */
-export default defineService<typeof reportingServiceConfigSchema, ReportingServiceContext>({
-  name: "reporting",
-  module: import.meta.url,
-  config: reportingServiceConfigSchema,
-  createResources({ db, log, metrics, registry }, config) {
-    const objects = createObjectStore(config.OBJECT_STORE);
-    // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
-    // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
-    const calculator = createThreadedTillReportCalculator({
-      threads: config.CALCULATION_THREADS,
-      heapMegabytes: config.CALCULATION_HEAP_MB,
-    });
-    const entryWriterPool = createWorkerThreadPool<
-      TillJournalEntriesWorkerInput,
-      EncodedTillJournalEntries | FailedTillAccountingExport
-    >(import.meta.url, "./accounting/write-till-entries", {
-      threads: 1,
-      heapMegabytes: config.CALCULATION_HEAP_MB,
-      // Exports are rare, so the thread ends when it is idle.
-      minThreads: 0,
-      bulk: "export",
-    });
-    const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
-    metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
-      countUnfinished("accounting"),
-    );
-    const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
-      createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
+export default defineService<typeof reportingServiceConfigSchema, CalculatingContext & MetricsContext & ExportsContext>(
+  {
+    name: "reporting",
+    module: import.meta.url,
+    config: reportingServiceConfigSchema,
+    createResources({ db, log, metrics, registry }, config) {
+      const objects = createObjectStore(config.OBJECT_STORE);
+      // Only one till of each location, and only one large till of all locations, is calculated at a time. Large tills have
+      // a thread of their own. Therefore, neither a single location nor large tills can occupy all threads.
+      const calculator = createThreadedTillReportCalculator({
+        threads: config.CALCULATION_THREADS,
+        heapMegabytes: config.CALCULATION_HEAP_MB,
+      });
+      const entryWriterPool = createWorkerThreadPool<
+        TillJournalEntriesWorkerInput,
+        EncodedTillJournalEntries | FailedTillAccountingExport
+      >(import.meta.url, "./accounting/write-till-entries", {
         threads: 1,
+        heapMegabytes: config.CALCULATION_HEAP_MB,
+        // Exports are rare, so the thread ends when it is idle.
         minThreads: 0,
         bulk: "export",
-        ...heap,
       });
-    const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
-    const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
-    metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
-      countUnfinished("bulk"),
-    );
-    metrics.observeGauge(
-      "bulk_export_oldest_seconds",
-      "Age of the oldest unfinished bulk export",
-      async () => (await measureUnfinishedExports(db.sql, "bulk")).oldestSeconds,
-    );
-    metrics.observeGauge("tills_to_pack", `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`, () =>
-      countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
-    );
-    metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
-      countLostPackedTills(db.sql),
-    );
-    metrics.observeCounter(
-      "packed_objects_unreadable",
-      "Reads of packed tills whose object was missing or damaged",
-      countUnreadableObjects,
-    );
-    metrics.observeCounter(
-      "till_dry_runs_dropped",
-      "Dry runs of tills that were dropped, because they had waited too long",
-      countDroppedTillDryRuns,
-    );
-    metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
-    const metricsQueries = new Admission({
-      ...locationLimits.metricsQueries,
-      perProcess: config.METRICS_QUERY_CONCURRENCY,
-    });
-    metrics.observeCounter(
-      "metrics_queries_rejected",
-      "Metrics queries that were rejected, because too many were running or waiting",
-      () => metricsQueries.rejectedCount,
-    );
-    const recordMetricsDuration = metrics.createDurationHistogram(
-      "metrics_query_duration_seconds",
-      "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
-    );
-    const locations = createUncachedLocationLookupClient(registry, "reporting");
-    const exportServices = { db, objects, log, config, locations };
-    const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
-      writeAccountingExportFiles(run, entryWriterPool),
-    );
-    const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
-      writeBulkExportFiles(run, { worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool }),
-    );
-    return {
-      services: {
-        ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
-        locationCurrencies: createLocationCurrencies(locations),
-        pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
-      },
-      checks: { objects: () => objects.check() },
-      opsRoutes: createReportingOperatorRoutes({ db, objects }),
-      async close() {
-        await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
-        await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
-        await calculator.close();
-        await objects.close();
-      },
-    };
-  },
-  routes: [
-    listReportsV2Route,
-    getReportV2Route,
-    listReportsV0Route,
-    getReportV0Route,
-    listDaysRoute,
-    getDayRoute,
-    getMetricsRoute,
-    getMetricsMetaRoute,
-    listOrdersRoute,
-    getOrderV1Route,
-    getOrderV2Route,
-    createAccountingConfigRoute,
-    listAccountingConfigsRoute,
-    getAccountingConfigRoute,
-    replaceAccountingConfigRoute,
-    deleteAccountingConfigRoute,
-    createAccountingExportRoute,
-    getAccountingExportRoute,
-    getAccountingExportFileRoute,
-    createBulkExportRoute,
-    listBulkExportsRoute,
-    getBulkExportRoute,
-    deleteBulkExportRoute,
-    getBulkExportFileRoute,
-  ],
-  subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
-  requestHandlers: [tillDryRunHandler],
-  periodic: [
-    {
-      name: "remove ended shifts",
-      intervalSeconds: 6 * 3_600,
-      run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
+      const countUnfinished = async (kind: ExportKindName) => (await measureUnfinishedExports(db.sql, kind)).unfinished;
+      metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
+        countUnfinished("accounting"),
+      );
+      const createBulkExportWorkerPool = (heap: { heapMegabytes: number; newObjectMegabytes?: number }) =>
+        createWorkerThreadPool<ExportFileInput, ExportFileOutput>(import.meta.url, "./exports/export-worker", {
+          threads: 1,
+          minThreads: 0,
+          bulk: "export",
+          ...heap,
+        });
+      const bulkExportWorkerPool = createBulkExportWorkerPool(bulkExportWorkerHeap);
+      const largeBulkExportWorkerPool = createBulkExportWorkerPool({ heapMegabytes: config.CALCULATION_HEAP_MB });
+      metrics.observeGauge("bulk_exports_unfinished", "Bulk exports that are queued or running", () =>
+        countUnfinished("bulk"),
+      );
+      metrics.observeGauge(
+        "bulk_export_oldest_seconds",
+        "Age of the oldest unfinished bulk export",
+        async () => (await measureUnfinishedExports(db.sql, "bulk")).oldestSeconds,
+      );
+      metrics.observeGauge(
+        "tills_to_pack",
+        `Tills that wait to be packed, counted up to ${maxCountedTillsToPack}`,
+        () => countTillsToPack(db.sql, { hotDays: config.HOT_DAYS, limit: maxCountedTillsToPack }),
+      );
+      metrics.observeGauge("packed_tills_lost", "Packed tills whose texts are lost until they are reprocessed", () =>
+        countLostPackedTills(db.sql),
+      );
+      metrics.observeCounter(
+        "packed_objects_unreadable",
+        "Reads of packed tills whose object was missing or damaged",
+        countUnreadableObjects,
+      );
+      metrics.observeCounter(
+        "till_dry_runs_dropped",
+        "Dry runs of tills that were dropped, because they had waited too long",
+        countDroppedTillDryRuns,
+      );
+      metrics.observeCounter("till_removal_errors", "Expired tills that could not be removed", countTillRemovalErrors);
+      const metricsQueries = new Admission({
+        ...locationLimits.metricsQueries,
+        perProcess: config.METRICS_QUERY_CONCURRENCY,
+      });
+      metrics.observeCounter(
+        "metrics_queries_rejected",
+        "Metrics queries that were rejected, because too many were running or waiting",
+        () => metricsQueries.rejectedCount,
+      );
+      const recordMetricsDuration = metrics.createDurationHistogram(
+        "metrics_query_duration_seconds",
+        "Duration of metrics queries, including the wait for their turn, by the kind of figures and the outcome",
+      );
+      const locations = createUncachedLocationLookupClient(registry, "reporting");
+      const exportServices = { db, objects, log, config, locations };
+      const accountingExportLoop = startExportLoop(exportServices, accountingExports, (run) =>
+        writeAccountingExportFiles(run, entryWriterPool),
+      );
+      const bulkExportLoop = startExportLoop(exportServices, bulkExports, (run) =>
+        writeBulkExportFiles(run, { worker: bulkExportWorkerPool, largeWorker: largeBulkExportWorkerPool }),
+      );
+      return {
+        services: {
+          ...{ db, log, config, objects, calculator, locations, metricsQueries, recordMetricsDuration },
+          locationCurrencies: createLocationCurrencies(locations),
+          pollExports: { accounting: accountingExportLoop.poll, bulk: bulkExportLoop.poll },
+        },
+        checks: { objects: () => objects.check() },
+        opsRoutes: createReportingOperatorRoutes({ db, objects }),
+        async close() {
+          await Promise.all([accountingExportLoop.close(), bulkExportLoop.close()]);
+          await Promise.all([entryWriterPool.close(), bulkExportWorkerPool.close(), largeBulkExportWorkerPool.close()]);
+          await calculator.close();
+          await objects.close();
+        },
+      };
     },
-    { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
-    requestExpiredPersonalDataErasureTask,
-    packTillsTask,
-    mergeMetricMonthsTask,
-    deleteUnusedObjectsTask,
-    removeExpiredTillsTask,
-  ],
-});
+    routes: [
+      listReportsV2Route,
+      getReportV2Route,
+      listReportsV0Route,
+      getReportV0Route,
+      listDaysRoute,
+      getDayRoute,
+      getMetricsRoute,
+      getMetricsMetaRoute,
+      listOrdersRoute,
+      getOrderV1Route,
+      getOrderV2Route,
+      createAccountingConfigRoute,
+      listAccountingConfigsRoute,
+      getAccountingConfigRoute,
+      replaceAccountingConfigRoute,
+      deleteAccountingConfigRoute,
+      createAccountingExportRoute,
+      getAccountingExportRoute,
+      getAccountingExportFileRoute,
+      createBulkExportRoute,
+      listBulkExportsRoute,
+      getBulkExportRoute,
+      deleteBulkExportRoute,
+      getBulkExportFileRoute,
+    ],
+    subscriptions: [calculateTillReportSubscription, shiftChangeSubscription],
+    requestHandlers: [tillDryRunHandler],
+    periodic: [
+      {
+        name: "remove ended shifts",
+        intervalSeconds: 6 * 3_600,
+        run: ({ db }) => deleteEndedShifts(db, endedShiftRetentionDays),
+      },
+      { name: "remove expired exports", intervalSeconds: 600, run: ({ db }) => deleteExpiredExports(db) },
+      requestExpiredPersonalDataErasureTask,
+      packTillsTask,
+      mergeMetricMonthsTask,
+      deleteUnusedObjectsTask,
+      removeExpiredTillsTask,
+    ],
+  },
+);

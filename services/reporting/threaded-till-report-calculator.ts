@@ -9,10 +9,16 @@ import {
   type StoredReportAndOrderResponses,
   type TillCalculationWorkerInput,
 } from "./calculate-stored-till.ts";
-import type { StoredOrderTexts } from "./order-texts.ts";
+import type { ReportingContext } from "./context.ts";
+import type { StoredOrderTexts } from "./documents/order-texts.ts";
 
 /** Calculates tills in worker threads, so that requests are not blocked. */
 export type ThreadedTillReportCalculator = ReturnType<typeof createThreadedTillReportCalculator>;
+
+/** What pushed tills and dry runs use. */
+export interface CalculatingContext extends ReportingContext {
+  calculator: ThreadedTillReportCalculator;
+}
 
 /**
  * Tills of this size in bytes or more are calculated one at a time, in a thread of their own, so that small tills wait neither

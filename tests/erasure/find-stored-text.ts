@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "n
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { decompressDayText } from "@pragma/reporting/days/day-texts";
-import { decompressV2OrderSync } from "@pragma/reporting/v2-order-compression";
+import { decompressV2OrderSync } from "@pragma/reporting/documents/v2-order-compression";
 import { commonServiceConfigSchema } from "@pragma/runtime/config/runtime-config";
 import { buildEventStreamNames } from "@pragma/runtime/messaging/event-streams";
 import { createEncryption } from "@pragma/runtime/security/encryption";

@@ -1,7 +1,7 @@
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { type ComputedReportAndOrders, computeReportAndOrders } from "@pragma/reporting/calculation/compute-report";
-import { convertTillV1ToV2 } from "@pragma/reporting/till-v1-conversion/convert-till-v1";
+import { convertTillV1ToV2 } from "@pragma/reporting/calculation/till-v1-conversion/convert-till-v1";
 
 export type TillFormat = "V1" | "V2";
 

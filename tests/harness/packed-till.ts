@@ -1,4 +1,4 @@
-import { packTill } from "@pragma/reporting/packing/pack-till";
+import { packTill } from "@pragma/reporting/documents/packing/pack-till";
 import { commonServiceConfigSchema, readConfigFromEnvironment } from "@pragma/runtime/config/runtime-config";
 import { selectServiceDatabase } from "@pragma/runtime/config/service-databases";
 import { createDatabasePool } from "@pragma/runtime/database/postgres";

@@ -7,6 +7,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StoredReportAndAccountingData } from "../documents/queries/reports.ts";
 import {
   claimExports,
   type ExportClaim,
@@ -14,8 +15,7 @@ import {
   renewExportClaim,
   storeExportFiles,
 } from "../exports/export-claims.ts";
-import { deleteExpiredExports } from "../exports/export-queries.ts";
-import type { StoredReportAndAccountingData } from "../queries/reports.ts";
+import { deleteExpiredExports } from "../exports/queries/export-queries.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
 import {
   buildTestPrincipalWithScopes,

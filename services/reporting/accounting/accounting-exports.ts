@@ -2,11 +2,15 @@ import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/co
 import { defaultLocationPosOptions } from "@pragma/contracts/location-settings";
 import { WorkerOutOfMemoryError, type WorkerThreadPool } from "@pragma/runtime/concurrency/worker-pool";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
+import { readPackedReport } from "../documents/packing/packed-reader.ts";
+import {
+  findStoredReportAndAccountingData,
+  listTillsByClosingTime,
+  type TillReportName,
+} from "../documents/queries/reports.ts";
 import type { ExportKind } from "../exports/export-kind.ts";
-import { type ExportFileRow, listExportFiles } from "../exports/export-queries.ts";
+import { type ExportFileRow, listExportFiles } from "../exports/queries/export-queries.ts";
 import type { ExportRun } from "../exports/run-export.ts";
-import { readPackedReport } from "../packing/packed-reader.ts";
-import { findStoredReportAndAccountingData, listTillsByClosingTime, type TillReportName } from "../queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { buildFecFileName, encodeFecHeader } from "./fec/write-fec.ts";
 import {

@@ -9,12 +9,12 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
 import type { AuditSource } from "@pragma/runtime/messaging/audit-events";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
-import type { ReportingServiceContext } from "../context.ts";
-import type { NewExport } from "../exports/export-queries.ts";
+import { findTillIdsOfLocation } from "../documents/queries/tills.ts";
+import type { ExportsContext } from "../exports/context.ts";
+import type { NewExport } from "../exports/queries/export-queries.ts";
 import { createExport } from "../exports/run-export.ts";
-import { type AccountingConfigRow, findAccountingConfigsByIds } from "../queries/accounting-configs.ts";
-import { findTillIdsOfLocation } from "../queries/tills.ts";
 import { type AccountingExportTypes, accountingExports } from "./accounting-exports.ts";
+import { type AccountingConfigRow, findAccountingConfigsByIds } from "./queries/accounting-configs.ts";
 
 type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: string };
 
@@ -28,7 +28,7 @@ type LocatedExportItem = CreateAccountingExportRequest[number] & { locationId: s
  * locations, already has the maximum number of unfinished exports.
  */
 export async function enqueueAccountingExport(
-  services: ReportingServiceContext,
+  services: ExportsContext,
   {
     body,
     principal,

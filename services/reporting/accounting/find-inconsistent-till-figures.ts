@@ -2,8 +2,8 @@ import type { InconsistentTillFigures } from "@pragma/contracts/accounting-expor
 import { formatDecimalAmount } from "@pragma/contracts/currency";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { type InconsistentOrders, maxVatRounding } from "./inconsistent-orders.ts";
-import type { TillAccountingData } from "./till-accounting-data.ts";
+import { type InconsistentOrders, maxVatRounding } from "../calculation/settlement/inconsistent-orders.ts";
+import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 
 /** Sales at a VAT rate (in hundredths of a percent). `rounding` is the products' price minus `taxable` and `tax`. */
 export interface VatRateSales {

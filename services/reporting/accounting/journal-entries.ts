@@ -2,10 +2,10 @@ import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accou
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { isPaymentReducingAmountDue } from "../calculation/reportable-orders.ts";
-import { computeCashChange } from "./change-by-other-methods.ts";
+import { computeCashChange } from "../calculation/settlement/change-by-other-methods.ts";
+import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 import { computeSalesByVatRate } from "./find-inconsistent-till-figures.ts";
 import { type AccountingJournalLine, JournalEntryBuilder } from "./journal.ts";
-import type { TillAccountingData } from "./till-accounting-data.ts";
 
 type PaymentMode = keyof AccountingRules["payments"];
 type RecordedPayment = ReportV2["reportRecordedPayments"][number];

@@ -3,9 +3,9 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
 import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { computeTillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
+import { convertTillV1ToV2 } from "../calculation/till-v1-conversion/convert-till-v1.ts";
 import { readReportingSampleFile } from "../testing/read-sample.ts";
-import { convertTillV1ToV2 } from "../till-v1-conversion/convert-till-v1.ts";
-import { computeTillAccountingData } from "./till-accounting-data.ts";
 import { buildTillJournalEntries } from "./write-till-entries.ts";
 
 function sampleTill(name: string): TillV2 {

@@ -5,6 +5,8 @@ import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { computeReportAndOrders } from "../calculation/compute-report.ts";
+import { computeTillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
+import { convertTillV1ToV2 } from "../calculation/till-v1-conversion/convert-till-v1.ts";
 import { checkTillFigures } from "../days/check-figures.ts";
 import { computeTillFigures } from "../days/till-figures.ts";
 import {
@@ -21,8 +23,6 @@ import {
   buildTestTicketV1,
   buildTestTillV1,
 } from "../testing/till-v1-fixtures.ts";
-import { convertTillV1ToV2 } from "../till-v1-conversion/convert-till-v1.ts";
-import { computeTillAccountingData } from "./till-accounting-data.ts";
 import { buildTillJournalEntries } from "./write-till-entries.ts";
 
 type Rules = z.input<typeof ReplaceAccountingConfigRequest>;

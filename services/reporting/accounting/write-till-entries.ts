@@ -1,16 +1,13 @@
 import { type AccountingRules, ReplaceAccountingConfigRequest } from "@pragma/contracts/accounting-config";
-import type {
-  AccountingProvider,
-  TillAccountingExportFailure,
-} from "@pragma/contracts/accounting-export";
+import type { AccountingProvider, TillAccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { StoredReportAndAccountingData } from "../queries/reports.ts";
+import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
+import type { StoredReportAndAccountingData } from "../documents/queries/reports.ts";
 import { fecFileFormatsByProvider } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
 import { findInconsistentTillFigures } from "./find-inconsistent-till-figures.ts";
 import type { AccountingJournalLine } from "./journal.ts";
 import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesEntryLines } from "./journal-entries.ts";
-import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the worker thread for one till. `stored` is undefined when the till has no report. */
 export interface TillJournalEntriesWorkerInput {

@@ -1,8 +1,8 @@
 import { type Day, type DayCheck, type DayReasonCode, type DayTotals, maxTillsPerDay } from "@pragma/contracts/day";
 import { AmountOutOfRangeError } from "@pragma/contracts/money";
-import type { OrderWithoutTill } from "../queries/shifts.ts";
 import { checkDevices, type DeviceTill, type LastShiftByDevice } from "./check-devices.ts";
 import { buildCheck, checkTillFigures, getTips, isForOrder } from "./check-figures.ts";
+import type { OrderWithoutTill } from "./queries/shifts.ts";
 import { addUpRows, sum, type TillFigures } from "./till-figures.ts";
 
 /** A till of a day with what is stored of its report. */

@@ -12,8 +12,8 @@ import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { listPublishedTestEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packTill } from "../packing/pack-till.ts";
-import { deleteEndedShifts } from "../queries/shifts.ts";
+import { packTill } from "../documents/packing/pack-till.ts";
+import { tillDryRunHandler } from "../dry-run/dry-run-handler.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
@@ -26,7 +26,7 @@ import {
   buildTestTill,
 } from "../testing/till-fixtures.ts";
 import { compressDayText, decompressDayText } from "./day-texts.ts";
-import { tillDryRunHandler } from "./dry-run-handler.ts";
+import { deleteEndedShifts } from "./queries/shifts.ts";
 
 let service: TestReportingService;
 beforeAll(async () => {

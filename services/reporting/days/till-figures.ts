@@ -1,9 +1,9 @@
 import { AmountOutOfRangeError, addMoneyAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { computeCashChange } from "../accounting/change-by-other-methods.ts";
-import type { TillAccountingData } from "../accounting/till-accounting-data.ts";
 import { toReportableOrders } from "../calculation/reportable-orders.ts";
+import { computeCashChange } from "../calculation/settlement/change-by-other-methods.ts";
+import type { TillAccountingData } from "../calculation/settlement/till-accounting-data.ts";
 
 type PaymentMode = ReportV2["reportPayments"][number]["paymentMode"];
 type RecordedPaymentGroup = ReportV2["reportRecordedPayments"][number];

@@ -3,6 +3,9 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
 import { v5 as uuidV5 } from "uuid";
+import type { LastShift } from "./check-devices.ts";
+import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
+import { compressDayText } from "./day-texts.ts";
 import {
   type DayKey,
   deleteDay,
@@ -11,10 +14,7 @@ import {
   type StoredDay,
   type StoredDayParts,
   upsertDay,
-} from "../queries/days.ts";
-import type { LastShift } from "./check-devices.ts";
-import { computeDay, type DayContext, type TillOfDay } from "./compute-day.ts";
-import { compressDayText } from "./day-texts.ts";
+} from "./queries/days.ts";
 
 /** For how many days without a shift the report numbers of a device are followed. */
 export const maxDaysBetweenShifts = 31;

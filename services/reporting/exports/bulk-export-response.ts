@@ -4,7 +4,7 @@ import { bulkExportSums } from "@pragma/contracts/bulk-export-columns";
 import { countDays } from "@pragma/contracts/date-time";
 import { addMoneyAmounts } from "@pragma/contracts/money";
 import type { BulkExportTypes } from "./bulk-exports.ts";
-import { type ExportFileRow, type ExportRow, isWrittenFile, type WrittenFileRow } from "./export-queries.ts";
+import { type ExportFileRow, type ExportRow, isWrittenFile, type WrittenFileRow } from "./queries/export-queries.ts";
 
 type BulkExportRow = ExportRow<BulkExportTypes>;
 

@@ -10,9 +10,9 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packTill } from "../packing/pack-till.ts";
-import { deleteUnusedObjectsTask } from "../periodic/delete-unused-objects.ts";
-import { publishPersonalDataErasureEvents } from "../request-erasure.ts";
+import { packTill } from "../documents/packing/pack-till.ts";
+import { deleteUnusedObjectsTask } from "../documents/periodic/delete-unused-objects.ts";
+import { publishPersonalDataErasureEvents } from "../retention/request-erasure.ts";
 import reporting from "../service.ts";
 import {
   buildTestPrincipalWithScopes,
@@ -25,10 +25,10 @@ import {
   buildTestOrderProductRow,
   buildTestTill,
 } from "../testing/till-fixtures.ts";
-import { removeErasedTillFromBulkExports } from "./bulk-export-queries.ts";
 import { bulkExports } from "./bulk-exports.ts";
 import { claimExports, renewExportClaim } from "./export-claims.ts";
-import { deleteExpiredExports, toJson } from "./export-queries.ts";
+import { removeErasedTillFromBulkExports } from "./queries/bulk-export-queries.ts";
+import { deleteExpiredExports, toJson } from "./queries/export-queries.ts";
 
 type TestPrincipal = ReturnType<typeof buildTestPrincipalWithScopes>;
 

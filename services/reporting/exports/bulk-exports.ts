@@ -1,17 +1,9 @@
-import {
-  type BulkExportFailure,
-  type BulkExportFormat,
-  bulkExportFileExtensions,
-  bulkExportKeptDays,
-} from "@pragma/contracts/bulk-export";
-import type { BulkExportData } from "@pragma/contracts/bulk-export-columns";
+import { type BulkExportFailure, bulkExportFileExtensions, bulkExportKeptDays } from "@pragma/contracts/bulk-export";
 import { countDays } from "@pragma/contracts/date-time";
 import { ApiError } from "@pragma/contracts/errors";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import { type BulkExportPosition, findStoredBulkExportBytes, listExportedTillIds } from "./bulk-export-queries.ts";
 import { isExportOfOtherLocationDue } from "./export-claims.ts";
 import type { ExportKind } from "./export-kind.ts";
-import { listExportFiles } from "./export-queries.ts";
 import {
   createExportFileRunner,
   type ExportFileWorkers,
@@ -19,15 +11,14 @@ import {
   TooManyRowsError,
 } from "./export-worker-client.ts";
 import type { WrittenExportFile } from "./export-worker-messages.ts";
+import {
+  type BulkExportPosition,
+  type BulkExportQuery,
+  findStoredBulkExportBytes,
+  listExportedTillIds,
+} from "./queries/bulk-export-queries.ts";
+import { listExportFiles } from "./queries/export-queries.ts";
 import { ExportFailedError, ExportInterruptedError, type ExportRun } from "./run-export.ts";
-
-/** The rows to export, and the format of the files. Days are YYYY-MM-DD. */
-export interface BulkExportQuery {
-  data: BulkExportData;
-  format: BulkExportFormat;
-  since: string;
-  until: string;
-}
 
 interface BulkExportProgress {
   /** What was exported, also in the file that is not complete yet. */

@@ -8,8 +8,8 @@ import {
   listBulkExportColumns,
 } from "@pragma/contracts/bulk-export-columns";
 import { addMoneyAmounts } from "@pragma/contracts/money";
-import { decodeDocuments, decodeText, type StoredDocument } from "../stored-documents.ts";
-import { formatCsvLine } from "./csv-cell.ts";
+import { formatCsvLine } from "@pragma/runtime/http/csv-line";
+import { decodeDocuments, decodeText, type StoredDocument } from "../documents/stored-documents.ts";
 import { buildExportRows, type ExportedTill } from "./export-rows.ts";
 
 /** Documents of one till: its report for `reports` and `taxes`, and some of its orders otherwise. */

@@ -1,6 +1,6 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { TransientError } from "@pragma/runtime/retries/transient-error";
-import { keepUploadedObject } from "../queries/unused-objects.ts";
+import { keepUploadedObject } from "../documents/queries/unused-objects.ts";
 import type { ExportKind, ExportTypes } from "./export-kind.ts";
 import {
   deleteExportFiles,
@@ -10,7 +10,7 @@ import {
   isUnfinished,
   toJson,
   type WrittenFileRow,
-} from "./export-queries.ts";
+} from "./queries/export-queries.ts";
 
 /** The claim (lease) of a process to an export. Only the process with the latest claim can store files. */
 export interface ExportClaim {

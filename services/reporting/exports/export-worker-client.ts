@@ -1,8 +1,8 @@
 import { MessageChannel } from "node:worker_threads";
 import { WorkerOutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { TransientError } from "@pragma/runtime/retries/transient-error";
-import type { ReportingServiceContext } from "../context.ts";
-import { readPackedBlock } from "../packing/packed-reader.ts";
+import type { ReportingContext } from "../context.ts";
+import { readPackedBlock } from "../documents/packing/packed-reader.ts";
 import type {
   ExportFileInput,
   ExportFileOutput,
@@ -52,7 +52,7 @@ function listOwnBuffers({ buffer }: Uint8Array): ArrayBuffer[] {
 
 /** Returns a function that writes files in a thread, one after the other, which all use the same buffer. */
 export function createExportFileRunner(
-  { config, db, objects }: Pick<ReportingServiceContext, "db" | "objects" | "config">,
+  { config, db, objects }: Pick<ReportingContext, "db" | "objects" | "config">,
   { worker, largeWorker }: ExportFileWorkers,
 ) {
   const { BULK_EXPORT_FILE_BYTES: maxFileBytes } = config;

@@ -5,9 +5,8 @@ import { addMoneyAmounts } from "@pragma/contracts/money";
 import { markWorkerOutputForTransfer } from "@pragma/runtime/concurrency/worker-pool";
 import { createSqlClient, type SqlClient } from "@pragma/runtime/database/postgres";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
-import type { PackedTillIndex } from "../queries/packed-tills.ts";
-import { DocumentTooLargeError } from "../stored-documents.ts";
-import { listReportsToExport, type ReportToExport } from "./bulk-export-queries.ts";
+import type { PackedTillIndex } from "../documents/queries/packed-tills.ts";
+import { DocumentTooLargeError } from "../documents/stored-documents.ts";
 import { type EncodedExportRows, encodeExportRows } from "./encode-export-rows.ts";
 import { createExportFileWriter, type ExportFileWriter, FileBuffer } from "./export-file-formats.ts";
 import type {
@@ -17,6 +16,7 @@ import type {
   ExportThreadMessage,
   WrittenExportFile,
 } from "./export-worker-messages.ts";
+import { listReportsToExport, type ReportToExport } from "./queries/bulk-export-queries.ts";
 import { type ReadTillReport, readTillDocuments } from "./read-till-documents.ts";
 
 const reportsPerPage = 100;

@@ -9,7 +9,7 @@ import {
   revalidationHeaders,
 } from "@pragma/runtime/http/route-response";
 import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
-import type { ReportingServiceContext } from "../context.ts";
+import type { ReportingContext } from "../context.ts";
 import { type FileRange, parseFileRange } from "./parse-range.ts";
 
 /** A file of an export: its object, or the bytes themselves. */
@@ -28,7 +28,7 @@ export interface DownloadedFile {
  * @throws `ApiError` range_not_satisfiable, and `notFoundError` if the object was deleted.
  */
 export async function createFileResponse(
-  { objects }: Pick<ReportingServiceContext, "objects">,
+  { objects }: Pick<ReportingContext, "objects">,
   { name, size, etag, contentType, content, hasRanges }: DownloadedFile,
   {
     principal,
@@ -73,7 +73,7 @@ const fileReads = new Admission(locationLimits.exportFileReads);
 
 /** Yields a range of a file in chunks. Reads a chunk only when the client can receive it. */
 async function* readChunks(
-  objects: ReportingServiceContext["objects"],
+  objects: ReportingContext["objects"],
   content: DownloadedFile["content"],
   { start, end, senderId }: FileRange & { senderId: string },
 ): AsyncGenerator<Uint8Array> {

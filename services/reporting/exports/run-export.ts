@@ -7,8 +7,8 @@ import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/a
 import { type ObservabilityContext, runWithObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
-import type { ReportingServiceContext } from "../context.ts";
-import { recordUpload } from "../queries/unused-objects.ts";
+import { recordUpload } from "../documents/queries/unused-objects.ts";
+import type { ExportsContext } from "./context.ts";
 import {
   claimExports,
   type ExportClaim,
@@ -26,7 +26,7 @@ import {
   insertExport,
   lockExports,
   type NewExport,
-} from "./export-queries.ts";
+} from "./queries/export-queries.ts";
 
 /**
  * Creates an export, which runs in the background. `prepare` returns what to store, after the limit was checked.
@@ -34,7 +34,7 @@ import {
  * @throws `ApiError` limit_reached, and what `prepare` throws.
  */
 export async function createExport<Types extends ExportTypes>(
-  { db, config, pollExports }: Pick<ReportingServiceContext, "db" | "config" | "pollExports">,
+  { db, config, pollExports }: Pick<ExportsContext, "db" | "config" | "pollExports">,
   kind: ExportKind<Types>,
   {
     locationId,
@@ -75,7 +75,7 @@ export async function createExport<Types extends ExportTypes>(
   });
 }
 
-export type ExportServices = Pick<ReportingServiceContext, "db" | "objects" | "log" | "config" | "locations">;
+export type ExportServices = Pick<ExportsContext, "db" | "objects" | "log" | "config" | "locations">;
 
 /** The delay before the first retry, in seconds. It doubles with each further retry, up to the maximum. */
 const firstRetryDelaySeconds = 2;

@@ -2,11 +2,11 @@ import { getMetricDimension, getMetricMeasure, type MetricMeasure } from "@pragm
 import type { MetricRow, Metrics, MetricTotals, MetricValues } from "@pragma/contracts/metrics";
 import type { MetricsQuery } from "@pragma/contracts/metrics-query";
 import { addMoneyAmounts, divideRoundingHalfAway } from "@pragma/contracts/money";
-import type { MetricGroup } from "../queries/metric-groups.ts";
 import { createDimensionComparator, type RowKey, toDimensionValues, toRowKey } from "./dimension-keys.ts";
 import { mapInTurns } from "./map-in-turns.ts";
 import { type DayRange, formatDay } from "./metric-periods.ts";
 import { listUnattributedMeasures, type MetricSum } from "./metric-sources.ts";
+import type { MetricGroup } from "./queries/metric-groups.ts";
 
 type Sums = MetricGroup["sums"];
 

@@ -5,17 +5,17 @@ import { AmountOutOfRangeError } from "@pragma/contracts/money";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import postgres from "postgres";
-import type { ReportingServiceContext } from "../context.ts";
+import { buildMetrics } from "./build-metrics.ts";
+import type { MetricsContext } from "./context.ts";
+import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
+import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
 import {
   countMissingReportsInPeriods,
   listMetricGroups,
   type MetricGroup,
   type MetricGroupsQuery,
   MetricSumTooLargeError,
-} from "../queries/metric-groups.ts";
-import { buildMetrics } from "./build-metrics.ts";
-import { computeComparedRange, type DayRange, toDayNumber } from "./metric-periods.ts";
-import { hasUnattributedPart, listUnattributedMeasures } from "./metric-sources.ts";
+} from "./queries/metric-groups.ts";
 
 /** PostgreSQL's code for a statement that was canceled, for example because it exceeded its timeout. */
 const queryCanceledCode = "57014";
@@ -27,7 +27,7 @@ const queryCanceledCode = "57014";
  * if `signal` is aborted.
  */
 export async function computeMetrics(
-  { db, config, locationCurrencies }: Pick<ReportingServiceContext, "db" | "config" | "locationCurrencies">,
+  { db, config, locationCurrencies }: Pick<MetricsContext, "db" | "config" | "locationCurrencies">,
   query: MetricsQuery,
   locationIds: readonly string[],
   { context, signal }: { context: ObservabilityContext; signal: AbortSignal },

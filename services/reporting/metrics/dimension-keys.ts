@@ -1,6 +1,5 @@
 import { getMetricDimension, type MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues } from "@pragma/contracts/metrics";
-import type { MetricGroup } from "../queries/metric-groups.ts";
 import {
   type DayRange,
   formatDay,
@@ -13,6 +12,7 @@ import {
   getWeekday,
 } from "./metric-periods.ts";
 import { isStoredDimension, metricColumns } from "./metric-sources.ts";
+import type { MetricGroup } from "./queries/metric-groups.ts";
 
 const collator = new Intl.Collator("en");
 

@@ -1,6 +1,6 @@
 import { listMetricValueFields, type MetricDimension } from "@pragma/contracts/metric-definitions";
 import type { MetricDimensionValues, Metrics } from "@pragma/contracts/metrics";
-import { formatCsvLine } from "../exports/csv-cell.ts";
+import { formatCsvLine } from "@pragma/runtime/http/csv-line";
 
 type Scalar = string | number | boolean | null;
 

@@ -7,13 +7,13 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { mergeMetricMonths } from "../periodic/merge-metric-months.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
   buildTestPrincipalWithScopes,
   startTestReportingService,
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
+import { mergeMetricMonths } from "./periodic/merge-metric-months.ts";
 
 /** The number of locations with random tills. */
 const runs = Number(process.env.METRICS_RUNS ?? 2);

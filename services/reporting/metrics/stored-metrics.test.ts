@@ -6,7 +6,6 @@ import { createLogger } from "@pragma/runtime/observability/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mergeMetricMonths } from "../periodic/merge-metric-months.ts";
 import { expectMetricsToEqual, type StoredTillMetrics } from "../testing/expect-metrics.ts";
 import { randomTills } from "../testing/random-tills.ts";
 import {
@@ -15,6 +14,7 @@ import {
   type TestReportingService,
 } from "../testing/start-test-reporting.ts";
 import { buildTestOrder, buildTestOrderPaymentRow, buildTestTill } from "../testing/till-fixtures.ts";
+import { mergeMetricMonths } from "./periodic/merge-metric-months.ts";
 
 const timeZone = "Europe/Paris";
 const log = createLogger({ name: "test", level: "silent" });

@@ -14,18 +14,18 @@ import { ObjectNotFoundError } from "@pragma/runtime/object-store/object-store";
 import type { ObservabilityContext } from "@pragma/runtime/observability/request-context";
 import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
 import { v5 as uuidV5 } from "uuid";
-import type { ReportingServiceContext } from "../context.ts";
-import { removeErasedTillFromBulkExports } from "../exports/bulk-export-queries.ts";
-import { assertTillCanBeDeleted, withUnpackedTills } from "../packing/with-unpacked-tills.ts";
-import { findOrderCreationTimesOfTill } from "../queries/orders.ts";
-import { findReportFinalizedEventData } from "../queries/reports.ts";
-import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../queries/tills.ts";
-import { requestErasureOfAlreadyErasedOrders } from "../request-erasure.ts";
+import type { ReportingContext } from "../context.ts";
+import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
+import { findOrderCreationTimesOfTill } from "../documents/queries/orders.ts";
+import { findReportFinalizedEventData } from "../documents/queries/reports.ts";
+import { findAppliedTillRevisionNumber, recordTillRevisionAndGetPrevious } from "../documents/queries/tills.ts";
+import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
+import { requestErasureOfAlreadyErasedOrders } from "../retention/request-erasure.ts";
 import { deleteReportAndOrdersOfTill, replaceStoredReportAndOrders, toReportFinalizedData } from "../store-report.ts";
-import type { TillCalculationResult } from "../threaded-till-report-calculator.ts";
+import type { CalculatingContext, TillCalculationResult } from "../threaded-till-report-calculator.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed or replaced, or is being reprocessed. */
-export const calculateTillReportSubscription = defineEventSubscription<ReportingServiceContext, "till.pushed">(
+export const calculateTillReportSubscription = defineEventSubscription<CalculatingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
     const applied = await findAppliedTillRevisionNumber(services.db.sql, data);
@@ -72,7 +72,7 @@ async function publishParkedReport(
 
 async function calculateReport(
   data: BusEventData<"till.pushed">,
-  { db, objects, calculator }: ReportingServiceContext,
+  { db, objects, calculator }: CalculatingContext,
   { context, isNew }: { context: ObservabilityContext; isNew: boolean },
 ): Promise<TillCalculationResult> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
@@ -93,7 +93,7 @@ interface AppliedTill {
 
 async function applyTillRevision(
   tx: SqlTransaction,
-  { db }: Pick<ReportingServiceContext, "db">,
+  { db }: Pick<ReportingContext, "db">,
   { data, till, traceparent }: AppliedTill,
 ): Promise<void> {
   const { tillId, locationId, revision } = data;

@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import {
+  AccountingConfig,
+  type AccountingRules,
+  CreateAccountingConfigRequest,
+  ReplaceAccountingConfigRequest,
+} from "@pragma/contracts/accounting-config";
+import { ApiError } from "@pragma/contracts/errors";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createdAtCursorSchema, createPageResponse } from "@pragma/runtime/http/page-response";
+import {
+  computeEntityTag,
+  createConditionalJsonResponse,
+  createSerializedJsonResponse,
+} from "@pragma/runtime/http/route-response";
+import {
+  getReadRestrictionLocationId,
+  locationIdQueryParameter,
+  resolveAuthorizedLocationId,
+  resolveRequestedLocation,
+} from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { defineReportingRoute } from "../../context.ts";
+import { journalEntriesDescription } from "../openapi-descriptions.ts";
+import {
+  deleteAccountingConfigRow,
+  findAccountingConfigPage,
+  findAccountingConfigRow,
+  insertAccountingConfigRow,
+  lockAccountingConfigRow,
+  updateAccountingConfigRow,
+} from "../queries/accounting-configs.ts";
+import { accountingRouteDefaults } from "./route-defaults.ts";
+
+const accountingConfigParams = z.object({ id: z.guid().meta({ description: "ID of the accounting config" }) });
+
+export const createAccountingConfigRoute = defineReportingRoute({
+  method: "post",
+  path: "/v1/accounting/configs/",
+  operationId: "createAccountingConfig",
+  ...accountingRouteDefaults,
+  summary: "Create an accounting config",
+  description:
+    "Creates an accounting config: the rules that convert a location's reports to journal entries. The config defines the journal, and the account for each kind of amount. Every field has a default, so `{}` creates a working config. The default accounts follow the French chart of accounts (plan comptable général). Set only the fields for which your accountant uses different values. A list in the request replaces the whole default list. In `payments`, omitted payment modes keep their default accounts.\n\n" +
+    journalEntriesDescription,
+  request: { body: createValidatingJsonBodyParser(CreateAccountingConfigRequest) },
+  responses: { 201: { description: "The new accounting config, including default values", schema: AccountingConfig } },
+  errors: ["location_forbidden", "location_not_found"],
+  async handle({ body: { locationId: requestedLocationId, ...content }, principal, services, context }) {
+    const { id: locationId } = await resolveRequestedLocation(
+      principal,
+      requestedLocationId,
+      services.locations,
+      context,
+    );
+    const id = randomUUID();
+    const now = new Date();
+    const response = toConfigResponse({ id, locationId, createdAt: now, updatedAt: now }, content);
+    await services.db.transaction((tx) =>
+      insertAccountingConfigRow(tx, { id, locationId, createdAt: now, ...response }),
+    );
+    return createSerializedJsonResponse(201, response.body, { location: `/v1/accounting/configs/${id}` });
+  },
+});
+
+const listAccountingConfigsQuery = z.object({
+  ...paginationQueryShape,
+  locationId: locationIdQueryParameter(),
+});
+
+export const listAccountingConfigsRoute = defineReportingRoute({
+  method: "get",
+  path: "/v1/accounting/configs/",
+  operationId: "listAccountingConfigs",
+  ...accountingRouteDefaults,
+  summary: "List accounting configs",
+  description: "Returns the location's accounting configs with all their fields, newest first.",
+  request: { query: listAccountingConfigsQuery },
+  responses: {
+    200: { description: "A page of accounting configs, newest first", schema: paginatedSchema(AccountingConfig) },
+  },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const locationId = resolveAuthorizedLocationId(principal, query.locationId);
+    return createPageResponse({ query, locationId, principal, url, origin }, createdAtCursorSchema, (range) =>
+      findAccountingConfigPage(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
+    );
+  },
+});
+
+export const getAccountingConfigRoute = defineReportingRoute({
+  method: "get",
+  path: "/v1/accounting/configs/{id}",
+  operationId: "getAccountingConfig",
+  ...accountingRouteDefaults,
+  summary: "Get an accounting config",
+  description: "Returns an accounting config with all its fields, including the fields with default values.",
+  request: { params: accountingConfigParams },
+  responses: {
+    200: { description: "The accounting config, including default values", schema: AccountingConfig },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["accounting_config_not_found"],
+  async handle({ params: { id }, principal, services, header }) {
+    const config = await findAccountingConfigRow(services.db.sql, {
+      id,
+      locationId: getReadRestrictionLocationId(principal),
+    });
+    if (!config) throw configNotFoundError(id);
+    return createConditionalJsonResponse(config.body, { etag: config.etag, ifNoneMatch: header("if-none-match") });
+  },
+});
+
+export const replaceAccountingConfigRoute = defineReportingRoute({
+  method: "put",
+  path: "/v1/accounting/configs/{id}",
+  operationId: "replaceAccountingConfig",
+  ...accountingRouteDefaults,
+  summary: "Replace an accounting config",
+  description:
+    "Replaces all fields of an accounting config. Omitted fields are reset to their defaults. Exports that were already requested still use the previous config.",
+  request: { params: accountingConfigParams, body: createValidatingJsonBodyParser(ReplaceAccountingConfigRequest) },
+  responses: {
+    200: {
+      description: "The accounting config after the replacement, including default values",
+      schema: AccountingConfig,
+    },
+  },
+  errors: ["accounting_config_not_found"],
+  async handle({ params: { id }, body: content, principal, services }) {
+    const key = { id, locationId: getReadRestrictionLocationId(principal) };
+    return services.db.transaction(async (tx) => {
+      const current = await lockAccountingConfigRow(tx, key);
+      if (!current) throw configNotFoundError(id);
+      const { locationId, createdAt } = current;
+      const response = toConfigResponse({ id: current.id, locationId, createdAt, updatedAt: new Date() }, content);
+      await updateAccountingConfigRow(tx, { locationId, id: current.id, ...response });
+      return createSerializedJsonResponse(200, response.body, { etag: `"${response.etag}"` });
+    });
+  },
+});
+
+export const deleteAccountingConfigRoute = defineReportingRoute({
+  method: "delete",
+  path: "/v1/accounting/configs/{id}",
+  operationId: "deleteAccountingConfig",
+  ...accountingRouteDefaults,
+  summary: "Delete an accounting config",
+  description: "Deletes an accounting config. Exports that were already requested are not affected.",
+  request: { params: accountingConfigParams },
+  responses: { 204: { description: "The accounting config was deleted" } },
+  errors: ["accounting_config_not_found"],
+  async handle({ params: { id }, principal, services }) {
+    if (
+      !(await deleteAccountingConfigRow(services.db.sql, { id, locationId: getReadRestrictionLocationId(principal) }))
+    )
+      throw configNotFoundError(id);
+    return { status: 204, body: null, headers: {} };
+  },
+});
+
+/** Returns the response body of a config as JSON text, and its entity tag. Both are stored. */
+function toConfigResponse(
+  { id, locationId, createdAt, updatedAt }: { id: string; locationId: string; createdAt: Date; updatedAt: Date },
+  content: AccountingRules,
+): { body: string; etag: string } {
+  const times = { createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+  const body = JSON.stringify({ id, ...times, locationId, ...content } satisfies AccountingConfig);
+  return { body, etag: computeEntityTag(body) };
+}
+
+function configNotFoundError(id: string): ApiError {
+  return new ApiError("accounting_config_not_found", { detail: `This location has no accounting config ${id}.` });
+}

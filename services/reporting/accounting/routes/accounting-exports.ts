@@ -1,0 +1,175 @@
+import {
+  AccountingExport,
+  CreateAccountingExportRequest,
+  CreateAccountingExportResponse,
+  maxTillsPerAccountingExport,
+} from "@pragma/contracts/accounting-export";
+import { ApiError } from "@pragma/contracts/errors";
+import { accountingFileTextExample } from "@pragma/contracts/examples/accounting";
+import type { Principal } from "@pragma/contracts/principal";
+import { createValidatingJsonBodyParser } from "@pragma/runtime/http/define-route";
+import { createJsonResponseWithContentEtag, jsonResponse } from "@pragma/runtime/http/route-response";
+import { getReadRestrictionLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import type { ReportingContext } from "../../context.ts";
+import { defineExportRoute } from "../../exports/context.ts";
+import { createFileResponse } from "../../exports/file-response.ts";
+import { findExport, isWrittenFile, type StoredExport } from "../../exports/queries/export-queries.ts";
+import type { AccountingExportFile, AccountingExportTypes } from "../accounting-exports.ts";
+import { enqueueAccountingExport } from "../enqueue-export.ts";
+import { fecFileFormatsByProvider } from "../fec/file-formats.ts";
+import { accountingFileFormatsDescription, fecColumnsDescription } from "../openapi-descriptions.ts";
+import { accountingRouteDefaults } from "./route-defaults.ts";
+
+const exportParams = z.object({ id: z.guid().meta({ description: "ID of the accounting export" }) });
+
+const fileParams = exportParams.extend({
+  number: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, "Must be an integer of 1 or more")
+    .transform(Number)
+    .meta({ description: "Number of the file in the export, starting at 1", type: "integer", minimum: 1, example: 1 }),
+});
+
+/** The headers of responses about an export that is in progress. */
+const unfinishedHeaders = { "retry-after": "2" };
+
+export const createAccountingExportRoute = defineExportRoute({
+  method: "post",
+  path: "/v1/accounting/exports/",
+  operationId: "createAccountingExport",
+  ...accountingRouteDefaults,
+  summary: "Export tills to accounting software",
+  description:
+    `Creates journal entries from the reports of up to ${maxTillsPerAccountingExport} tills, and writes the entries to files that you can import into accounting software. Tills of the same location, config and provider are written to one file. In the file, the tills are sorted by closing time. ` +
+    "The export runs in the background. To follow its progress, poll the export by its ID until its state is `done` or `failed`. " +
+    "If the figures of a till are inconsistent, the till is not exported, and the export lists the differences. The other tills are still exported. " +
+    "The total size of the files of an export is limited to 16 MB. The first till that would cause the total to exceed this size and all tills after it are not exported. Export these tills in another request. " +
+    `To export tills of other locations, the API key needs the scope \`locations:any\`.\n\n${accountingFileFormatsDescription}`,
+  request: { body: createValidatingJsonBodyParser(CreateAccountingExportRequest) },
+  responses: {
+    202: { description: "The export was accepted, and runs in the background", schema: CreateAccountingExportResponse },
+  },
+  errors: ["location_forbidden", "limit_reached"],
+  async handle({ body, principal, services, context, audit }) {
+    const started = await enqueueAccountingExport(services, { body, principal, context, audit });
+    context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
+    return jsonResponse(202, started, {
+      location: `/v1/accounting/exports/${started.id}`,
+      ...unfinishedHeaders,
+    });
+  },
+});
+
+export const getAccountingExportRoute = defineExportRoute({
+  method: "get",
+  path: "/v1/accounting/exports/{id}",
+  operationId: "getAccountingExport",
+  ...accountingRouteDefaults,
+  summary: "Get an accounting export",
+  description:
+    "Returns the state of an export, the result for each till, and the URLs of the files. If a till was not exported, its result explains why. If the figures of the till are inconsistent, the result contains each difference with both figures. Only API keys with the scope `locations:any` can read an export that contains tills of several locations. Exports are deleted after 400 days. You can export the same tills again.",
+  request: { params: exportParams },
+  responses: {
+    200: {
+      description: "The export, with its state, the result for each till, and its files",
+      schema: AccountingExport,
+    },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["accounting_export_not_found"],
+  async handle({ params: { id }, principal, services, header, origin }) {
+    const stored = await requireExport(services, principal, id);
+    const accountingExport = toExportResponse(stored, origin);
+    const response = createJsonResponseWithContentEtag(JSON.stringify(accountingExport), {
+      ifNoneMatch: header("if-none-match"),
+    });
+    const isFinished = accountingExport.state === "done" || accountingExport.state === "failed";
+    return isFinished ? response : { ...response, headers: { ...response.headers, ...unfinishedHeaders } };
+  },
+});
+
+export const getAccountingExportFileRoute = defineExportRoute({
+  method: "get",
+  path: "/v1/accounting/exports/{id}/files/{number}",
+  operationId: "getAccountingExportFile",
+  ...accountingRouteDefaults,
+  summary: "Download a file of an accounting export",
+  description: `Returns a file that you can import into accounting software.\n\n${accountingFileFormatsDescription}\n\n${fecColumnsDescription}`,
+  request: { params: fileParams },
+  responses: {
+    200: {
+      description: "The file, as an attachment in the format of its provider",
+      contentType: "text/plain",
+      schema: z.string().meta({ description: "The lines of the file, in the character set of its provider" }),
+      example: accountingFileTextExample,
+    },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["accounting_export_not_found", "accounting_file_not_found"],
+  async handle({ params: { id, number }, principal, services, header }) {
+    const { files } = await requireExport(services, principal, id);
+    const notFoundError = new ApiError("accounting_file_not_found", {
+      detail: `Export ${id} has no file with the number ${number}. If the export is still in progress, try again later.`,
+    });
+    const file = files.filter(isWrittenFile).find((candidate) => candidate.number === number);
+    if (!file) throw notFoundError;
+    const { name, bytes: size, sha256: etag, objectKey, details } = file;
+    const contentType = `text/plain; charset=${fecFileFormatsByProvider[details.provider].charset.toLowerCase()}`;
+    const downloaded = { name, size, etag, contentType, content: { objectKey }, hasRanges: false };
+    return createFileResponse(services, downloaded, { principal, header, notFoundError });
+  },
+});
+
+/** @throws `ApiError` accounting_export_not_found, also for an export of another location. */
+async function requireExport({ db }: Pick<ReportingContext, "db">, principal: Principal, id: string) {
+  const locationId = getReadRestrictionLocationId(principal);
+  const found = await findExport<AccountingExportTypes>(db.sql, "accounting", { id, locationId });
+  if (found) return found;
+  throw new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
+}
+
+const publicStates = {
+  queued: "pending",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  removed: "failed",
+} as const;
+
+/** Returns the response body of an export. `origin` is the scheme and host of the request's URL. */
+function toExportResponse({ row, files }: StoredExport<AccountingExportTypes>, origin: string): AccountingExport {
+  const fileGroupFields = ({ locationId, details: { configId, provider } }: AccountingExportFile) => ({
+    locationId,
+    accountingConfigId: configId,
+    accountingProvider: provider,
+  });
+  const tills = files
+    .flatMap((file) => file.details.tills.map((till) => ({ ...till, file })))
+    .sort((a, b) => a.position - b.position);
+  return {
+    id: row.id,
+    tillsIds: [...new Set(tills.map(({ tillId }) => tillId))],
+    state: publicStates[row.state],
+    createdAt: row.createdAt.toISOString(),
+    startedAt: row.startedAt?.toISOString() ?? null,
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+    tills: tills.map(({ tillId, state, failure, file }) => ({
+      tillId,
+      ...fileGroupFields(file),
+      state,
+      failure,
+      fileNumber: state === "done" ? file.number : null,
+    })),
+    files: files.filter(isWrittenFile).map((file) => {
+      const { number, name, bytes, details } = file;
+      return {
+        number,
+        ...fileGroupFields(file),
+        ...{ name, size: bytes, entries: details.entries },
+        tills: details.tills.filter(({ state }) => state === "done").length,
+        fileUrl: `${origin}/v1/accounting/exports/${row.id}/files/${number}`,
+      };
+    }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { PosOrderPaymentRow } from "@pragma/contracts/order-rows";
+import { AggregateMap } from "../aggregate-map.ts";
+import type { ReportableOrder } from "../reportable-orders.ts";
+import { sum } from "./order-settlement.ts";
+
+/**
+ * Change that was given by another method than the payment, such as cash for a meal voucher. The amount of a payment is
+ * net of change, so the voucher is worth this amount more, and the drawer contains this amount less.
+ */
+export interface ChangeByOtherMethod extends Pick<PosOrderPaymentRow, "name" | "paymentMode" | "paymentType"> {
+  changeName: string | null;
+  changeMode: PosOrderPaymentRow["paymentMode"];
+  amount: number;
+}
+
+/**
+ * Returns the change that was given by another method than the payment, by both methods. Change without a payment mode
+ * was given by the method of the payment. Rows of type `change` and `discount` are not payments.
+ */
+export function listChangeByOtherMethods(orders: readonly ReportableOrder[]): ChangeByOtherMethod[] {
+  const groups = new AggregateMap<ChangeByOtherMethod & { amounts: number[] }>();
+  for (const row of orders.flatMap(({ payments }) => payments)) {
+    const { name, paymentMode, paymentType, changeAmount, changePaymentName, changePaymentMode: changeMode } = row;
+    if (changeAmount === 0 || changeMode === null || paymentType === "change" || paymentType === "discount") continue;
+    const changeName = changePaymentName ?? (changeMode === paymentMode ? name : null);
+    if (changeMode === paymentMode && changeName === name) continue;
+    const key = { name, paymentMode, paymentType, changeName, changeMode };
+    groups.getOrCreate(Object.values(key), () => ({ ...key, amount: 0, amounts: [] })).amounts.push(changeAmount);
+  }
+  return groups.values().map(({ amounts, ...group }) => ({ ...group, amount: sum(amounts) }));
+}
+
+/**
+ * Returns the cash that was given as change on payments by other modes, less the change on cash payments that was given
+ * by other modes. Payments in cash do not contain it, because their amounts are net of their own change.
+ */
+export function computeCashChange(changes: readonly ChangeByOtherMethod[]): number {
+  return sum(
+    changes.flatMap(({ paymentMode, changeMode, amount }) => [
+      changeMode === "cash" ? amount : 0,
+      paymentMode === "cash" ? -amount : 0,
+    ]),
+  );
+}

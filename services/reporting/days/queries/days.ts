@@ -1,0 +1,200 @@
+import { type Day, maxTillsPerDay } from "@pragma/contracts/day";
+import { listPartitionNames } from "@pragma/runtime/database/partitions";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
+import type { LastShiftByDevice } from "../check-devices.ts";
+import { decompressDayText } from "../day-texts.ts";
+import type { TillFigures } from "../till-figures.ts";
+import type { OrderWithoutTill } from "./shifts.ts";
+
+/** The reports from which a day is computed. If there are more than `maxTillsPerDay`, the day has no totals. */
+const maxReports = maxTillsPerDay + 1;
+
+/** A report of a day as it is stored. */
+export interface ReportOfDayRow {
+  tillId: string;
+  id: string;
+  tillRevision: number;
+  /** Null if a sum is too large. */
+  tillFigures: TillFigures | null;
+  /** The data of the event `report.finalized`, as JSON. Null if there are figures. */
+  finalized: string | null;
+}
+
+export interface DayKey {
+  locationId: string;
+  /** YYYY-MM-DD in the location's time zone. */
+  day: string;
+}
+
+/** What a day is computed from. */
+export interface StoredDayParts {
+  /** The first `maxReports` reports, earliest first. */
+  reports: ReportOfDayRow[];
+  reportCount: number;
+  /** The stored days around the day, and the day itself, earliest first. */
+  days: StoredDay[];
+  openShifts: Day["openShifts"];
+  ordersWithoutTill: OrderWithoutTill[];
+}
+
+/** Returns what a day is computed from, with the stored days from `distance` days before to `distance` days after it. */
+export async function findDayParts(
+  sql: SqlClient | SqlTransaction,
+  { locationId, day }: DayKey,
+  distance: number,
+): Promise<StoredDayParts> {
+  type Row = Omit<StoredDayParts, "reports" | "days" | "openShifts" | "reportCount"> & {
+    reports: (Omit<ReportOfDayRow, "tillFigures"> & { tillFiguresBase64: string | null })[];
+    reportCount: number | null;
+    days: (Omit<StoredDay, "updatedAt"> & { updatedAt: string })[];
+    openShifts: Day["openShifts"];
+  };
+  const isOfDay = sql`location_id = ${locationId} and day = ${day}::text::date`;
+  // One statement, because it runs in the transaction that stores a report, while other tills of the location wait.
+  const [row] = await sql<[Row]>`
+    with found as (
+      select till_id, id, started_at, finalized, till_figures from reports
+      where ${isOfDay} order by started_at, id limit ${maxReports}
+    )
+    select
+      coalesce((
+        select json_agg(json_build_object(
+          'tillId', found.till_id, 'id', id, 'tillRevision', revision,
+          'tillFiguresBase64', encode(till_figures, 'base64'),
+          'finalized', case when till_figures is null then finalized end
+        ) order by started_at, id)
+        from found join tills on tills.location_id = ${locationId} and tills.till_id = found.till_id
+      ), '[]') as reports,
+      (select count from day_counts where ${isOfDay} and kind = 'report') as report_count,
+      coalesce((
+        select json_agg(json_build_object(
+          'day', day, 'state', state, 'dayRevision', day_revision, 'updatedAt', updated_at, 'etag', etag,
+          'lastShifts', last_shifts
+        ) order by day)
+        from days where location_id = ${locationId}
+          and day between ${day}::text::date - ${distance}::int and ${day}::text::date + ${distance}::int
+      ), '[]') as days,
+      coalesce((
+        select json_agg(json_build_object('tillId', till_id, 'startedAt', started_at) order by started_at, till_id)
+        from (
+          select till_id, started_at from shifts where ${isOfDay} and is_open
+          order by started_at, till_id limit ${maxTillsPerDay}
+        ) as open_shifts
+      ), '[]') as open_shifts,
+      coalesce((
+        select json_agg(json_build_object('tillId', till_id, 'orderId', order_id, 'total', total, 'isCanceled', is_canceled)
+          order by till_id, order_id)
+        from orders_without_till where ${isOfDay} and found_in_till_id is null and not is_live
+      ), '[]') as orders_without_till`;
+  const reports = row.reports.map(({ tillFiguresBase64, ...report }): ReportOfDayRow => {
+    if (tillFiguresBase64 === null) return { ...report, tillFigures: null };
+    return { ...report, tillFigures: JSON.parse(decompressDayText(Buffer.from(tillFiguresBase64, "base64"))) };
+  });
+  return {
+    ...row,
+    reports,
+    reportCount: reports.length < maxReports ? reports.length : (row.reportCount ?? reports.length),
+    days: row.days.map((stored) => ({ ...stored, updatedAt: new Date(stored.updatedAt) })),
+    openShifts: row.openShifts.map(({ tillId, startedAt }) => ({
+      tillId,
+      startedAt: new Date(startedAt).toISOString(),
+    })),
+  };
+}
+
+export interface StoredDay {
+  day: string;
+  state: string;
+  dayRevision: number;
+  updatedAt: Date;
+  etag: string;
+  lastShifts: LastShiftByDevice;
+}
+
+export interface DayRow extends DayKey {
+  state: string;
+  dayRevision: number;
+  updatedAt: string;
+  etag: string;
+  hasReports: boolean;
+  lastShifts: LastShiftByDevice;
+  /** As `compressDayText` returns it. */
+  body: Uint8Array;
+}
+
+export async function upsertDay(tx: SqlTransaction, row: DayRow): Promise<void> {
+  const { locationId, day, state, dayRevision, updatedAt, etag, hasReports, lastShifts, body } = row;
+  await tx`
+    insert into days (location_id, day, state, day_revision, updated_at, etag, has_reports, last_shifts, body)
+    values (${locationId}, ${day}::text::date, ${state}, ${dayRevision}, ${updatedAt}::timestamptz, ${etag}, ${hasReports},
+      ${JSON.stringify(lastShifts)}::text::jsonb, ${body})
+    on conflict (location_id, day) do update set
+      state = excluded.state, day_revision = excluded.day_revision, updated_at = excluded.updated_at, etag = excluded.etag,
+      has_reports = excluded.has_reports, last_shifts = excluded.last_shifts, body = excluded.body`;
+}
+
+export async function deleteDay(tx: SqlTransaction, { locationId, day }: DayKey): Promise<void> {
+  await tx`delete from days where location_id = ${locationId} and day = ${day}::text::date`;
+}
+
+/** A day as it is returned. */
+export interface ListedDay {
+  day: string;
+  etag: string;
+  body: string;
+}
+
+type ListedDayRow = Omit<ListedDay, "body"> & { body: Uint8Array };
+const toListedDay = (row: ListedDayRow): ListedDay => ({ ...row, body: decompressDayText(row.body) });
+
+/** Returns one day; undefined if it has neither reports nor open shifts nor orders without a till. */
+export async function findDay(
+  sql: SqlClient | SqlTransaction,
+  { locationId, day }: DayKey,
+): Promise<ListedDay | undefined> {
+  const [row] = await sql<ListedDayRow[]>`
+    select day::text as day, etag, body from days
+    where location_id = ${locationId} and day = ${day}::text::date`;
+  return row && toListedDay(row);
+}
+
+export interface DayListRange {
+  since: string | null;
+  until: string | null;
+  /** Lists only days before this one. */
+  before: string | null;
+  offset: number;
+  limit: number;
+}
+
+/** Returns the days of a location, latest first, and their total number. */
+export async function listDays(
+  sql: SqlClient,
+  locationId: string,
+  { since, until, before, offset, limit }: DayListRange,
+): Promise<{ days: ListedDay[]; total: number }> {
+  const isInRange = sql`location_id = ${locationId}
+    and day between ${since ?? "0001-01-01"}::text::date and ${until ?? "9999-12-31"}::text::date`;
+  const [rows, [counted]] = await Promise.all([
+    sql<ListedDayRow[]>`
+      select day::text as day, etag, body from days
+      where ${isInRange} and day < ${before ?? "infinity"}::text::date
+      order by days.day desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from days where ${isInRange}`,
+  ]);
+  return { days: rows.map(toListedDay), total: counted.total };
+}
+
+/**
+ * Deletes what is stored of days before a day (YYYY-MM-DD) without their reports, which must have been deleted before.
+ * Processes one partition at a time.
+ */
+export async function deleteDaysBefore({ sql }: Database, beforeDay: string): Promise<void> {
+  for (const table of ["orders_without_till", "shifts", "days"]) {
+    for (const partition of await listPartitionNames(sql, table)) {
+      const withoutReports = table === "days" ? sql`and not has_reports` : sql``;
+      await deleteRowsInBatches(sql, partition, sql`day < ${beforeDay}::text::date ${withoutReports}`);
+    }
+  }
+}

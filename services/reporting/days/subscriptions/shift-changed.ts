@@ -1,0 +1,22 @@
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { defineEventSubscription } from "@pragma/runtime/messaging/subscription";
+import type { ReportingContext } from "../../context.ts";
+import { storeOrdersWithoutTill, storeShiftChange } from "../queries/shifts.ts";
+import { updateDays } from "../update-days.ts";
+
+/** Stores that a shift has live orders, or has none anymore, and computes its business day again. */
+export const shiftChangeSubscription = defineEventSubscription<ReportingContext, "shift.changed">(
+  "shift.changed",
+  async ({ data, services: { db }, context: { traceparent }, once }) => {
+    await once(async (tx) => {
+      const { locationId } = data;
+      await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+      const days = [...(await storeShiftChange(tx, data)), ...(await storeOrdersWithoutTill(tx, data))];
+      if (days.length === 0) return;
+      await recordLocationWrite(tx, locationId);
+      const updatedAt = new Date().toISOString();
+      await updateDays(tx, { locationId, days, updatedAt, traceparent, shouldPublishNewDays: true });
+    });
+  },
+);

@@ -1,0 +1,46 @@
+import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
+import {
+  buildTillDryRunWithoutReport,
+  type TillDryRunReply,
+  type TillDryRunRequest,
+  toTillReportParkedReason,
+} from "@pragma/contracts/till-dry-run";
+import { maxRequestBodyBytes } from "@pragma/runtime/admission/request-body-memory";
+import { PermanentEventError } from "@pragma/runtime/retries/transient-error";
+import type { StoredReportAndOrderResponses } from "../calculate-stored-till.ts";
+import type { CalculatingContext } from "../threaded-till-report-calculator.ts";
+import { previewDayWithTill } from "./preview-day-with-till.ts";
+import { findTillWarnings } from "./till-warnings.ts";
+
+export type TillDryRunServices = Pick<CalculatingContext, "db" | "log" | "calculator">;
+
+const decompress = promisify(brotliDecompress);
+
+/** Returns the result of a dry run: the checks of the till, or the reason why its report cannot be computed. */
+export async function computeTillDryRun(
+  services: TillDryRunServices,
+  request: TillDryRunRequest,
+): Promise<TillDryRunReply> {
+  const { body, locationId, timeZone, tillId, version, hash } = request;
+  const bytes = await decompress(Buffer.from(body, "base64"), { maxOutputLength: maxRequestBodyBytes });
+  let report: StoredReportAndOrderResponses | null;
+  try {
+    report = await services.calculator.run({
+      ...{ bytes, hash, version, tillId, locationId, timeZone },
+      ...{ calculatedAt: new Date().toISOString(), creationTimes: new Map(), isStored: false },
+    });
+  } catch (error) {
+    services.log.warn({ err: error, tillId, locationId }, "the report of a till that is not stored cannot be computed");
+    const reason = toTillReportParkedReason(error instanceof PermanentEventError ? error.publicReason : undefined);
+    return buildTillDryRunWithoutReport(request, reason);
+  }
+  if (!report) return buildTillDryRunWithoutReport(request, "training");
+  const checked = await previewDayWithTill(services.db, { tillId, locationId }, report);
+  const warnings = findTillWarnings(JSON.parse(report.v2));
+  return {
+    ...{ tillId, locationId, isDryRun: true, reportState: "done", reportParkedReason: null },
+    ...checked,
+    warnings,
+  };
+}

@@ -1,0 +1,270 @@
+import type { MetricDimension } from "@pragma/contracts/metric-definitions";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { mapInTurns } from "../map-in-turns.ts";
+import { type DayRange, type DaySpan, formatDay, listDaySpans } from "../metric-periods.ts";
+import {
+  canReadMonths,
+  getMetricFamily,
+  isStoredDimension,
+  listMetricSums,
+  listUsedDimensions,
+  type MetricFamily,
+  type MetricSelection,
+  type MetricSum,
+  metricColumns,
+  toSumColumn,
+} from "../metric-sources.ts";
+
+/** A location, and the index of its currency in the answer. */
+interface QueriedLocation {
+  locationId: string;
+  currencyIndex: number;
+}
+
+export interface MetricGroupsQuery extends MetricSelection {
+  locations: readonly QueriedLocation[];
+  /** The range of the query, and the earlier range if there is a comparison. */
+  periods: readonly DayRange[];
+  maxGroupsPerPeriod: number;
+}
+
+/** The sums of the rows with the same values of the dimensions. */
+export interface MetricGroup {
+  periodIndex: number;
+  currencyIndex: number;
+  /**
+   * The values of each dimension: numbers of days for day, of Mondays for week, and of first days for month, a number
+   * from 0 for weekday, the id of a location, and otherwise the fields of the value.
+   */
+  keys: (number | string | boolean | null)[][];
+  sums: Partial<Record<MetricSum, number>>;
+}
+
+/** The sums of a query exceed what a number can contain. */
+export class MetricSumTooLargeError extends Error {}
+
+/** Expressions for the dimensions that are not stored in arrays. Dates are numbers of days since 1970-01-01. */
+const keyExpressions: Partial<Record<MetricDimension, string>> = {
+  day: "source.day - date '1970-01-01'",
+  week: "date_trunc('week', source.day)::date - date '1970-01-01'",
+  month: "date_trunc('month', source.day)::date - date '1970-01-01'",
+  weekday: "extract(isodow from source.day)::int - 1",
+  location: "source.location_id",
+};
+
+/**
+ * Returns the groups of a query. If there are more groups than the maximum in a period, returns at least one more.
+ *
+ * @throws `MetricSumTooLargeError`, and the reason of `signal` if it is aborted.
+ */
+export async function listMetricGroups(
+  tx: SqlTransaction,
+  query: MetricGroupsQuery,
+  signal: AbortSignal,
+): Promise<MetricGroup[]> {
+  const { dimensions, measures, periods, maxGroupsPerPeriod } = query;
+  const sums = listMetricSums(measures);
+  const { text, parameters, keyWidths } = buildStatement(query, sums, maxGroupsPerPeriod * periods.length + 1);
+  if (parameters === null) return [];
+  // Unnamed, because statements differ in their measures and dimensions, and each connection would keep all of them.
+  const rows = await tx.unsafe<Record<string, unknown>[]>(text, parameters, { prepare: false }).values();
+  const toGroup = (row: unknown[]): MetricGroup => {
+    let next = 0;
+    const take = () => row[next++] as number | string | boolean | null;
+    const periodIndex = Number(take());
+    const currencyIndex = Number(take());
+    const keys = dimensions.map((_, index) => Array.from({ length: keyWidths[index] ?? 1 }, take));
+    const values: MetricGroup["sums"] = {};
+    for (const sum of sums) {
+      const value = Number(take());
+      if (!Number.isSafeInteger(value)) throw new MetricSumTooLargeError(`${sum} is not a safe integer`);
+      values[sum] = value;
+    }
+    return { periodIndex, currencyIndex, keys, sums: values };
+  };
+  return mapInTurns(rows, toGroup, signal);
+}
+
+type Parameter = string | string[] | number[];
+/** Adds a parameter to a statement. Returns its reference. */
+type BindParameter = (value: Parameter, type: string) => string;
+
+/** Returns the statement, and the number of key columns of each dimension. `parameters` is null if nothing can match. */
+function buildStatement(query: MetricGroupsQuery, sums: MetricSum[], maxRows: number) {
+  const { dimensions, filters, periods } = query;
+  const parameters: Parameter[] = [];
+  const bind: BindParameter = (value, type) => `$${parameters.push(value)}::${type}`;
+  const family = getMetricFamily(query);
+  const spans = periods.flatMap((period, periodIndex) =>
+    listDaySpans(period, filters, canReadMonths(query)).map((span) => ({ ...span, periodIndex })),
+  );
+  const locations = filterLocations(query.locations, filters.location);
+  const keyColumns = dimensions.map((name) =>
+    isStoredDimension(name)
+      ? metricColumns[name].map(({ column }) => `"${getStoredFamily(name)}".${column}`)
+      : [keyExpressions[name] ?? ""],
+  );
+  const keyWidths = keyColumns.map(({ length }) => length);
+  if (spans.length === 0 || locations.length === 0) return { text: "", parameters: null, keyWidths };
+
+  const source = buildSource({ locations, spans, family, columns: listStoredColumns(query, family, sums) }, bind);
+  const conditions = listFilterConditions(query, bind);
+  const sumExpressions = sums.map((sum) => `sum("${family === "totals" ? "source" : family}".${toSumColumn(sum)})`);
+  const keys = ["source.period_index", "source.currency_index", ...keyColumns.flat()];
+  const text = `
+    select ${[...keys, ...sumExpressions].join(", ")}
+    from (${source}) as source ${buildUnnest(query, family, sums)}
+    ${conditions.length > 0 ? `where ${conditions.join(" and ")}` : ""}
+    group by ${keys.map((_, index) => index + 1).join(", ")}
+    having ${sumExpressions.map((sum) => `${sum} <> 0`).join(" or ")}
+    limit ${maxRows}`;
+  return { text, parameters, keyWidths };
+}
+
+interface SourceOptions {
+  locations: readonly QueriedLocation[];
+  spans: readonly (DaySpan & { periodIndex: number })[];
+  family: MetricFamily;
+  columns: string[];
+}
+
+/** Returns a query for the stored rows of locations and spans: merged months, and the tills of all other days. */
+function buildSource({ locations, spans, family, columns }: SourceOptions, bind: BindParameter): string {
+  const ids = bind(
+    locations.map(({ locationId }) => locationId),
+    "uuid[]",
+  );
+  const currencyIndexes = bind(
+    locations.map(({ currencyIndex }) => currencyIndex),
+    "int[]",
+  );
+  // With a constant, PostgreSQL plans only the partition of the location.
+  const [{ locationId = "" } = {}] = locations;
+  const ofLocation = `location_id = ${locations.length === 1 ? bind(locationId, "uuid") : "queried.location_id"}`;
+  const buildRows = (selected: SourceOptions["spans"]) => {
+    const spanColumns = [
+      bind(
+        selected.map(({ periodIndex }) => periodIndex),
+        "int[]",
+      ),
+      bind(
+        selected.map(({ first }) => formatDay(first)),
+        "date[]",
+      ),
+      bind(
+        selected.map(({ last }) => formatDay(last)),
+        "date[]",
+      ),
+      // postgres.js cannot send arrays of booleans.
+      bind(
+        selected.map(({ isWholeMonth }) => Number(isWholeMonth)),
+        "int[]",
+      ),
+    ];
+    return `unnest(${ids}, ${currencyIndexes}) as queried (location_id, currency_index)
+      cross join unnest(${spanColumns.join(", ")}) as span (period_index, first, last, is_month)`;
+  };
+  const selected = ["span.period_index", "queried.currency_index", "stored.*"].join(", ");
+  // `offset 0` lets PostgreSQL find the rows of each span by the index. It would otherwise read all rows of the locations,
+  // which are wide, and then join them, because it does not know how few days a span has.
+  const buildStored = (table: string, day: string, condition: string) => `
+    cross join lateral (
+      select ${["location_id", `${day} as day`, ...columns].join(", ")} from ${table}
+      where ${ofLocation} and ${condition} offset 0
+    ) as stored`;
+
+  const monthSpans = spans.filter(({ isWholeMonth }) => isWholeMonth);
+  const table = family === "totals" ? "metric_totals" : "metric_cells";
+  const fromTills = `
+    select ${selected} from ${buildRows(spans)} ${buildStored(table, "day", "day between span.first and span.last")}`;
+  if (monthSpans.length === 0) return fromTills;
+  return `${fromTills}
+    where not (
+      span.is_month = 1 and exists (select from metric_months where ${ofLocation} and month = span.first)
+    )
+    union all
+    select ${selected} from ${buildRows(monthSpans)} ${buildStored("metric_months", "month", "month = span.first")}`;
+}
+
+function filterLocations(
+  locations: readonly QueriedLocation[],
+  accepted: string[] | undefined,
+): readonly QueriedLocation[] {
+  if (!accepted) return locations;
+  const ids = new Set(accepted.map((id) => id.toLowerCase()));
+  return locations.filter(({ locationId }) => ids.has(locationId));
+}
+
+/** Returns the family of a stored dimension, which is also the alias of its cells. */
+function getStoredFamily(name: MetricDimension): Exclude<MetricFamily, "totals"> {
+  return getMetricFamily({ dimensions: [name], filters: {} }) as Exclude<MetricFamily, "totals">;
+}
+
+/** The columns of a family that a query needs, without the name of the family. */
+function listFamilyColumns(query: MetricSelection, family: MetricFamily): string[] {
+  return listUsedDimensions(query).flatMap((name) =>
+    isStoredDimension(name) && getStoredFamily(name) === family ? metricColumns[name].map(({ column }) => column) : [],
+  );
+}
+
+/** Whether cells of payments, discounts or cancellations are combined with the cells of orders to which they belong. */
+function isJoinedWithOrders(query: MetricSelection, family: MetricFamily): boolean {
+  return family !== "order" && family !== "totals" && listFamilyColumns(query, "order").length > 0;
+}
+
+function listStoredColumns(query: MetricSelection, family: MetricFamily, sums: MetricSum[]): string[] {
+  const sumColumns = sums.map(toSumColumn);
+  if (family === "totals") return sumColumns;
+  const own = [...listFamilyColumns(query, family), ...sumColumns].map((column) => `${family}_${column}`);
+  if (!isJoinedWithOrders(query, family)) return own;
+  return [`${family}_order_cell`, ...own, ...listFamilyColumns(query, "order").map((column) => `order_${column}`)];
+}
+
+/** Returns the joins that return a row for each cell. */
+function buildUnnest(query: MetricSelection, family: MetricFamily, sums: MetricSum[]): string {
+  if (family === "totals") return "";
+  const unnest = (of: MetricFamily, columns: string[], suffix = "") =>
+    `unnest(${columns.map((column) => `source.${of}_${column}`).join(", ")})${suffix}`;
+  const own = [...listFamilyColumns(query, family), ...sums.map(toSumColumn)];
+  if (!isJoinedWithOrders(query, family))
+    return `cross join lateral ${unnest(family, own)} as "${family}" (${own.join(", ")})`;
+  const orderColumns = listFamilyColumns(query, "order");
+  return `cross join lateral ${unnest(family, ["order_cell", ...own])} as "${family}" (${["order_cell", ...own].join(", ")})
+    join lateral ${unnest("order", orderColumns, " with ordinality")} as "order" (${[...orderColumns, "number"].join(", ")})
+      on "order".number = "${family}".order_cell`;
+}
+
+function listFilterConditions({ filters }: MetricSelection, bind: BindParameter): string[] {
+  return Object.entries(filters).flatMap(([key, values]) => {
+    const name = key as MetricDimension;
+    if (!isStoredDimension(name)) return [];
+    const alternatives = metricColumns[name].flatMap(({ column, type, isFiltered }) => {
+      if (!isFiltered) return [];
+      const reference = `"${getStoredFamily(name)}".${column}`;
+      return type === "integer"
+        ? [`${reference} = any(${bind(values.map(Number), "int[]")})`]
+        : [`coalesce(${reference}, '') = any(${bind(values, "text[]")})`];
+    });
+    return [`(${alternatives.join(" or ")})`];
+  });
+}
+
+/** Returns the number of reports in the periods without metrics, because a sum is too large. */
+export async function countMissingReportsInPeriods(
+  tx: SqlTransaction,
+  locationIds: readonly string[],
+  periods: readonly DayRange[],
+): Promise<number> {
+  const [onlyLocation] = locationIds;
+  const isOfLocations =
+    onlyLocation !== undefined && locationIds.length === 1
+      ? tx`location_id = ${onlyLocation}`
+      : tx`location_id = any(${locationIds}::uuid[])`;
+  const ranges = periods.map(
+    ({ first, last }) => tx`or day between ${formatDay(first)}::text::date and ${formatDay(last)}::text::date`,
+  );
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) as count from reports
+    where ${isOfLocations} and not has_metrics and (false ${ranges})`;
+  return row.count;
+}

@@ -1,0 +1,103 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { Metrics } from "@pragma/contracts/metrics";
+import { buildMetricsMeta, MetricsMeta } from "@pragma/contracts/metrics-meta";
+import { MetricsQuery } from "@pragma/contracts/metrics-query";
+import { selectMediaType } from "@pragma/runtime/http/content-negotiation";
+import { getSenderId } from "@pragma/runtime/http/request-identity";
+import {
+  computeEntityTag,
+  createConditionalJsonResponse,
+  createJsonResponseWithContentEtag,
+} from "@pragma/runtime/http/route-response";
+import { resolveAuthorizedLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { computeMetrics } from "../compute-metrics.ts";
+import { defineMetricsRoute } from "../context.ts";
+import { getMetricFamily } from "../metric-sources.ts";
+import { formatMetricsCsv } from "../metrics-csv.ts";
+
+const metricsRouteDefaults = { tag: "Metrics", audience: "public", scope: "reports:read" } as const;
+
+const metaBody = JSON.stringify(buildMetricsMeta());
+
+export const getMetricsMetaRoute = defineMetricsRoute({
+  method: "get",
+  path: "/v1/metrics/meta",
+  operationId: "getMetricsMeta",
+  ...metricsRouteDefaults,
+  summary: "List measures and dimensions",
+  description:
+    "Returns the measures and dimensions of metrics, which of them can be combined, and the limits of queries. The response only changes with the version of the API.",
+  responses: {
+    200: { description: "The measures and dimensions", schema: MetricsMeta },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: [],
+  async handle({ header }) {
+    return createJsonResponseWithContentEtag(metaBody, { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+const csvType = "text/csv";
+/** Also contains what the gateway sends itself, because it forwards this header instead of its own. */
+const vary = "origin, accept";
+const csvContentType = `${csvType}; charset=utf-8`;
+
+export const getMetricsRoute = defineMetricsRoute({
+  method: "get",
+  path: "/v1/metrics/",
+  operationId: "getMetrics",
+  ...metricsRouteDefaults,
+  summary: "Query metrics",
+  description:
+    "Returns figures of reports, such as sales, orders or payments, by dimensions such as day, room or product, optionally with those of an earlier period. A figure belongs to the business day of its report. Each total equals the sum of the reports, to the cent. Reports that an earlier version computed are added in the background; `missingReportCount` is how many are not included yet. Sums of several currencies are never added. Rows whose values are all 0 are omitted. With `Accept: text/csv`, the response contains the rows as CSV, without totals.",
+  request: { query: MetricsQuery },
+  responses: {
+    200: {
+      description: "The rows and totals",
+      schema: Metrics,
+      alternatives: {
+        [csvType]: {
+          schema: z.string(),
+          example: "currency,day,sales\r\nEUR,2026-05-29,3430\r\n",
+        },
+      },
+    },
+    304: { description: "The client's cached response is current" },
+  },
+  errors: ["location_forbidden", "location_not_found", "amounts_too_large", "too_many_rows", "query_too_slow"],
+  async handle({ query, principal, services, context, header, signal, runOutsideAdmission }) {
+    const locationIds = query.locationIds
+      ? query.locationIds.map((id) => resolveAuthorizedLocationId(principal, id))
+      : [resolveAuthorizedLocationId(principal, query.locationId)];
+    const started = performance.now();
+    let outcome = "internal_error";
+    const metrics = await runOutsideAdmission(() =>
+      services.metricsQueries.run(
+        () => computeMetrics(services, query, locationIds, { context, signal }),
+        getSenderId(principal),
+        { signal },
+      ),
+    )
+      .then(
+        (computed) => {
+          outcome = "done";
+          return computed;
+        },
+        (error: unknown) => {
+          if (signal.aborted) outcome = "disconnected";
+          else if (error instanceof ApiError) outcome = error.code;
+          throw error;
+        },
+      )
+      .finally(() => {
+        const labels = { family: getMetricFamily(query), outcome };
+        services.recordMetricsDuration((performance.now() - started) / 1_000, labels);
+      });
+    const isCsv = selectMediaType(header("accept"), ["application/json", csvType]) === csvType;
+    const body = isCsv ? formatMetricsCsv(metrics) : JSON.stringify(metrics);
+    const condition = { etag: computeEntityTag(body), ifNoneMatch: header("if-none-match") };
+    const response = createConditionalJsonResponse(body, condition, isCsv ? { "content-type": csvContentType } : {});
+    return { ...response, headers: { ...response.headers, vary } };
+  },
+});

@@ -1,0 +1,112 @@
+import { computeTillReportId } from "@pragma/contracts/till-report-id";
+import { acquireTransactionAdvisoryLock } from "@pragma/runtime/database/postgres";
+import { recordLocationWrite } from "@pragma/runtime/database/read-replica";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { isRemovedLocationError } from "@pragma/runtime/retries/transient-error";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import type { ReportingContext } from "../context.ts";
+import { deleteDaysBefore } from "../days/queries/days.ts";
+import type { UnpackingServices } from "../documents/packing/unpack-till.ts";
+import { assertTillCanBeDeleted, withUnpackedTills } from "../documents/packing/with-unpacked-tills.ts";
+import { deleteEmptyDayCounts, findLocationsWithReportsBefore } from "../documents/queries/day-counts.ts";
+import { findDayAndCreationTimeOfTillReport, listTillsWithReportBefore } from "../documents/queries/reports.ts";
+import { deleteTillRow, listTillsWithoutReportBefore, lockTillRow, type TillKey } from "../documents/queries/tills.ts";
+import { deleteReportAndOrdersOfTill } from "../store-report.ts";
+
+const batchSize = 200;
+/** The task ends if it cannot remove more tills, because something else is then probably wrong. */
+const maxFailedTills = 200;
+
+let removalErrorCount = 0;
+
+/** Returns how often this process could not remove an expired till. */
+export const countTillRemovalErrors = (): number => removalErrorCount;
+
+type RemovalServices = UnpackingServices & Pick<ReportingContext, "config" | "log">;
+
+/**
+ * Removes the tills of business days that are older than the retention, with their reports, orders and counts. Publishes
+ * `till.expired` for each, so that till-ingest removes them too. Tills without a report, which are in training mode, are
+ * removed when they were pushed that long ago. A till that cannot be removed does not delay others, and is tried again in
+ * the next run.
+ */
+export const removeExpiredTillsTask: PeriodicTask<RemovalServices> = {
+  name: "remove expired tills",
+  // The task reads the counts of all days.
+  intervalSeconds: 6 * 3_600,
+  // The first run after `REPORTS_KEPT_YEARS` was set removes the tills of years.
+  timeoutSeconds: 6 * 3_600,
+  async run(services, context, signal) {
+    const { db, log, config } = services;
+    const years = config.REPORTS_KEPT_YEARS;
+    if (years === undefined) return;
+    const before = new Date();
+    before.setUTCFullYear(before.getUTCFullYear() - years);
+    const beforeDay = before.toISOString().slice(0, 10);
+    const traceparent = context?.traceparent;
+    let removed = 0;
+    const skippedTillIds: string[] = [];
+    const remove = async (tills: TillKey[]) => {
+      for (const till of tills) {
+        signal?.throwIfAborted();
+        try {
+          if (await removeExpiredTill(services, { ...till, beforeDay, traceparent })) removed += 1;
+        } catch (error) {
+          skippedTillIds.push(till.tillId);
+          if (isRemovedLocationError(error)) continue;
+          removalErrorCount += 1;
+          if (skippedTillIds.length > maxFailedTills) throw error;
+          log.error({ err: error, ...till }, "an expired till could not be removed");
+        }
+      }
+    };
+    for await (const locationIds of findLocationsWithReportsBefore(db, beforeDay)) {
+      for (const locationId of locationIds) {
+        for (;;) {
+          const tills = await listTillsWithReportBefore(db.sql, {
+            ...{ locationId, beforeDay, skippedTillIds, limit: batchSize },
+          });
+          await remove(tills);
+          if (tills.length < batchSize) break;
+        }
+        await deleteEmptyDayCounts(db.sql, { locationId, beforeDay });
+      }
+    }
+    for await (const tills of listTillsWithoutReportBefore(db, {
+      ...{ before: beforeDay, skippedTillIds, limit: batchSize },
+    }))
+      await remove(tills);
+    await deleteDaysBefore(db, beforeDay);
+    if (removed > 0) log.info({ tills: removed, beforeDay }, "removed expired tills");
+  },
+};
+
+interface ExpiredTill extends TillKey {
+  beforeDay: string;
+  traceparent: string | undefined;
+}
+
+/** Removes a till, unless it has a newer day by now. Returns whether it was removed. */
+async function removeExpiredTill(
+  services: RemovalServices,
+  { locationId, tillId, beforeDay, traceparent }: ExpiredTill,
+): Promise<boolean> {
+  const { db } = services;
+  return withUnpackedTills(services, locationId, () =>
+    db.transaction(async (tx) => {
+      // As for a revision that is stored: tills can contain the same orders and share day counts.
+      await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+      const till = await lockTillRow(tx, { locationId, tillId });
+      if (!till) return false;
+      const report = await findDayAndCreationTimeOfTillReport(tx, { locationId, tillId });
+      if (report && report.day >= beforeDay) return false;
+      await assertTillCanBeDeleted(tx, { locationId, tillId });
+      await recordLocationWrite(tx, locationId);
+      await deleteReportAndOrdersOfTill(tx, { locationId, tillId }, { traceparent, isExpiry: true });
+      await deleteTillRow(tx, { locationId, tillId });
+      const data = { locationId, tillId, revision: till.revision, reportId: computeTillReportId(tillId) };
+      await writeEventToOutbox(tx, "till.expired", { subject: tillId, data, traceparent });
+      return true;
+    }),
+  );
+}

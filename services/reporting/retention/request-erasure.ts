@@ -1,0 +1,183 @@
+import type { AuditDetails } from "@pragma/contracts/audit";
+import { acquireTransactionAdvisoryLock, type Database, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type AuditSource, publishAuditEvent } from "@pragma/runtime/messaging/audit-events";
+import { findErasedOrderIds, recordErasedOrders } from "@pragma/runtime/messaging/erased-orders";
+import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
+import { findOrderIdsOfTill } from "../documents/queries/orders.ts";
+import { findLocationsWithTillsToErase } from "../documents/queries/tills.ts";
+import { removeErasedTillFromBulkExports } from "../exports/queries/bulk-export-queries.ts";
+
+/** The orders whose personal data is to be erased: the listed orders, or all orders of tills pushed before a day. */
+export type PersonalDataErasureOrderSelection = { locationId: string } & ({ orderIds: string[] } | { before: string });
+
+const batchSize = 100;
+/** Maximum number of order ids in an entry of the audit log. */
+const maxRecordedOrderIds = 100;
+
+/**
+ * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
+ * messages. Publishes one `orders.erased` event for each till, and one for the orders that no till contains. The events
+ * are stored in the outbox when the transaction commits, so they are published even if the process crashes afterwards.
+ *
+ * @returns the number of affected tills.
+ */
+export async function publishPersonalDataErasureEvents(
+  db: Database,
+  erasure: PersonalDataErasureOrderSelection,
+  audit: AuditSource,
+): Promise<{ tills: number }> {
+  const { locationId } = erasure;
+  const recordErasure = (tx: SqlTransaction, details: AuditDetails) =>
+    publishAuditEvent(tx, audit, {
+      ...{ action: "personal_data.erased", locationId, target: { type: "location", id: locationId } },
+      details,
+    });
+  if ("before" in erasure) {
+    const { before } = erasure;
+    const onFirstBatch = (tx: SqlTransaction) => recordErasure(tx, { before });
+    return { tills: await requestTillDataErasureBefore(db, { locationId, before, onFirstBatch }) };
+  }
+  const orderIds = erasure.orderIds.map((id) => id.toLowerCase());
+  return db.transaction(async (tx) => {
+    // Waits for a till that is being stored. Tills that are stored later find the recorded ids.
+    await acquireTransactionAdvisoryLock(tx, db, `location ${locationId}`);
+    await recordErasedOrders(tx, { locationId, orderIds });
+    await recordErasure(tx, { orders: orderIds.length, orderIds: orderIds.slice(0, maxRecordedOrderIds) });
+    const tills = await findOrdersByTill(tx, { locationId, orderIds });
+    for (const { tillId, ids } of tills)
+      await publishOrdersErased(tx, db, { locationId, tillId, orderIds: ids, isWholeTill: false });
+    const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
+    // An order that no till contains can still be stored as a live order or in messages, so its data must be erased
+    // too.
+    const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
+    if (ordersWithoutTill.length > 0)
+      await publishOrdersErased(tx, db, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
+    return { tills: tills.length };
+  });
+}
+
+/**
+ * Requests the erasure of the personal data of the tills of all locations that were pushed before a time.
+ *
+ * @returns the number of affected tills.
+ */
+export async function requestTillDataErasureInAllLocations(
+  db: Database,
+  { before, traceparent }: { before: string; traceparent: string | undefined },
+): Promise<number> {
+  let tillCount = 0;
+  for await (const locationIds of findLocationsWithTillsToErase(db, before)) {
+    for (const locationId of locationIds) {
+      tillCount += await requestTillDataErasureBefore(db, { locationId, before, traceparent });
+    }
+  }
+  return tillCount;
+}
+
+/**
+ * Requests the erasure of the personal data of all tills of a location that were pushed before a time.
+ *
+ * @returns the number of affected tills.
+ */
+async function requestTillDataErasureBefore(
+  db: Database,
+  {
+    locationId,
+    before,
+    traceparent,
+    onFirstBatch,
+  }: {
+    locationId: string;
+    before: string;
+    traceparent?: string | undefined;
+    /** Called in the transaction of the first batch, which can be empty. */
+    onFirstBatch?: (tx: SqlTransaction) => Promise<void>;
+  },
+): Promise<number> {
+  let tillCount = 0;
+  for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
+    batchLength = await db.transaction(async (tx) => {
+      if (tillCount === 0) await onFirstBatch?.(tx);
+      const tillIds = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
+      for (const tillId of tillIds) {
+        const orderIds = await findOrderIdsOfTill(tx, { locationId, tillId });
+        await publishOrdersErased(tx, db, { locationId, tillId, orderIds, isWholeTill: true }, traceparent);
+      }
+      await markTillsErased(tx, { locationId, tillIds });
+      return tillIds.length;
+    });
+  }
+  return tillCount;
+}
+
+interface ErasedOrders {
+  locationId: string;
+  tillId: string | null;
+  orderIds: string[];
+  isWholeTill: boolean;
+}
+
+/**
+ * Requests the erasure of the orders of a till that were erased before the till was stored, for example because the till
+ * waited in the event stream. The caller must hold the lock of the location.
+ */
+export async function requestErasureOfAlreadyErasedOrders(
+  tx: SqlTransaction,
+  db: Database,
+  { locationId, tillId, orderIds }: Omit<ErasedOrders, "isWholeTill" | "tillId"> & { tillId: string },
+  traceparent: string,
+): Promise<void> {
+  const erased = await findErasedOrderIds(tx, { locationId, orderIds });
+  if (erased.size === 0) return;
+  const orders = { locationId, tillId, orderIds: [...erased], isWholeTill: false };
+  await publishOrdersErased(tx, db, orders, traceparent);
+}
+
+/** Publishes `orders.erased`, and removes the files of bulk exports that contain the till. */
+async function publishOrdersErased(
+  tx: SqlTransaction,
+  db: Database,
+  data: ErasedOrders,
+  traceparent?: string,
+): Promise<void> {
+  const { locationId, tillId } = data;
+  if (tillId !== null) await removeErasedTillFromBulkExports(tx, db, { locationId, tillId });
+  await writeEventToOutbox(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
+}
+
+/** Returns the tills that contain at least one of these orders. `ids` are the orders that the till contains. */
+async function findOrdersByTill(
+  tx: SqlTransaction,
+  { locationId, orderIds }: { locationId: string; orderIds: string[] },
+): Promise<{ tillId: string; ids: string[] }[]> {
+  return tx<{ tillId: string; ids: string[] }[]>`
+    select till_id, array_agg(id) as ids from orders
+    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id
+    union all
+    select till_id, array_agg(id) from packed_orders, unnest(ids) as id
+    where location_id = ${locationId} and ids && ${orderIds}::uuid[] and id = any(${orderIds}::uuid[]) group by till_id`;
+}
+
+/**
+ * Locks and returns up to `limit` tills of a location that were pushed before a time and are not marked as erased. Waits for tills
+ * that another transaction has locked instead of skipping them. An operator's request runs only once, so skipped tills
+ * would keep their data.
+ */
+async function lockTillsToErase(
+  tx: SqlTransaction,
+  { locationId, before, limit }: { locationId: string; before: string; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ tillId: string }[]>`
+    select till_id from tills
+    where location_id = ${locationId} and pushed_at < ${before} and erased_at is null
+    order by pushed_at, till_id limit ${limit} for update`;
+  return rows.map(({ tillId }) => tillId);
+}
+
+async function markTillsErased(
+  tx: SqlTransaction,
+  { locationId, tillIds }: { locationId: string; tillIds: string[] },
+): Promise<void> {
+  await tx`
+    update tills set erased_at = now() where location_id = ${locationId} and till_id = any(${tillIds}::uuid[])`;
+}
