@@ -94,18 +94,17 @@ export const TillDryRun = z
     },
   });
 
+/**
+ * Also the reply of reporting to till-ingest. Its warnings come from the report, and till-ingest adds those of the body that it
+ * validates.
+ */
 export type TillDryRun = z.infer<typeof TillDryRun>;
-
-/** The reply of reporting, whose warnings come from the report. till-ingest adds those of the body that it validates. */
-export const tillDryRunReplySchema = TillDryRun;
-
-export type TillDryRunReply = z.infer<typeof tillDryRunReplySchema>;
 
 /** Returns the result for a till that has no report. */
 export function buildTillDryRunWithoutReport(
-  { tillId, locationId }: Pick<TillDryRunReply, "tillId" | "locationId">,
+  { tillId, locationId }: Pick<TillDryRun, "tillId" | "locationId">,
   reason: "training" | TillReportParkedReason,
-): TillDryRunReply {
+): TillDryRun {
   const isTraining = reason === "training";
   return {
     ...{ tillId, locationId, isDryRun: true, reportState: isTraining ? "training" : "parked" },

@@ -2,12 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
-import {
-  type TillDryRun,
-  type TillDryRunRequest,
-  tillDryRunReplySchema,
-  tillDryRunTopic,
-} from "@pragma/contracts/till-dry-run";
+import { TillDryRun, type TillDryRunRequest, tillDryRunTopic } from "@pragma/contracts/till-dry-run";
 import { Admission } from "@pragma/runtime/admission/admission";
 import { consumeDailyQuotasOrThrow } from "@pragma/runtime/admission/daily-quota";
 import { locationLimits } from "@pragma/runtime/admission/limits";
@@ -93,7 +88,7 @@ async function requestDryRun(
         cause,
       });
     });
-    const result = tillDryRunReplySchema.parse(JSON.parse(reply));
+    const result = TillDryRun.parse(JSON.parse(reply));
     return { ...result, warnings: [...warnings, ...currencyWarnings, ...result.warnings] };
   });
 }

@@ -50,7 +50,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
 
 const millisecondsPerSecond = 1000;
 /** The maximum duration of a statement, and of waiting for a connection of the pool. */
-export const statementTimeoutSeconds = 30;
+const statementTimeoutSeconds = 30;
 /**
  * The seconds after which a connection is closed if statements wait on it and it transfers nothing. Longer than the
  * statement timeout, so that PostgreSQL can first report that a statement exceeded that timeout.

@@ -37,7 +37,7 @@ export function defineTestOrderEventService() {
 const { data: exampleData, ...exampleHead } = OrderLiveInput.parse(orderLiveInputExample);
 
 /** Returns the data of an `order.call` event. */
-export function buildTestOrderCallData(locationId: string): BusEventData<"order.call"> {
+function buildTestOrderCallData(locationId: string): BusEventData<"order.call"> {
   const { tillId, revisionHash } = exampleHead;
   return {
     locationId,

@@ -3,7 +3,7 @@ import { brotliCompressSync } from "node:zlib";
 import { Day } from "@pragma/contracts/day";
 import type { BusEventData } from "@pragma/contracts/events";
 import { paginatedSchema } from "@pragma/contracts/pagination";
-import { type TillDryRunRequest, tillDryRunReplySchema } from "@pragma/contracts/till-dry-run";
+import { TillDryRun, type TillDryRunRequest } from "@pragma/contracts/till-dry-run";
 import type { TillV2, TillV2Input } from "@pragma/contracts/till-v2";
 import { DayStateEventData } from "@pragma/contracts/webhook-message";
 import { writeEventToOutbox } from "@pragma/runtime/messaging/outbox";
@@ -532,7 +532,7 @@ describe("the check of a till that is not stored", () => {
     const failWith = async (error: Error) => {
       const calculator = { run: () => Promise.reject(error), close: async () => {} };
       const log = createLogger({ name: "test", level: "silent" });
-      return tillDryRunReplySchema.parse(
+      return TillDryRun.parse(
         JSON.parse(await tillDryRunHandler.handle({ db: service.db, log, calculator }, JSON.stringify(request))),
       );
     };

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import {
   buildTillDryRunWithoutReport,
-  type TillDryRunReply,
+  type TillDryRun,
   type TillDryRunRequest,
   toTillReportParkedReason,
 } from "@pragma/contracts/till-dry-run";
@@ -18,10 +18,7 @@ export type TillDryRunServices = Pick<CalculatingContext, "db" | "log" | "calcul
 const decompress = promisify(brotliDecompress);
 
 /** Returns the result of a dry run: the checks of the till, or the reason why its report cannot be computed. */
-export async function computeTillDryRun(
-  services: TillDryRunServices,
-  request: TillDryRunRequest,
-): Promise<TillDryRunReply> {
+export async function computeTillDryRun(services: TillDryRunServices, request: TillDryRunRequest): Promise<TillDryRun> {
   const { body, locationId, timeZone, tillId, version, hash } = request;
   const bytes = await decompress(Buffer.from(body, "base64"), { maxOutputLength: maxRequestBodyBytes });
   let report: StoredReportAndOrderResponses | null;
